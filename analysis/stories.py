@@ -34,7 +34,7 @@ Place = tuple[int, int]  # layer, head
 
 @dataclass(frozen=True)
 class Story:
-    """``looked_at`` is a word of the text, of several the one numbered ``which``; ``sentence`` says where a head looks.
+    """``looked_at`` is a word of the text, of several the one numbered ``which``; ``about`` says what it is there.
 
     ``goes_on`` is the whole word that comes next, where a token is only its beginning. ``beside`` is another word, at
     which another head looks: the text is then shown because a look is no reason.
@@ -42,7 +42,7 @@ class Story:
 
     text: str
     looked_at: str
-    sentence: str
+    about: str
     which: int = 0
     goes_on: str = ""
     beside: str = ""
@@ -111,16 +111,15 @@ class Said:
     whole: str
 
 
-LOOK = N_("What to see: {query} looks {value} at {key}.")
-FIRST_ANIMAL = N_("What to see: {query} looks {value} at {key}, the animal that is named first.")
-COUNTRY = N_("What to see: {query} looks {value} at {key}, whose capital has to come next.")
-AGAIN = N_("What to see: {query} looks {value} at {key}, which came after the same word before and comes next again.")
-GAVE_FIRST = N_("What to see: {query} looks {value} at {key}, who gave it first.")
+FIRST_ANIMAL = N_("the animal that is named first")
+COUNTRY = N_("its capital has to come next")
+AGAIN = N_("it came after the same word before, and comes next again")
+GAVE_FIRST = N_("the one who gave it first")
 FIRST_NAME = N_(
-    "What to see: {query} looks {value} at {key}, the name that stands first, whoever gives. Let the other one give: "
-    "the head looks there all the same, though another name comes next."
+    "the name that stands first, whoever gives. Let the other one give: the head looks there all the same, though "
+    "another name comes next."
 )
-ADDEND = N_("What to see: {query} looks {value} at {key}, the first of the two numbers to add.")
+ADDEND = N_("the first of the two numbers to add")
 # Told of an embedded model in which it was measured, after the sentence of the story.
 WHY = N_(
     "That is why “{next}” comes next: {before}. Without {heads} it has {after}; without {control} of the same layer "
@@ -140,7 +139,7 @@ TWO_ANSWERS = N_(
 )
 STORIES = (
     Story("The pig is behind the dog. It", "pig", FIRST_ANIMAL, goes_on="oinks"),
-    Story("The dog chased the squirrel because it", "dog", LOOK, beside="squirrel"),
+    Story("The dog chased the squirrel because it", "dog", "", beside="squirrel"),
     Story("The capital of Italy is Rome. The capital of France is", "France", COUNTRY),
     Story("king bell ball lion king bell ball", "lion", AGAIN),
     Story("John gave the book to Anna. Anna gave the book back to", "John", GAVE_FIRST),
@@ -148,10 +147,10 @@ STORIES = (
     Story(
         "3 + 5 = ",
         "3",
-        N_("What to see: {query}, the space after “=”, looks {value} at {key}, the first of the two numbers to add."),
+        N_("from the space after “=” to the first of the two numbers to add"),
     ),
     Story("猫看见了狗，它", "猫", FIRST_ANIMAL, goes_on="喵喵叫"),
-    Story("狮子帮助了青蛙，因为它", "狮子", LOOK, beside="青蛙"),
+    Story("狮子帮助了青蛙，因为它", "狮子", "", beside="青蛙"),
     Story("意大利的首都是罗马。法国的首都是", "法国", COUNTRY),
     Story("火车，春天，学校，医生，火车，春天，学校，", "医生", AGAIN),
     Story("小丽把花给了小芳，小芳又把它还给了", "小丽", GAVE_FIRST),
@@ -163,12 +162,10 @@ KNOWN = (
     Known("def add(a, b): return a +", " b"),
     Known("床前明月光，", "疑是地上霜"),
 )
-BY_HEART = N_(
-    "What to see: after {query} the model gives {next} {value}, the beginning of “{whole}”: it has read this often."
-)
+BY_HEART = N_("After {query} the model gives {next} {value}, the beginning of “{whole}”: it has read this often.")
 
-AFTER = N_("What to see: {query} looks {value} at {key}, which comes after it: an encoder looks both ways.")
-CAPITAL = N_("What to see: {query} looks {value} at {key}, whose capital is hidden.")
+AFTER = N_("it comes after: an encoder looks both ways")
+CAPITAL = N_("its capital is hidden")
 # Of texts with a hidden word, which the embedded encoder tells.
 OF_HIDDEN_WORDS = (
     Story("Monday, Tuesday, [MASK], Thursday.", "Thursday", AFTER),
@@ -178,11 +175,11 @@ OF_HIDDEN_WORDS = (
     Story(
         "小明把书给了小红，[MASK]说谢谢。",
         "小红",
-        N_("What to see: {query} looks {value} at {key}, who was given the book and says thank you."),
+        N_("the one who was given the book says thank you"),
     ),
     Story("狗看见了猫，它[MASK]叫。", "狗", FIRST_ANIMAL),
 )
-NEXT = N_("What to see: {query} looks {value} at {key}, whose translation is written next.")
+NEXT = N_("its translation is written next")
 # Of the embedded translator, where what it has written looks at what it reads.
 OF_TRANSLATIONS = (
     Story("The dog chased the cat in the garden yesterday.", "garden", NEXT),

@@ -64,10 +64,10 @@ def drawn(text: str, lang: str) -> FirstPicture:
 
 
 def _words(bodies: list[str], name: str) -> Iterator[tuple[str, str]]:
-    """The open head's name, its habit, the caption of its map and the next tokens, as the page's HTML has them."""
-    yield "heading", next(body for body in bodies if f"<b>{name}</b>" in body and "atlas-head" in body)
+    """What the map shows, the head's habit, the caption of its map and the next tokens, as the page's HTML has them."""
+    yield "heading", next(body for body in bodies if "data-finding" in body and name in body)
     yield "habit", next((body for body in bodies if "atlas-habit" in body), "")
-    yield "caption", next(body for body in bodies if "atlas-q" in body and "atlas-habit" not in body)
+    yield "caption", next(body for body in bodies if "atlas-how" in body)
     yield "next", next(body for body in bodies if "atlas-next" in body)
 
 

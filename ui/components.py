@@ -20,7 +20,8 @@ from viz.components.still import still
 from viz.token_text import words_of
 
 _SHOWN, _LEFT = "page_shown", "page_left"
-NAMED = "figure_named"  # of the session's slots: what the figure that is shown next is called
+NAMED = "figure_named"  # of the session's slots: what the figure that is shown next is called,
+FOUND = "figures_show"  # and what it and those after it show
 
 
 def show_page(page: Path) -> None:
@@ -90,9 +91,10 @@ def name_figure(name: str, beside: str = "") -> None:
 
 def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:
     """Those who follow this page in a room see this component, as it was named just before, or under ``title``."""
-    named = session.slots().pop(NAMED, None)
+    named, found = session.slots().pop(NAMED, None), words_of(session.slots().pop(FOUND, ""))
     if (room := session.room()) is not None:
         name, beside = map(words_of, named) if named else (title, "")
+        beside = " · ".join(filter(None, (beside, found)))
         room.board.figure(key, source, payload, title=name, beside=beside, adds=adds)
         room.wake()
 

@@ -175,8 +175,8 @@ def _note(opened: PageContext, read: ReadHead) -> str:
     """What was done to the numbers; part of the figure, so that a copy of it says so too."""
     parts, other = [], read.other
     if other is not None:
-        parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
-            a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
+        words = _("L{a}H{b} minus L{c}H{d}: orange where the other looks more, indigo where this one does.")
+        parts.append(words.format(a=opened.layer, b=opened.head, c=other[0], d=other[1]))
     words = (*keys_seen(opened.capture.record(opened.layer)), *beside_attention(opened.runner.info.family))
     parts += [_(one.text).format(**one.values) for one in words]
     parts.append(chosen_note(opened))

@@ -219,9 +219,14 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
 
 
 def show_strip(
-    opened: PageContext, shade: Shade | None = None, then: Callable[[], object] = lambda: None, *, both: bool = False
+    opened: PageContext,
+    shade: Shade | None = None,
+    then: Callable[[], object] = lambda: None,
+    *,
+    both: bool = False,
+    bars: token_strip.Bars | None = None,
 ) -> None:
-    """The text as chips, tinted by ``shade``; a click sets the query, ``then`` more is done.
+    """The text as chips, tinted by ``shade``, with ``bars`` under them; a click sets the query, ``then`` more is done.
 
     ``both``: with Shift a click sets the key.
     """
@@ -243,6 +248,7 @@ def show_strip(
         written=first_query(opened.capture),
         rows=shade.rows,
         both=both and not first_query(opened.capture),
+        bars=bars,
     )
 
     def choose(token: int | None) -> None:

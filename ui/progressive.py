@@ -44,7 +44,12 @@ def _look(work: Pull[Any], draw: Callable[[], None], *, here: Place, within: Ite
 
 
 def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:
-    """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on."""
+    """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on.
+
+    Nothing once all is done.
+    """
+    if not work.running and len(work.items) >= total:
+        return
     said = words.format(done=len(work.items), total=total)
     with st.container(key=key, horizontal=True, vertical_alignment="center", gap="small"):
         if work.running:
@@ -52,8 +57,7 @@ def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:
             st.button(_("stop"), key=f"{key}_stop", on_click=work.stop)
             return
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="content")
-        if len(work.items) < total:
-            st.button(_("go on"), key=f"{key}_start", on_click=work.start)
+        st.button(_("go on"), key=f"{key}_start", on_click=work.start)
 
 
 def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:

@@ -1,8 +1,10 @@
 """The colours that carry meaning, as data: components read them from `palette()`, exports use the two functions.
 
-Weights run along one hue from the background's tone to deep indigo (dark: up to a light one); signed values run blue –
-background – red. The control points lie on straight lines of OKLab lightness, so equal steps look equal, and blue and
-red differ for every common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
+Masked is no colour but lines across the paper, so that it never reads as a weight. Weights run along one hue from the
+background's tone to deep indigo (dark: up to a light one); signed values run
+orange – background – indigo, the indigo half being the weights' own; red and blue are a key's and a query's alone. The
+control points lie on straight lines of OKLab lightness, so equal steps look equal, and orange and indigo differ for
+every common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
 """
 
 from __future__ import annotations
@@ -36,37 +38,37 @@ _SEQUENTIAL_DARK: tuple[Rgb, ...] = (
     (176, 177, 246),
     (204, 205, 255),
 )
-_DIVERGING_LIGHT: tuple[Rgb, ...] = (
-    (16, 55, 130),
-    (31, 88, 182),
-    (75, 135, 214),
-    (150, 194, 243),
-    (251, 251, 249),
-    (239, 170, 153),
-    (209, 93, 75),
-    (167, 40, 30),
-    (114, 19, 16),
+# As light as the weights of their place. Signed colours end a step before the darkest weights, where orange is brown.
+_NEGATIVE_LIGHT: tuple[Rgb, ...] = (
+    (250, 219, 199),
+    (240, 184, 148),
+    (227, 150, 97),
+    (213, 115, 33),
+    (180, 91, 0),
+    (143, 71, 1),
+    (109, 53, 0),
 )
-_DIVERGING_DARK: tuple[Rgb, ...] = (
-    (174, 213, 255),
-    (114, 173, 251),
-    (65, 121, 207),
-    (38, 67, 122),
-    (23, 24, 27),
-    (115, 41, 36),
-    (201, 74, 60),
-    (251, 131, 109),
-    (253, 193, 174),
+_NEGATIVE_DARK: tuple[Rgb, ...] = (
+    (57, 37, 17),
+    (91, 51, 0),
+    (123, 71, 1),
+    (156, 92, 1),
+    (190, 113, 2),
+    (219, 139, 49),
+    (246, 164, 78),
 )
-_MASKED_LIGHT: Rgb = (236, 236, 229)
-_MASKED_DARK: Rgb = (46, 47, 50)
+_DIVERGING_LIGHT = (*reversed(_NEGATIVE_LIGHT), *_SEQUENTIAL_LIGHT[:8])
+_DIVERGING_DARK = (*reversed(_NEGATIVE_DARK), *_SEQUENTIAL_DARK[:8])
+_MASKED_LIGHT: Rgb = (214, 214, 204)
+_MASKED_DARK: Rgb = (58, 60, 66)
 
 
 def palette() -> dict[str, dict[str, Any]]:
     """Every colour with a meaning, for light and dark, as JSON.
 
-    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked`, `query`, `key`,
-    `value` and `compare` (the second of two heads; the first is the theme's primary colour) are [r, g, b].
+    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked` (the lines across paper,
+    where nothing can be looked at), `query`, `key`, `value` and `compare` (the second of two heads; the first is the
+    theme's primary colour) are [r, g, b].
     """
     return {
         "sequential": {"light": _points(_SEQUENTIAL_LIGHT), "dark": _points(_SEQUENTIAL_DARK)},
@@ -75,19 +77,26 @@ def palette() -> dict[str, dict[str, Any]]:
         "query": {"light": [33, 100, 200], "dark": [104, 162, 248]},
         "key": {"light": [208, 56, 44], "dark": [245, 114, 97]},
         "value": {"light": [0, 151, 111], "dark": [99, 228, 161]},
-        "compare": {"light": [196, 100, 0], "dark": [245, 166, 84]},
+        "compare": {"light": [180, 88, 0], "dark": [245, 166, 84]},
     }
 
 
 def sequential(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """Opaque RGBA pixels, shape [..., 4], of values from 0 (background) to 1; NaN is masked, the rest is clipped."""
+    """RGBA pixels, shape [..., 4], of values from 0 (background) to 1, the rest clipped; NaN is clear paper."""
     return _paint(np.asarray(values, dtype=np.float64), _SEQUENTIAL_DARK if dark else _SEQUENTIAL_LIGHT, dark=dark)
 
 
 def diverging(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """Opaque RGBA pixels, shape [..., 4], of values from -1 (blue) to 1 (red); NaN is masked, the rest is clipped."""
+    """RGBA pixels, shape [..., 4], of values from -1 (orange) to 1 (indigo), the rest clipped; NaN is clear paper."""
     position = (np.asarray(values, dtype=np.float64) + 1) / 2
     return _paint(position, _DIVERGING_DARK if dark else _DIVERGING_LIGHT, dark=dark)
+
+
+def ink_on(color: ArrayLike) -> str:
+    """Black or white, whichever is read better on this colour, as inkOn of theme.js has it."""
+    share = np.asarray(color, dtype=np.float64)[..., :3] / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return "#000" if float(linear @ np.array([0.2126, 0.7152, 0.0722])) > 0.179 else "#fff"
 
 
 def _points(colors: tuple[Rgb, ...]) -> list[list[float]]:
@@ -101,5 +110,5 @@ def _paint(position: NDArray[np.float64], colors: tuple[Rgb, ...], *, dark: bool
     inside = np.where(masked, 0, np.clip(position, 0, 1))
     for channel, levels in enumerate(zip(*colors, strict=True)):
         pixels[..., channel] = np.rint(np.interp(inside, place, levels)).astype(np.uint8)
-    pixels[masked, :3] = _MASKED_DARK if dark else _MASKED_LIGHT
+    pixels[masked] = (*_SEQUENTIAL_DARK[0], 0) if dark else (*_SEQUENTIAL_LIGHT[0], 0)
     return pixels

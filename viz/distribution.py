@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from viz.share_text import WHOLE
+from viz.share_text import share_digits
 from viz.token_text import escaped, lone_spaces
 
 N_ = str
@@ -111,12 +111,8 @@ def number_rows(labels: list[str], values: list[list[float]], *, heading: str, c
 
 
 def percent(probability: float, template: str = TEXTS["percent"]) -> str:
-    """A probability as a reader's percentage: one decimal, and never a zero for something that is possible."""
-    if 0 < probability < 0.0005:
-        return "< " + template.format(number="0.1")
-    if 0.9995 <= probability < WHOLE:
-        return "> " + template.format(number="99.9")
-    return template.format(number=f"{100 * probability:.1f}")
+    """A probability as a reader's percentage, as all shares are; of a list, no smaller ones than a tenth are told."""
+    return template.format(number="< 0.1" if 0 < probability < 0.0005 else share_digits(probability))
 
 
 def _beside(follows: tuple[str, bool], beside: str, words: dict[str, str]) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from viz.color import diverging, palette, sequential
-from viz.svg import DARK, FONT, LIGHT, MARGIN, document, element, label, rgb, text
+from viz.color import diverging, ink_on, palette, sequential
+from viz.svg import DARK, FONT, LIGHT, MARGIN, Hatch, Ink, document, element, label, lines_across, rgb, text
 from viz.token_text import ems
 
 N_ = str
@@ -31,6 +31,8 @@ TEXTS: dict[str, str] = {
 }
 
 _SIDE = 520  # the longer side of the cells, roughly
+_LARGEST = 38.0  # a cell
+_NUMBERED, _WRITTEN = 36.0, 0.0995  # the least cell that has its number, and the least share that is written
 _LABEL_EMS = 11.0  # longer labels are cut
 _SLOPE = math.radians(60)
 _BAR = (14, 168)  # width and height of the colour bar
@@ -117,7 +119,7 @@ def drawn_map(
     With `log` the colour is linear in log(value), so `low` must be positive; a diverging scale runs from -m to m, m the
     larger of |low| and |high|, and has no logarithm. Labels may be empty lists (a pooled picture); every string is
     escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
-    maps in one file this is the `nth`. Cells of `left_out` are masked in another way, and striped.
+    maps in one file this is the `nth`. Masked cells are paper with lines across it, those of `left_out` with others.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -129,20 +131,21 @@ def drawn_map(
     template = words["percent"] if number == "percent" else ""
     frame = _frame(rows, columns, row_labels, col_labels, headed, side)
     paint = diverging if scale == "diverging" else sequential
-    pixels = paint(_placed(values, scale, low, high, log), dark=dark)[..., :3]
-    if left_out is not None:
-        pixels = np.where(left_out[..., None], np.array(left_out_color(dark=dark), np.uint8), pixels)
+    pixels = paint(_placed(values, scale, low, high, log), dark=dark)
+    ink = DARK if dark else LIGHT
+    masked, out = np.isnan(values) & ~_none(left_out), np.isnan(values) & _none(left_out)
+    kinds: list[tuple[Hatch, NDArray[np.bool_]]] = [("masked", masked), ("left_out", out)]
+    hatched = [one for one in kinds if one[1].any()]
     body = [
-        _cells(pixels, frame, (DARK if dark else LIGHT).background),
+        *(_lines(kind, cells, frame, ink, nth) for kind, cells in hatched),
+        _cells(pixels, frame, ink.background),
+        _numbers(values, pixels, frame) if number == "percent" else "",
         _row_labels(row_labels, frame),
         _column_labels(col_labels, frame),
         _axis_words(words, frame, labelled=bool(row_labels), dark=dark),
         _color_bar(frame, _ticks(scale, low, high, log, template), scale, nth, dark=dark),
     ]
-    swatches = [(words["masked"], False)] if (np.isnan(values) & ~_none(left_out)).any() else []
-    swatches += [(words["left_out"], True)] if _none(left_out).any() else []
-    body += [_swatch(words, frame, i, striped, dark=dark) for i, (words, striped) in enumerate(swatches)]
-    body += [] if left_out is None else [_stripes(left_out, frame, dark=dark)]
+    body += [_swatch(words[kind], _pattern(kind, nth), frame, i) for i, (kind, _where) in enumerate(hatched)]
     return Drawn(tuple(body), frame.width, frame.below)
 
 
@@ -191,7 +194,7 @@ def _number(value: float, percent: str) -> str:
 def _frame(
     rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], title: str, side: int
 ) -> _Frame:
-    cell = min(26.0, max(1.0, math.floor(side / max(rows, columns, 1))))
+    cell = min(_LARGEST, max(1.0, math.floor(side / max(rows, columns, 1))))
     widest_row = max((ems(word) for word in row_labels), default=0)
     widest_column = max((ems(word) for word in col_labels), default=0)
     tall = min(widest_column, _LABEL_EMS + 1) * FONT
@@ -217,6 +220,22 @@ def _cells(pixels: NDArray[np.uint8], frame: _Frame, background: str) -> str:
         preserveAspectRatio="none", style="image-rendering:pixelated", href=address,
     )  # fmt: skip
     return image + (_separators(frame, background) if frame.cell >= 10 else "")
+
+
+def _numbers(values: NDArray[np.floating], pixels: NDArray[np.uint8], frame: _Frame) -> str:
+    """Shares of two digits, in cells that have room for them."""
+    if frame.cell < _NUMBERED:
+        return ""
+    written = [
+        text(
+            f"{100 * values[row, column]:.0f}".replace("-", "\u2212"),
+            x=frame.left + (column + 0.5) * frame.cell,
+            y=frame.top + (row + 0.5) * frame.cell + 4,
+            style=f"fill:{ink_on(pixels[row, column])}",
+        )
+        for row, column in np.argwhere(np.abs(np.nan_to_num(values)) >= _WRITTEN).tolist()
+    ]
+    return element("g", *written, text_anchor="middle")
 
 
 def _separators(frame: _Frame, color: str) -> str:
@@ -267,27 +286,33 @@ def _color_bar(frame: _Frame, ticks: list[tuple[float, str]], scale: str, nth: i
     return element("defs", gradient) + bar + element("g", *marks, class_="quiet")
 
 
-def _swatch(word: str, frame: _Frame, nth: int, striped: bool, *, dark: bool) -> str:
+def _swatch(word: str, pattern: str, frame: _Frame, nth: int) -> str:
     x, y = frame.right + 24, frame.top + _BAR[1] + 18 + 20 * nth
-    color = rgb(left_out_color(dark=dark) if striped else palette()["masked"][_side(dark)])
-    swatch = element("rect", x=x, y=y, width=14, height=14, rx=1, fill=color, class_="thin")
-    stripe = element("path", d=f"M{x:g} {y + 14:g}L{x + 14:g} {y:g}", class_="thin") if striped else ""
-    return swatch + stripe + text(word, "quiet", x=x + 21, y=y + 11)
+    swatch = element("rect", x=x, y=y, width=14, height=14, rx=1, fill=f"url(#{pattern})", class_="thin")
+    return swatch + text(word, "quiet", x=x + 21, y=y + 11)
 
 
-def left_out_color(*, dark: bool) -> list[int]:
-    """Of keys that an indexer did not choose: as in paint.js, a stronger grey than that of masked cells."""
-    masked, ink = palette()["masked"][_side(dark)], bytes.fromhex((DARK if dark else LIGHT).text[1:])
-    return [round(a + (b - a) * 0.2) for a, b in zip(masked, ink, strict=True)]
+def _lines(kind: Hatch, cells: NDArray[np.bool_], frame: _Frame, ink: Ink, nth: int) -> str:
+    """The cells that no colour is painted over, in their lines."""
+    return lines_across(kind, ink, name=_pattern(kind, nth)) + element(
+        "path", d=cells_path(cells, frame.left, frame.top, frame.cell), fill=f"url(#{_pattern(kind, nth)})"
+    )
 
 
-def _stripes(left_out: NDArray[np.bool_], frame: _Frame, *, dark: bool) -> str:
-    """A line across each of these cells, where it is large enough for one."""
-    if frame.cell < 4:
-        return ""
-    corners = [(frame.left + frame.cell * x, frame.top + frame.cell * y) for y, x in np.argwhere(left_out).tolist()]
-    lines = "".join(f"M{x:g} {y + frame.cell:g}L{x + frame.cell:g} {y:g}" for x, y in corners)
-    return element("path", d=lines, fill="none", stroke=(DARK if dark else LIGHT).quiet, stroke_width=0.75)
+def _pattern(kind: str, nth: int) -> str:
+    return f"atlas-{kind.replace('_', '-')}{nth or ''}"  # a file has one of each name
+
+
+def cells_path(cells: NDArray[np.bool_], left: float, top: float, size: float) -> str:
+    """The outline of these cells as data of a path, a run of each row at a time."""
+    parts: list[str] = []
+    for row, line in enumerate(cells):
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], line.astype(np.int8), [0]])))
+        parts += [
+            f"M{left + start * size:g} {top + row * size:g}h{(stop - start) * size:g}v{size:g}H{left + start * size:g}z"
+            for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        ]
+    return "".join(parts)
 
 
 def _none(left_out: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

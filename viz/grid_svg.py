@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from viz.color import sequential
-from viz.figure_svg import left_out_color
-from viz.svg import FONT, MARGIN, document, element, text
+from viz.figure_svg import cells_path
+from viz.svg import FONT, LIGHT, MARGIN, document, element, lines_across, text
 
 LARGEST, SMALLEST = 72, 16  # pixels of a thumbnail's side
 GAP = 4  # between two of them
@@ -38,6 +38,10 @@ def grid_svg(
     size = min(LARGEST, max(SMALLEST, SIDE // max(layers, heads, 1)))
     pitch, left, top = size + GAP, MARGIN + 34, MARGIN + 46
     body = [
+        lines_across("masked", LIGHT, name="atlas-masked"),
+        lines_across("left_out", LIGHT, name="atlas-left-out") if left_out is not None else "",
+    ]
+    body += [
         _thumbnail(
             np.where(keep[layer] > 0, thumbnails[layer, head] / 255, np.nan),
             None if left_out is None else left_out[layer] > 0,
@@ -65,13 +69,23 @@ def grid_svg(
 def _thumbnail(values: np.ndarray, left_out: NDArray[np.bool_] | None, x: float, y: float, size: float) -> str:
     """One picture; enlarged here, for not every reader of SVG knows image-rendering."""
     factor = max(1, math.ceil(2 * size / len(values)))
-    pixels = sequential(values)[..., :3]
-    if left_out is not None:
-        pixels = np.where(left_out[..., None], np.array(left_out_color(dark=False), np.uint8), pixels)
-    picture = Image.fromarray(np.ascontiguousarray(pixels))
+    picture = Image.fromarray(np.ascontiguousarray(sequential(values)))
     data = io.BytesIO()
     picture.resize((picture.width * factor, picture.height * factor), Image.Resampling.NEAREST).save(
         data, format="PNG", optimize=True
     )
     address = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode('ascii')}"
-    return element("image", x=x, y=y, width=size, height=size, style="image-rendering:pixelated", href=address)
+    lines = [
+        element("path", d=cells_path(cells, x, y, size / len(values)), fill=f"url(#atlas-{kind})")
+        for kind, cells in zip(("masked", "left-out"), _hatched(values, left_out), strict=True)
+        if cells.any()
+    ]
+    picture_of = element("image", x=x, y=y, width=size, height=size, style="image-rendering:pixelated", href=address)
+    return "".join(lines) + picture_of
+
+
+def _hatched(values: np.ndarray, left_out: NDArray[np.bool_] | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The cells that are masked, and of them those whose keys were not chosen."""
+    masked = np.isnan(values)
+    out = masked & (np.zeros_like(masked) if left_out is None else left_out)
+    return masked & ~out, out

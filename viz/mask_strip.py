@@ -1,6 +1,6 @@
 """Small pictures of masks side by side, each with its name, as HTML. Knows nothing about models.
 
-Rows are queries (looking), columns are keys (looked at); what is filled is seen.
+Rows are queries (looking), columns are keys (looked at); what is filled is seen, what has lines across it is not.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from viz.token_text import escaped
 
 SIDE = 84  # pixels
 FILL = "#7d77c7"  # seen on light and on dark
+_LINES = (  # as hatch.js has them, faint on light and on dark
+    "<pattern id='l' width='8' height='8' patternUnits='userSpaceOnUse'>"
+    "<path d='M-1 9L9 -1M-1 1L1 -1M7 9L9 7' stroke='#808080' stroke-opacity='.4' stroke-width='.8'/></pattern>"
+    f"<rect width='{SIDE}' height='{SIDE}' fill='url(#l)'/>"
+)
 
 
 def mask_strip(masks: Sequence[np.ndarray], names: Sequence[str]) -> str:
@@ -40,8 +45,8 @@ def _picture(mask: np.ndarray, name: str) -> str:
         for start, stop in runs(row)
     )
     svg = (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {columns} {rows}' preserveAspectRatio='none'>"
-        f"<path d='{path}' fill='{FILL}'/></svg>"
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {SIDE} {SIDE}'>{_LINES}"
+        f"<path d='{path}' fill='{FILL}' transform='scale({SIDE / columns:g} {SIDE / rows:g})'/></svg>"
     )
     data = base64.b64encode(svg.encode()).decode("ascii")  # Streamlit (1.67) takes svg out of HTML, and leaves pictures
     return (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.color import diverging, sequential
-from viz.svg import MARGIN, document, element, label, rgb, text
+from viz.svg import LIGHT, MARGIN, document, element, label, lines_across, rgb, text
 
 _WIDTH = 1000
 _CELL, _ROW = 46, 22
@@ -44,7 +44,8 @@ class Table:
 def matrices_svg(tables: Sequence[Table], *, title: str, caption: str) -> str:
     """From left to right, and on below where there is no room."""
     x, y, line = float(MARGIN), float(MARGIN + 34), 0.0
-    body: list[str] = []
+    masked = any(not np.isfinite(table.values).all() for table in tables)
+    body = [lines_across("masked", LIGHT, name="atlas-masked")] if masked else []
     for table in tables:
         if x > MARGIN and x + table.width > _WIDTH - MARGIN:
             x, y, line = float(MARGIN), y + line + 14, 0.0
@@ -69,7 +70,8 @@ def _table(table: Table, x: float, y: float) -> list[str]:
     colors = _colors(table)
     for (i, j), value in np.ndenumerate(table.values):
         cell = {"x": left + j * _CELL, "y": top + i * _ROW}
-        parts.append(element("rect", **cell, width=_CELL - 1, height=_ROW - 1, rx=2, fill=rgb(colors[i, j].tolist())))
+        fill = rgb(colors[i, j].tolist()) if np.isfinite(value) else "url(#atlas-masked)"
+        parts.append(element("rect", **cell, width=_CELL - 1, height=_ROW - 1, rx=2, fill=fill))
         place = {"x": cell["x"] + _CELL / 2, "y": cell["y"] + 15, "text_anchor": "middle"}
         parts.append(text(written(float(value)), **place))
     return parts

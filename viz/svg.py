@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from viz.color import palette
 from viz.token_text import escaped, shortened, wrapped
+
+Hatch: TypeAlias = Literal["masked", "left_out"]
 
 MARGIN = 20
 FONT = 12  # of words; those in `quiet` have 11, the title 15
@@ -56,6 +60,23 @@ def rgb(color: Sequence[float]) -> str:
     """A colour of the palette as an attribute."""
     red, green, blue = color
     return f"rgb({red},{green},{blue})"
+
+
+def lines_across(kind: Hatch, ink: Ink, *, name: str) -> str:
+    """A pattern to fill with, `url(#name)`: paper with thin lines, as hatch.js draws what cannot be looked at.
+
+    Masked lines lean to the right, wide apart; those of keys that an indexer did not choose to the left, and closer.
+    """
+    masked = kind == "masked"
+    every, color = (8, rgb(palette()["masked"]["dark" if ink is DARK else "light"])) if masked else (5, ink.quiet)
+    side = {"width": every, "height": every}
+    across = f"M-1 {every + 1}L{every + 1} -1" if masked else f"M-1 -1L{every + 1} {every + 1}"
+    corners = f"M-1 1L1 -1M{every - 1} {every + 1}L{every + 1} {every - 1}"
+    if not masked:
+        corners = f"M{every - 1} -1L{every + 1} 1M-1 {every - 1}L1 {every + 1}"
+    paper = element("rect", **side, fill=ink.background)
+    lines = element("path", d=across + corners, stroke=color, stroke_width=0.8)
+    return element("defs", element("pattern", paper, lines, id=name, patternUnits="userSpaceOnUse", **side))
 
 
 def caption_lines(caption: str, width: float) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.color import sequential
-from viz.svg import FONT, MARGIN, document, element, label, rgb, text
+from viz.svg import FONT, LIGHT, MARGIN, document, element, label, lines_across, rgb, text
 
 _WIDE, _HIGH = 84, 22  # of a cell
 _DARK = 0.5  # of the colours: beyond, words on them are light
@@ -42,10 +42,12 @@ def word_map_svg(
         text(label(name, 7), "quiet", x=left + (j + 0.5) * _WIDE, y=top - 8, text_anchor="middle")
         for j, name in enumerate(col_labels)
     ]
+    body += [lines_across("masked", LIGHT, name="atlas-masked")] if np.isnan(values).any() else []
     cells = ((i, j, word) for i, row in enumerate(words) for j, word in enumerate(row))
     for i, j, word in cells:
         x, y = left + j * _WIDE, top + i * _HIGH
-        body.append(element("rect", x=x, y=y, width=_WIDE - 1, height=_HIGH - 1, fill=rgb(colors[i, j, :3].tolist())))
+        fill = "url(#atlas-masked)" if np.isnan(share[i, j]) else rgb(colors[i, j, :3].tolist())
+        body.append(element("rect", x=x, y=y, width=_WIDE - 1, height=_HIGH - 1, fill=fill))
         ink = "#ffffff" if share[i, j] > _DARK else "#1a1c22"
         style = f"fill:{ink}"
         words_x, words_y = x + _WIDE / 2, y + _HIGH / 2 + FONT / 3

@@ -47,8 +47,8 @@ def _architecture() -> None:
               "vector for each token, then the blocks, a last norm, and the output layer. Click a block to open it."),
             _("The line at the left is the residual stream. In a block, attention brings in what other tokens hold, "
               "the feed-forward part (FFN) works on each token alone; what both make is added to the stream."),
-            _("At the right the same token at every stage: one column a dimension, red above zero, blue below, and the "
-              "norm of the vector. Whether a block is pre-norm, gated or "
+            _("At the right the same token at every stage: one column a dimension, indigo above zero, orange below, "
+              "and the norm of the vector. Whether a block is pre-norm, gated or "
               "parallel was found out by running it on a few tokens, not read from its name."),
             _("In an encoder–decoder, a source token goes through the encoder, a target token through "
               "the decoder. At the bottom is the likeliest next token: the purpose of all of it."),
@@ -105,7 +105,7 @@ def _experts() -> None:
         [
             _("In a mixture of experts the feed-forward part is there many times. A router, one small matrix, scores "
               "all of them for a token; the best few work on it, and their outputs are added, times their weights."),
-            _("At the left the tokens across and the experts down: a number is a weight, a grey cell an expert that "
+            _("At the left the tokens across and the experts down: a number is a weight, a hatched cell an expert that "
               "did not see the token. At the right, how often each expert is picked; a click opens its layer."),
             _("All experts are held in memory, few of them work; in a dense layer every parameter works on every "
               "token. A router that sends most to a few wastes the others: training adds a loss against it."),

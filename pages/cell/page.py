@@ -9,8 +9,9 @@ from analysis.changed_vectors import changed_words
 from analysis.mask_effect import looks_ahead
 from pages.cell.export import cell_view
 from pages.cell.state import CellState
-from pages.cell.steps import formula, show_coordinates, show_row_strip, show_steps, steps_payload
+from pages.cell.steps import finding, formula, show_coordinates, show_row_strip, show_steps, steps_payload
 from ui.controls import choose
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import guarded, open_page, settle, show_badge
 from ui.reading import show_reading
@@ -33,6 +34,7 @@ def draw() -> None:
 
     if words := changed_words(opened.capture, opened.layer, opened.head, _):
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    show_finding(*finding(opened, found))
     payload = steps_payload(opened, found, held.step)
     show_steps(payload)
     to_next = _("Last, the head's direct push on the next token. Click a step for its formula, a bar for another key.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Literal
 
 import numpy as np
@@ -19,14 +20,16 @@ from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
+from ui.finding import key_name, query_name
 from ui.head_views import width_of
 from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, translated
 from ui.state import change
-from ui.wording import number, sentence
+from ui.wording import number, sentence, with_unit
 from viz.components.cell_steps import cell_steps
 from viz.components.token_strip import token_strip
+from viz.share_text import exact_digits
 from viz.token_text import lone_spaces
 
 
@@ -102,6 +105,19 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
         session.move(**side_of(opened.capture, token, sets))
 
     mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
+
+
+def finding(opened: PageContext, found: Cell) -> tuple[str, str]:
+    """What the key gets of the query's attention; HTML."""
+    tokens = {"query": query_name(opened.capture, found.query), "key": key_name(opened.capture, found.key)}
+    if not found.row.keep[found.key]:
+        said = _("{query} cannot look at {key}").format(**tokens)
+    else:
+        share = with_unit("share").format(
+            number=exact_digits(float(found.row.weights[found.key]))
+        )  # as the steps say it
+        said = _("{key} gets {value} of {query}").format(value=escape(share), **tokens)
+    return said, f"L{found.layer}H{found.head} · " + escape(_("the seven steps to this number"))
 
 
 def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:

@@ -18,6 +18,7 @@ from pages.compare.names import names_of, note_of
 from pages.compare.state import state
 from ui import cached, place, session
 from ui.components import mount, name_figure
+from ui.finding import show_finding
 from ui.head_views import sink_note
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -51,10 +52,13 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
     weights = Scale("sequential", 0.0, 1.0, False, "percent")
     scales = (weights, weights, change_scale(view.difference.values))
     payloads: list[bytes | None] = []
-    headings = [
-        *names_of(opened, other, layers=state().layers),
-        _elsewhere(view) if _common_words(opened, view) else "",
-    ]
+    names = names_of(opened, other, layers=state().layers)
+    if _common_words(opened, view):
+        apart = _("{share} of the attention lies elsewhere").format(share=number(view.elsewhere, "share"))
+        same = _("A and B look at the same tokens")
+        beside = _("indigo: A looks more, orange: B does")
+        show_finding(apart if view.elsewhere > 0 else same, beside, of_several=True)
+    headings = [*names, ""]
     for side, column in enumerate(st.columns(3, gap="small")):
         with column:
             words, name = escape(headings[side]), SIDES[side]
@@ -71,10 +75,6 @@ def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:
     heads = tuple((side.layer, None if layers else side.head) for side in (opened, other))
     key = ("aligned", repr(opened.capture.request), heads[0], repr(other.capture.request), heads[1])
     return cached.made(key, lambda: aligned_heads(opened.capture, heads[0], other.capture, heads[1]))
-
-
-def _elsewhere(view: AlignedHeads) -> str:
-    return _("{share} of attention elsewhere").format(share=number(view.elsewhere, "share"))
 
 
 def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side: int, scale: Scale) -> bytes | None:
@@ -172,11 +172,7 @@ def _caption(opened: PageContext, other: PageContext, view: AlignedHeads) -> str
     pinned = view.place_of(opened.query)
     told = [_looks(view, side, row) for side in (0, 1) if (row := view.maps[side].at(pinned)) is not None]
     check = cached.check(other.capture, other.layer)
-    how = (
-        _("Each row is a token looking; in the third map red is where A looks more, blue where B does.")
-        if _common_words(opened, view)
-        else _("Each row is a token looking.")
-    )
+    how = _("Each row is a token looking.")
     size = _("The layer of B, recomputed, differs from its model’s own output by at most {error}.")
     told = told or [escape(_("Click a cell to pin it in all maps."))]
     size = escape(size.format(error=error_size(check.max_abs_error)))

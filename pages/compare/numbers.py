@@ -24,8 +24,9 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.what_if import output_name
 from ui.wording import number
-from viz.distribution import TEXTS, percent
+from viz.distribution import TEXTS
 from viz.paired_bars import Pair, paired_bars
+from viz.share_text import share_digits
 
 SHOWN = 5  # of either side's likeliest tokens
 STEP = 4000  # tokens of a vocabulary between two looks at the screen
@@ -101,11 +102,13 @@ def metrics_html(found: tuple[MetricPair, ...], first: str, second: str) -> str:
 
 def _shown(value: float, unit: str) -> str:
     """With one decimal, a share in percent."""
-    return (
-        percent(value, translated(TEXTS)["percent"])
-        if unit == "share" and not math.isnan(value)
-        else number(value, unit)
-    )
+    return _tenths(value) if unit == "share" and not math.isnan(value) else number(value, unit)
+
+
+def _tenths(share: float) -> str:
+    """With a decimal, so that the difference beside it is that of the numbers that are read."""
+    digits = f"{100 * share:.1f}" if 0.0005 <= share < 0.9995 else share_digits(share)
+    return translated(TEXTS)["percent"].format(number="< 0.1" if 0 < share < 0.0005 else digits)
 
 
 def _gap(one: float, two: float, unit: str) -> str:
@@ -152,10 +155,10 @@ def _query_of_b(opened: PageContext, other: PageContext) -> int:
 
 def next_html(found: Predictions, first: str, second: str) -> str:
     """The table of both distributions."""
-    words, rows = translated(TEXTS), []
+    rows = []
     for label, one, two in zip(found.pair.labels, found.pair.first, found.pair.second, strict=True):
         missing = _("not in its vocabulary")
-        said = tuple(missing if value is None else percent(value, words["percent"]) for value in (one, two))
+        said = tuple(missing if value is None else _tenths(value) for value in (one, two))
         gap = "" if one is None or two is None else _gap(one, two, "share")
         rows.append(Pair(label, one, two, (said[0], said[1]), gap))
     names = [f"{side} · {output_name(place)} · " for side, place in zip("AB", found.places, strict=True)]

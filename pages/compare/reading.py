@@ -28,8 +28,8 @@ def _maps() -> None:
               "model on the same text, or whatever you choose instead."),
             _("In the box of B’s model, a version such as @step1000 is the same model of the hub after other steps of "
               "training."),
-            _("The third map is A minus B: red where A looks more, blue where B does, and grey where one of them "
-              "cannot look."),
+            _("The third map is A minus B: indigo where A looks more, orange where B does, and hatched where one "
+              "of them cannot look."),
             _("Rows and columns are pieces of the text, not token numbers: where two tokenizers cut it differently, "
               "weights are summed over the tokens looked at and averaged over those looking, so that each row still "
               "adds up to 100 %."),

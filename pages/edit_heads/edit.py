@@ -24,7 +24,7 @@ from model_runner.edits import Blocked, Edit, Masked, MeanHead, OfAttention, Sca
 from model_runner.errors import NoLogits
 from pages.edit_heads import edit_controls
 from pages.edit_heads.edit_texts import Texts, show_texts
-from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, own
+from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, named, own
 from pages.edit_heads.state import state
 from ui import edit_list, session
 from ui.class_scores import show_class_change
@@ -33,14 +33,13 @@ from ui.head_views import DrawnHead
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.reading import show_reading
-from ui.what_if import Clicked, drift_of, show_change, show_map, show_maps
+from ui.what_if import ROUNDING, Clicked, drift_of, next_finding, show_change, show_map, show_maps
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 
 AS_IS = "edit_as_is"  # in the session's slots: of this model and text nothing is to be previewed
 MOST_MOVED = 4  # heads named beside the map
-ROUNDING = 1e-5  # of a share: a head that moved no more did not move
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ def show_edit(opened: PageContext) -> EditView:
     edit_controls.ask(opened, held)
     edits = held or _preview(opened)
     listed = _show_list(opened, held, edits)
-    left, right = st.columns([0.7, 0.3], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
         check_every_cell(opened, edits)
@@ -80,7 +79,7 @@ def show_edit(opened: PageContext) -> EditView:
             edit_list.show_everywhere()
     changed = change = drift = None
     with left:
-        changed = show_maps(opened, after, clicked=clicked)
+        changed = show_maps(opened, after, clicked=clicked, said=_finding(opened, after))
         if words := _what_shows(opened, after, edits):
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     with right:
@@ -95,6 +94,16 @@ def show_edit(opened: PageContext) -> EditView:
     with left:
         texts = show_texts(opened, edits) if classes is None else None
     return EditView(edits, after, changed, change, classes, drift, texts)
+
+
+def _finding(opened: PageContext, after: Capture) -> str:
+    """What the change does to what comes next; nothing of a model that predicts none."""
+    if opened.runner.info.classes:
+        return ""
+    try:
+        return next_finding(opened, after)
+    except NoLogits:
+        return ""
 
 
 def _explain() -> None:
@@ -120,11 +129,12 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
     listed = st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small")
     with listed:
         if edits and not held:
-            _show_preview(edits)
+            _show_preview(opened, edits)
         elif not held:
             words = _("Nothing is changed yet, so both sides are the same.")
             st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
-            _offer_first(opened)
+            if state().change != "block":  # whose cells are to be chosen first
+                _offer_first(opened)
         for edit in dict.fromkeys(held):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
             st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
@@ -134,18 +144,23 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
 
 
 def _preview(opened: PageContext) -> tuple[Edit, ...]:
-    """Without the heads that the text’s story measured: what the page opens with, until something else was asked for.
+    """What the page opens with until something else was asked for; it is in no address and on no other page."""
+    return () if state().change == "block" or _about() == session.slots().get(AS_IS) else _first(opened)
 
-    It is in no address and on no other page.
-    """
+
+def _first(opened: PageContext) -> tuple[Edit, ...]:
+    """Without the heads that the text’s story measured, or the open one."""
     seen = seen_in(opened.capture)
-    if seen is None or seen.evidence is None or seen.evidence.told == "where" or _about() == session.slots().get(AS_IS):
-        return ()
-    return tuple(ScaledHead(layer, head, 0.0) for layer, head in seen.evidence.heads)
+    heads = ((opened.layer, opened.head),) if seen is None else ((seen.layer, seen.head),)
+    if seen is not None and seen.evidence is not None:
+        heads = seen.evidence.heads
+    return tuple(named(opened, ScaledHead(layer, head, 0.0)) for layer, head in heads)
 
 
-def _show_preview(edits: tuple[Edit, ...]) -> None:
-    words = _("Preview: {edits}, which this text’s story is about. Nothing is changed until you apply it.")
+def _show_preview(opened: PageContext, edits: tuple[Edit, ...]) -> None:
+    words = _("Preview: {edits}. Nothing is changed until you apply it.")
+    if seen_in(opened.capture) is not None:
+        words = _("Preview: {edits}, which this text’s story is about. Nothing is changed until you apply it.")
     names = ", ".join(name_of(edit, _) for edit in edits)
     st.html(f"<p class='atlas-caption'>{escape(words.format(edits=names))}</p>", width="content")
     st.button(_("Apply"), key="edit_story", type="primary", on_click=_keep, args=(edits,))
@@ -153,15 +168,10 @@ def _show_preview(edits: tuple[Edit, ...]) -> None:
 
 
 def _offer_first(opened: PageContext) -> None:
-    """One click to see something: the heads that the text’s story is about, or the open one, pass on nothing."""
-    seen = seen_in(opened.capture)
-    heads = ((opened.layer, opened.head),) if seen is None else ((seen.layer, seen.head),)
-    if seen is not None and seen.evidence is not None:
-        heads = seen.evidence.heads
-    names = ", ".join(f"L{layer}H{head}" for layer, head in heads)
-    words = _("Ablate {heads}") if seen is None else _("Ablate {heads}, which this text’s story is about")
-    edits = tuple(ScaledHead(layer, head, 0.0) for layer, head in heads)
-    st.button(words.format(heads=names), key="edit_story", type="primary", on_click=_keep, args=(edits,))
+    """One click to see something again."""
+    edits = _first(opened)
+    words = _("Apply: {edits}").format(edits=", ".join(name_of(edit, _) for edit in edits))
+    st.button(words, key="edit_story", type="primary", on_click=_keep, args=(edits,))
 
 
 def _about() -> tuple[str, str]:

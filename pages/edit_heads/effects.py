@@ -103,9 +103,13 @@ def show_effects(opened: PageContext) -> Effects | None:
         speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
         target = _ask_class(opened) if classifies else _ask_target(opened)
-        words = _("Red: the head is for this token; blue: against it. Click a cell to open its head on every page.")
+        words = _(
+            "Indigo: the head is for this token; orange: against it. Click a cell to open its head on every page."
+        )
         if classifies:
-            words = _("Red: the head is for this class; blue: against it. Click a cell to open its head on every page.")
+            words = _(
+                "Indigo: the head is for this class; orange: against it. Click a cell to open its head on every page."
+            )
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     if classifies:
         words = _("The class scores are of the whole text.")

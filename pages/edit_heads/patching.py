@@ -190,7 +190,7 @@ def _map_words(opened: PageContext, setting: Setting) -> str:
         "attention": _("what all heads of a layer pass on, at one position"),
         "heads": _("what one head of L{layer} passes on, at one position").format(layer=setting.layer),
     }[setting.kind]
-    words = _("Each cell: {what}, is replaced by the other run's. Red: towards {first}; blue: towards {second}.")
+    words = _("Each cell: {what}, is replaced by the other run's. Indigo: towards {first}; orange: towards {second}.")
     first, second = (f"<bdi>{escape(opened.runner.token_text(token))}</bdi>" for token in setting.tokens)
     return escape(words).format(what=escape(what), first=first, second=second)
 

@@ -20,6 +20,7 @@ from model_runner import Capture
 from pages.heads.state import BY_NAME, Other
 from ui import cached, session
 from ui.components import mount
+from ui.finding import key_name, query_name
 from ui.head_views import DrawnHead, sink_note, strongest
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -31,13 +32,33 @@ from viz.token_text import lone_spaces
 N_ = str  # marks a text for Babel without translating it here
 
 
-def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> tuple[str, str]:
-    """The open head's name, and what it does, in numbers; HTML."""
+def finding(drawn: DrawnHead, facts: str) -> tuple[str, str]:
+    """What the map shows of the pinned query, and of which head, with ``facts`` of it; HTML."""
+    opened, name = drawn.opened, f"L{drawn.opened.layer}H{drawn.opened.head}"
+    found = _found(drawn)
+    if found is None:
+        return name, facts
+    query, key, weight = found
+    tokens = {"query": query_name(opened.capture, query), "key": key_name(opened.capture, key)}
+    said = _("{query} looks {value} at {key}").format(value=escape(number(weight, "share")), **tokens)
+    seen = _story(drawn, query, key)
+    about = escape(_(seen.story.about)) if seen is not None and seen.story.about else ""
+    return said, " · ".join(part for part in (name, about, facts) if part)
+
+
+def facts_of(opened: PageContext, grid: HeadGrid, metric: Metric) -> str:
+    """What the open head does, in numbers; HTML."""
     shown = [metric] if metric.name == "entropy" else [metric, BY_NAME["entropy"]]
     here = [float(grid.metrics[item.name][opened.layer, opened.head]) for item in shown]
     values = [(_(item.label), _as_below_the_grid(value, item.unit)) for item, value in zip(shown, here, strict=True)]
-    facts = " · ".join(escape(f"{label} {value}") for label, value in values)
-    return f"L{opened.layer}H{opened.head}", facts
+    return " · ".join(escape(f"{label} {value}") for label, value in values)
+
+
+def _found(drawn: DrawnHead) -> tuple[int, int, float] | None:
+    """The pinned query, the key it looks at most or that is pinned, and the weight; None where the map is no such."""
+    if drawn.opened.query is None or drawn.read.reading.what == "difference" or drawn.read.other is not None:
+        return None
+    return strongest(drawn.opened, drawn.read.reading)
 
 
 def _as_below_the_grid(value: float, unit: str) -> str:
@@ -59,13 +80,13 @@ def caption(drawn: DrawnHead) -> str:
         "token in that column. A share is computed: nobody sees or understands."
     )
     if drawn.read.reading.what == "scores":
-        how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")
+        how = _("Each row is a token looking {where}; indigo cells score high, orange ones low, before the softmax.")
     if drawn.read.reading.what == "value":
         how = _("Each row is a token looking {where}; the stronger the colour, the more of its value arrives.")
     if drawn.read.reading.what == "difference":
         how = _(
-            "Each row is a token looking {where} with both maps of the pair: red cells add the value of their column, "
-            "blue cells subtract it."
+            "Each row is a token looking {where} with both maps of the pair: indigo cells add the value of their "
+            "column, orange cells subtract it."
         )
     if drawn.read.other is not None:
         how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")
@@ -73,7 +94,7 @@ def caption(drawn: DrawnHead) -> str:
     opened = drawn.opened
     pinned = "" if drawn.read.reading.what == "difference" else _pinned_sentence(drawn)  # of the head's own weights
     origin = [escape(words) for words in layer_sentences(opened.capture, opened.layer, opened.head, _)]
-    return f"<p class='atlas-caption'>{joined(escape(how), pinned, *origin)}</p>"
+    return f"<p class='atlas-caption atlas-how'>{joined(escape(how), pinned, *origin)}</p>"
 
 
 def _where(capture: Capture) -> str:
@@ -91,14 +112,15 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
     if found is None:
         return ""
     query, key, weight = found
-    tokens = drawn.opened.capture.tokens
-    named = f"<span class='atlas-q'><bdi>{escape(lone_spaces(tokens[query].text))}</bdi> ({query})</span>"
+    named = f"<span class='atlas-q'><bdi>{escape(lone_spaces(drawn.opened.capture.tokens[query].text))}</bdi></span>"
+    looks = ""
+    if _found(drawn) is None:  # no title says it
+        looks = _("{query} looks {value} at {key}.").format(
+            query=f"{named} ({query})",
+            value=f"<b>{escape(number(weight, 'share'))}</b>",
+            key=_looked_at(drawn.opened, key),
+        )
     seen = _story(drawn, query, key)
-    looks = _(seen.story.sentence if seen is not None else N_("{query} looks {value} at {key}.")).format(
-        query=named,
-        value=f"<b>{escape(number(weight, 'share'))}</b>",
-        key=_looked_at(drawn.opened, key),
-    )
     told = _evidence(drawn.opened, seen) if seen is not None else _varied(drawn, query)
     return joined(looks, told, _by_heart(drawn.opened, query, named))
 
@@ -112,10 +134,17 @@ def _evidence(opened: PageContext, seen: Seen) -> str:
     evidence = seen.evidence
     if evidence is None or evidence.told == "where":
         return ""
+    changed = (evidence.probability, evidence.without, evidence.without_control)
+    alike = len({percent(share) for share in changed}) < len({f"{share:.3f}" for share in changed})
+
+    def told(share: float) -> str:
+        """As its bar says it, or exactly where two would read alike that are not."""
+        return f"<b>{escape(_('{number} %').format(number=f'{100 * share:.1f}'))}</b>" if alike else _share(share)
+
     values = {
         "next": f"<b><bdi>{escape(seen.story.goes_on or evidence.next)}</bdi></b>",
-        "before": _share(evidence.probability),
-        "after": _share(evidence.without),
+        "before": told(evidence.probability),
+        "after": told(evidence.without),
     }
     if evidence.told == "two" and evidence.other is not None:
         return _(TWO_ANSWERS).format(
@@ -128,7 +157,7 @@ def _evidence(opened: PageContext, seen: Seen) -> str:
     return _(WHY_ANOTHER if evidence.instead else WHY).format(
         heads=_heads(evidence.heads),
         control=_heads(evidence.control),
-        beside=_share(evidence.without_control),
+        beside=told(evidence.without_control),
         instead=f"<bdi>{escape(evidence.instead)}</bdi>",
         **values,
     )

@@ -13,14 +13,14 @@ from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui import cached
-from ui.components import show_heading
 from ui.controls import choose, pick, switch
+from ui.finding import show_finding
 from ui.first import draw_first, moved
 from ui.head_views import DrawnHead, show_map
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.state import current
-from ui.strip_shade import shade_by_metric, shade_by_row
+from ui.strip_shade import bars_of, shade_by_row
 from ui.view import offer
 
 opened = open_page(two_texts=True, compressed=True)
@@ -43,11 +43,11 @@ def show_open_head(alone: bool) -> DrawnHead:
         reading = reading_of(here, held, second)
     drawn = draw_open(here, reading, second, held.color == "log")
     unscaled = held.what in ("scores", "difference")
-    with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
-        show_heading(*open_head.heading(here, grid, metric_of(here, held)), width="stretch")
+    with above, st.container(key="map_heading"):
+        show_finding(*open_head.finding(drawn, open_head.facts_of(here, grid, metric_of(here, held))))
+    with above, st.container(key="map_habit", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(habit.habit_line(here) or "<span></span>", width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
-    with above:
-        st.html(habit.habit_line(here) or "<span></span>")
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         if here.capture.record(here.layer).difference is not None:
@@ -80,7 +80,7 @@ with right:
 with strip:
     where = opened.capture, opened.layer, opened.head
     by_row = shade_by_row(*where, opened.query, hide_first=drawn.read.reading.hides_first)
-    show_strip(opened, shade_by_metric(*where, by) if held.shade else by_row, both=True)
+    show_strip(opened, by_row, both=True, bars=bars_of(*where, by) if held.shade else None)
 
 with left:
     with st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -88,7 +88,7 @@ with left:
         pick(HeadsState, "metric", by.name, metrics, width=150)
         choose(HeadsState, "grid", held.grid, {"maps": _("maps"), "metric": _("numbers")})
         choose(HeadsState, "order", held.order, {"layer": _("by layer"), "rank": _("ranked")})
-        switch(HeadsState, "shade", held.shade, _("shade the text by it"))
+        switch(HeadsState, "shade", held.shade, _("by token"))
         st.html(open_head.definition(by), width="stretch")
     show_grid(opened, grid, held, by, other)
     if opened.capture.request.attention != "encoder" or opened.runner.info.classes:  # which says nothing by itself

@@ -20,7 +20,7 @@ def explain(opened: PageContext) -> None:
         "Each small square is one head: every row is a token that looks, every column a token that is looked at."
     )
     grey = _(
-        "The stronger the colour, the larger the share of attention; each row adds up to 100 %, and grey is masked."
+        "The stronger the colour, the larger the share of attention; each row adds up to 100 %, and hatched is masked."
     )
     full = _("The stronger the colour, the larger the share of attention; each row adds up to 100 %.")
     attempt = _("Pick the induction example, choose the metric “induction”, rank the heads and open the first one.")

@@ -34,7 +34,7 @@ class HeadsState:
     metric: str = setting(METRICS[0].name, N_("metric"), options=lambda: BY_NAME)
     grid: Literal["maps", "metric"] = setting("maps", N_("drawing of the heads"))
     order: Literal["layer", "rank"] = setting("layer", N_("order"))
-    shade: bool = setting(False, N_("text shaded by the metric"))
+    shade: bool = setting(False, N_("metric under each token"))
     what: What = setting("weights", N_("quantity"))
     color: Literal["linear", "log"] = setting("linear", N_("colour"))
     unit: Literal["tokens", "words"] = setting("tokens", N_("unit"))

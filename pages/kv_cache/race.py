@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from weakref import ref
 
 import numpy as np
@@ -14,6 +15,7 @@ from pages.kv_cache.state import KvCacheState, state
 from ui import session
 from ui.components import show_heading, show_html
 from ui.controls import pick
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart
@@ -77,7 +79,20 @@ def show_race(opened: PageContext, run: RaceRun) -> View:
     )
 
 
+def _finding(run: RaceRun) -> tuple[str, str]:
+    """How much the cache saved so far, in time, and in what it was not asked to multiply."""
+    (fast, slow), count = run.seconds, len(run.items)
+    if slow >= fast:
+        said = _("{ratio} times as fast with the cache").format(ratio=f"{slow / fast:.1f}")
+    else:
+        said = _("{ratio} times as slow with the cache: the text is too short").format(ratio=f"{fast / slow:.1f}")
+    words = _("{count} tokens in {with_cache} s instead of {without} s")
+    return escape(said), escape(words.format(count=count, with_cache=f"{fast:.2f}", without=f"{slow:.2f}"))
+
+
 def _show(opened: PageContext, run: RaceRun) -> None:
+    if run.items:
+        show_finding(*_finding(run), of_several=True)
     speed, work, times = race_charts(run)
     for column, chart, key in zip(st.columns(2, gap="medium"), (speed, work), ("race_speed", "race_work"), strict=True):
         with column:

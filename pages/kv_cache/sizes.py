@@ -16,6 +16,7 @@ from model_runner.questions import CacheLayers
 from pages.kv_cache.state import LENGTHS, KvCacheState, state
 from ui.components import show_heading
 from ui.controls import steps
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import PageContext, asked
 from ui.progressive import show_chart
@@ -71,9 +72,12 @@ def show_sizes(opened: PageContext, held: Sizes) -> View:
 def _show_own(opened: PageContext, held: Sizes) -> None:
     found, info = held.found, opened.runner.info
     count = len(opened.capture.keys)
+    grows = opened.capture.source is None and not any(layer.window is not None for layer in held.layers)
     heading = _("The cache of this sound: {size}") if held.heard else _("The cache of this text: {size}")
     heading = heading.format(size=readable(found.measured))
-    st.html(f"<div class='atlas-head'><b>{heading}</b></div>")
+    show_finding(
+        heading, _("{size} more for each token").format(size=readable(found.measured / count)) if grows else ""
+    )
     st.code(formula(found), language=None, wrap_lines=True)
     same = _("measured on the tensors of the cache: {measured} bytes, equal to the formula")
     other = _("measured on the tensors of the cache: {measured} bytes, but the formula gives {formula}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from weakref import ref
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.kv_bytes import bytes_read
 from analysis.kv_drop import MOST_WINDOWS, Trial, edits_of, first_difference, windows
@@ -24,11 +26,13 @@ from ui import session
 from ui.components import show_heading, show_html
 from ui.controls import choose, pick, slider
 from ui.edit_list import show_everywhere
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import PageContext, edited, guarded
 from ui.progressive import progressive, show_chart, show_progress
 from ui.view import View
 from ui.what_if import show_change
+from ui.wording import number
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations
@@ -58,11 +62,12 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
     sinks = int(state().sinks)
     key = (ref(opened.runner), opened.capture.request, sinks)
     curve = session.jobs().get("curve", key, lambda name: Curve(opened.runner, opened.capture, sinks, name))
+    top = st.container()
     left, right = st.columns([0.58, 0.42], gap="medium")
     with left:
         progressive(curve, lambda: _show_curve(curve, trial))
     with right:
-        guarded(lambda: _show_answer(opened, held, trial))
+        guarded(lambda: _show_answer(opened, held, trial, top))
     guarded(lambda: _show_texts(opened, trial))
     return View(
         name="kv-what-if",
@@ -127,18 +132,19 @@ def curve_chart(curve: Curve, trial: Trial) -> Lines:
     )
 
 
-def _show_answer(opened: PageContext, held: Sizes, trial: Trial) -> None:
+def _show_answer(opened: PageContext, held: Sizes, trial: Trial, top: DeltaGenerator) -> None:
     after = edited(opened, edits_of(opened.capture, trial))
-    show_change(opened, after)
+    change = show_change(opened, after)
     rounded = trial.window is None
     full = bytes_read(opened.capture, held.layers)
     left = bytes_read(opened.capture, held.layers, window=trial.window, sinks=trial.sinks, int8=rounded)
-    words = _("The cache: {before} → {after}, {share} %.").format(
-        before=readable(full), after=readable(left), share=f"{100 * left / full:.0f}"
-    )
+    with top:
+        said = _("With {share} of the cache the next token moves by {kl} bits")
+        said = said.format(share=number(left / full, "share"), kl=f"{change.kl:.3g}")
+        show_finding(escape(said), escape(f"{name_of(trial)} · {readable(full)} → {readable(left)}"), of_several=True)
     scale = _("With a scale of 4 bytes for each row of a head.") if rounded else ""
     kept = _("Tokens keep their positions; StreamingLLM renumbers them within the cache.")
-    st.html(f"<p class='atlas-caption'>{words} {scale or kept}</p>")
+    st.html(f"<p class='atlas-caption'>{scale or kept}</p>")
     show_everywhere(after.request.edits)
 
 

@@ -10,11 +10,14 @@ import streamlit as st
 from analysis.away import away
 from analysis.head_map import Pooled
 from analysis.mask_effect import looks_ahead
+from analysis.read_head import WEIGHTS
 from jobs.open_map import OpenMap
 from pages.long_texts.state import LongTextsState, state
-from ui import place, session
-from ui.components import mount, show_heading
+from ui import place, session, wording
+from ui.components import mount
 from ui.controls import choose, number
+from ui.finding import key_name, query_name, show_finding
+from ui.head_views import strongest
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import keep, refuse
@@ -36,8 +39,8 @@ def show_map(opened: PageContext) -> LongMapView:
     """The controls and the map; a click pins a cell, moving asks for tiles."""
     held, n_tokens = state(), len(opened.capture.tokens)
     far = _far(held.far, n_tokens)
+    show_finding(*_finding(opened))
     with st.container(key="long_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        show_heading(f"L{opened.layer}H{opened.head}", width="content")
         choose(LongTextsState, "pooling", held.pooling, {"max": _("largest"), "mean": _("mean")})
         choose(LongTextsState, "color", held.color, {"log": "log", "linear": _("linear")})
         number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens away"), width=150)
@@ -59,6 +62,23 @@ def show_map(opened: PageContext) -> LongMapView:
     on = {"cell": _pin, "window": _look, "refused": lambda _ticket: None}
     mount(long_map.SOURCE, payload, key="long_map", on=on)
     return LongMapView(served, window, held.pooling, held.color == "log", far)
+
+
+def _finding(opened: PageContext) -> tuple[str, str]:
+    """Where the pinned token looks most, how far back, and with which head; HTML."""
+    name, count = f"L{opened.layer}H{opened.head}", len(opened.capture.tokens)
+    of_text = _("{count} tokens").format(count=f"{count:,}")
+    found = strongest(opened, WEIGHTS)
+    if found is None:
+        return name, of_text
+    query, key, weight = found
+    said = _("{query} looks {value} at {key}").format(
+        query=query_name(opened.capture, query),
+        key=key_name(opened.capture, key),
+        value=wording.number(weight, "share"),
+    )
+    away = _("{count} tokens away").format(count=f"{abs(query - key):,}") if abs(query - key) > 1 else ""
+    return said, " · ".join(part for part in (name, away, of_text) if part)
 
 
 def _far(chosen: int | None, n_tokens: int) -> int:

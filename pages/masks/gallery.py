@@ -35,6 +35,7 @@ from pages.masks.state import (
 )
 from ui import session
 from ui.components import mount, show_html, to_class
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
@@ -78,6 +79,8 @@ def show_gallery(opened: PageContext) -> Gallery:
         pattern = BY_NAME[choice.name]
         picture = mask_picture(pattern, values, n_tokens, n_layers=n_layers, hidden=found.hidden, causal=causal)
     payload = _payload(opened, choice, found, picture, index, n_layers, causal)
+    if picture is not None:
+        show_finding(*_finding(choice, picture, causal))
     left, right = st.columns([0.74, 0.26], gap="medium")
     with left:
         mount(mask_gallery.SOURCE, payload, key="mask_gallery", on=_events())
@@ -156,6 +159,17 @@ def _small(n_tokens: int, causal: bool) -> np.ndarray:
 # -- what is said of it -----------------------------------------------------------------------------------------------
 
 
+def _finding(choice: Choice, picture: MaskPicture, causal: bool) -> tuple[str, str]:
+    """Which share of the cells the pattern keeps, and how many; HTML."""
+    kept, possible = picture.n_kept, full_cells(len(picture.layers), causal=causal)
+    said = _("{pattern} keeps {share} of the cells")
+    said = said.format(pattern=_(choice.label), share=number(kept / possible, "share"))
+    words = _("{kept} of the {possible} of causal attention")
+    if not causal:
+        words = _("{kept} of the {possible} of attention to both sides")
+    return escape(said[:1].upper() + said[1:]), escape(words.format(kept=f"{kept:,}", possible=f"{possible:,}"))
+
+
 def _show_words(choice: Choice, causal: bool) -> None:
     counts = _(choice.counts if causal else choice.around or choice.counts)
     st.html(
@@ -176,12 +190,6 @@ def _show_cost(
             )
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
         return ()
-    n_tokens = len(picture.layers)
-    kept, possible = picture.n_kept, full_cells(n_tokens, causal=causal)
-    words = _("Of the cells drawn it keeps {kept}; causal attention has {possible}: {share}.")
-    if not causal:
-        words = _("Of the cells drawn it keeps {kept}; attention to both sides has {possible}: {share}.")
-    words = words.format(kept=f"{kept:,}", possible=f"{possible:,}", share=number(kept / possible, "share"))
     work = head_work(opened.capture)
     pattern, full = BY_NAME[choice.name], PATTERNS[0]
 
@@ -189,7 +197,7 @@ def _show_cost(
         return mask_cost(of, values if of is pattern else {}, n, work, causal=causal)
 
     costs = tuple((cost(pattern, n), cost(full, n)) for n in LENGTHS)
-    show_html(f"<p class='atlas-caption'>{escape(words)}</p>{_cost_table(costs)}", key="mask_costs")
+    show_html(_cost_table(costs), key="mask_costs")
     curves = [
         Line(_("full"), CURVE, [cost(full, n).multiply_adds for n in CURVE], dash="dot"),
         Line(_(choice.label), CURVE, [cost(pattern, n).multiply_adds for n in CURVE]),

@@ -71,7 +71,7 @@ def show_on_model(opened: PageContext) -> OnModel:
         pick(MasksState, "where", where, wheres, width=200)
         layers, heads = show_places(opened, where)
         st.html(f"<p class='atlas-caption'>{escape(_where_words(where, layers, opened.layer))}</p>", width="stretch")
-    left, right = st.columns([0.72, 0.28], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
         values = values_of(choice, n_tokens)
         show_sliders(choice, values, n_tokens, beside=True, causal=not looks_ahead(opened.capture))

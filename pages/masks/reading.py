@@ -35,7 +35,7 @@ def _on_model() -> None:
     show_reading(
         [
             _("The model runs once more with the pattern laid over its own mask. Left the open head as it is, beside "
-              "it the same head under the pattern; grey cells are masked."),
+              "it the same head under the pattern; hatched cells are masked."),
             _("What a hidden key was given is not lost: the softmax shares it out among the keys that are left, and "
               "all later layers work with what comes of that."),
             _("At the right, what the model then predicts, and how much of its attention every head had on cells that "

@@ -6,8 +6,9 @@ from streamlit.runtime.scriptrunner import StopException
 from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
-from pages.next_token.views import read_bench, show_bench
+from pages.next_token.views import finding, read_bench, show_bench
 from ui.class_scores import show_classes
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.open_text import offer_open_text
 from ui.page import open_page, show_badge, show_strip
@@ -26,6 +27,7 @@ except RunnerError as error:
     st.warning(plain(sentence(error)))
     show_classes(opened)
     raise StopException from None
+show_finding(*finding(bench))
 show_bench(bench)
 show_reading(
     [

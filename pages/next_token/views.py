@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -24,7 +25,9 @@ from ui.page import PageContext, translated
 from ui.sampling_settings import KINDS, current, values_of
 from ui.state import change
 from ui.state import current as now
+from ui.wording import number
 from viz.components.sampling_bench import sampling_bench as picture
+from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -123,6 +126,18 @@ def read_bench(opened: PageContext) -> Bench:
         draws=held.draws,
         find=held.find,
     )
+
+
+def finding(bench: Bench) -> tuple[str, str]:
+    """The token that the model finds the likeliest, after which text; HTML."""
+    likeliest = bench.likeliest(1)[0]
+    share = float(bench.capture.logits(bench.query).double().softmax(-1)[likeliest])
+    label = bench.labels[likeliest]
+    token = label.strip("·") or lone_spaces(label)
+    said = _("The model expects “{token}”: {share}").format(
+        token=f"<bdi>{escape(token)}</bdi>", share=escape(number(share, "share"))
+    )
+    return said, escape(_("the model alone, before the settings"))
 
 
 @dataclass

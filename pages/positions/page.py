@@ -1,5 +1,6 @@
 """Positions: the rotation of real queries and keys, what it does to their scores, and the other ways beside it."""
 
+import math
 from html import escape
 
 import streamlit as st
@@ -17,6 +18,7 @@ from pages.positions.scores import show_split, show_sweep
 from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
 from ui.controls import choose
+from ui.finding import key_name, query_name, show_finding
 from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import guarded, open_page, settle, show_badge
@@ -62,11 +64,31 @@ if words := changed_words(opened.capture, opened.layer, opened.head, _):
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
+def show_score() -> None:
+    """The score of the two tokens, how far apart they are, and what this view makes of it."""
+    score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
+    if not math.isfinite(score):
+        return
+    tokens = {"query": query_name(opened.capture, query), "key": key_name(opened.capture, key)}
+    said = _("{query} scores {score} with {key}, {count} apart")
+    said = said.format(score=f"{score:.2f}".replace("-", "−"), count=abs(query - key), **tokens)
+    told = {
+        "rotation": _("each pair turns at its own speed, the fastest first"),
+        "difference": _("move both: nothing changes"),
+        "frequencies": _("the sum of what each pair adds"),
+        "distance": _("the same vectors at other distances"),
+    }
+    show_finding(said, f"L{opened.layer}H{opened.head} · " + escape(told[view]))
+
+
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError of a head that has no scores."""
     if layout is None or view == "others":
         offer(opened, show_others(opened, layout))
-    elif view == "rotation":
+        return
+    if view != "what_if":
+        show_score()
+    if view == "rotation":
         offer(opened, show_rotation(opened, layout, query))
     elif view == "difference":
         offer(opened, show_shift(opened, layout, query, key))

@@ -48,7 +48,7 @@ def _difference(rest: str) -> None:
         [
             _("The contents of two tokens are held fixed, and only their positions change: m is the query’s, n the "
               "key’s. What is drawn is their score before softmax and mask."),
-            _("The square shows it for every m and n, red above zero, blue below: along a diagonal the difference "
+            _("The square shows it for every m and n, indigo above zero, orange below: along a diagonal the difference "
               "m − n is the same, and so is the colour."),
             _("The curves say it again: moved together the two keep their score, moved apart it rises and falls with "
               "the difference."),
@@ -63,8 +63,8 @@ def _difference(rest: str) -> None:
 def _frequencies(rest: str) -> None:
     show_reading(
         [
-            _("A score is a sum over the pairs that are turned. Left, a bar for each, the fastest at the top: red "
-              "adds, blue takes away, each begins where the one above ended, and the lowest one is the sum."),
+            _("A score is a sum over the pairs that are turned. Left, a bar for each, the fastest at the top: "
+              "indigo adds, orange takes away, each begins where the one above ended, and the lowest one is the sum."),
             _("Right, the same for every key that this query may see, a column for each; the lowest strip is the "
               "score, the framed column the key on the left."),
             _("Fast pairs at the top change with every step of distance, so they can point at a neighbour; slow ones "
@@ -115,7 +115,7 @@ def _others() -> None:
     show_reading(
         [
             _("Five ways to tell a model where its tokens stand, each as the number it gives to a query and a key "
-              "whatever they say: red above zero, blue below."),
+              "whatever they say: indigo above zero, orange below."),
             _("A square has it for every pair of positions, the curve under it by distance. Read down a card: where "
               "the positions enter the model, what must be stored, and what becomes of longer texts."),
             _("The words under a curve say whose numbers it shows: this model’s, a formula’s, or those of a small "

@@ -80,7 +80,7 @@ def show_what_if(opened: PageContext) -> None:
         amount = _amount(opened, name)
         st.html(f"<p class='atlas-caption'>{_meaning(opened, name)}</p>", width="stretch")
     after = edited(opened, QUESTIONS[name].make(amount))
-    left, right = st.columns([0.72, 0.28], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
         changed = show_maps(opened, after)
     with right:

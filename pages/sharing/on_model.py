@@ -61,7 +61,7 @@ def show_on_model(opened: PageContext) -> Shared | None:
 
     Raises RunnerError.
     """
-    left, right = st.columns([0.72, 0.28], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
         shares = show_picture(opened)
         if shares.alone:

@@ -52,7 +52,7 @@ def show_in_model(opened: PageContext) -> InModel:
         here = {"layer": opened.layer, "head": opened.head}
         wheres = {"head": _("in L{layer}H{head}"), "layer": _("in layer {layer}"), "all": _("in all layers")}
         choose(ZooState, "where", held.where, {name: words.format(**here) for name, words in wheres.items()})
-    left, right = st.columns([0.72, 0.28], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
         values = values_of(held.first, n_tokens)
         with st.container(key="zoo_model_sliders", gap=None):

@@ -165,8 +165,9 @@ def show_looks(opened: PageContext, variant: Variant, found: Compared) -> None:
         for cell in found.looks
     )
     note = _(
-        "Each row as shares of its sizes, less softmax’s: red where the variant looks more, blue where softmax does."
+        "Each row as shares of its sizes, less softmax’s: indigo where the variant looks more, orange where softmax "
+        "does."
     )
     if not variant.signed:
-        note = _("The variant less softmax: red where the variant looks more, blue where softmax does.")
+        note = _("The variant less softmax: indigo where the variant looks more, orange where softmax does.")
     st.html(f"<p class='atlas-caption'>{escape(note)}</p><p class='atlas-caption'><b>{escape(heading)}</b></p>{rows}")

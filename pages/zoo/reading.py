@@ -19,8 +19,8 @@ def _maps() -> None:
               "another rule instead of softmax: the map that it computes or implies, rows looking, "
               "columns looked at."),
             _("At the right, where the two differ, or a second rule. The table says how far the head’s output moves, "
-              "how widely it looks, and how many patterns its map is made of (its numerical rank). A map in red and "
-              "blue has weights above and below 0, on a scale of its own."),
+              "how widely it looks, and how many patterns its map is made of (its numerical rank). A map in indigo "
+              "and orange has weights above and below 0, on a scale of its own."),
             _("The model was trained with softmax: a large error says that the rule is not a copy of it, and not that "
               "a model trained with it would be worse."),
         ],

@@ -53,7 +53,7 @@ def show_weights(opened: PageContext) -> Weights:
         shown = min(SLIDERS, len(found.sizes))
         words = words.format(layer=opened.layer, count=shown)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
-    left, right = st.columns([0.72, 0.28], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
         factors = _show_sliders(found, shown)
     edits = _edits(opened.layer, found.name, factors)

@@ -153,7 +153,7 @@ def test_a_question_is_asked_answered_revealed_and_dropped_by_keys_and_all_of_it
     counted, model = "answers: 1 · surprise: 0.76 bits", "unsure by 1.05 bits (entropy)"
     heard(page, f'heading "The class {counted}" [level=3]', f'heading "The model {model}" [level=3]')
     for where in (page, phone):
-        heard(where, f"The class · {counted}. ·was: 1 · 100 %; ", f"The model · {model}. ·was: 59.2 % · 0.8 bits; ")
+        heard(where, f"The class · {counted}. ·was: 1 · 100 %; ", f"The model · {model}. ·was: 59 % · 0.8 bits; ")
     page.keyboard.press("Enter")
     expect_at(page, ".st-key-ask_class button")
     heard(page, 'img "Every head as a small map')

@@ -93,7 +93,7 @@ def test_a_token_is_forced_beams_are_sought_and_a_branch_is_opened_by_keys(page:
             "Where does “·it” (position 7) look, in head L6H5?",
             ("button 0 ⟨bos⟩", "button 7 ·it"),
             (".options button[data-value='3']",),
-            ("3 ·chased: 1 · 100 %", "3 ·chased: 98.1 % · 0.0 bits"),
+            ("3 ·chased: 1 · 100 %", "3 ·chased: 98 % · 0.0 bits"),
         ),
         (
             "ask_ablate",

@@ -33,6 +33,15 @@ WAYS = {
 }
 
 
+def gain(before, after):
+    """What each weight gained, cell by cell: one that cannot be looked at gives nothing; NaN where it never could."""
+    rows = [
+        [np.nan if np.isnan(old) and np.isnan(new) else np.nan_to_num(new) - np.nan_to_num(old) for old, new in row]
+        for row in (zip(*pair, strict=True) for pair in zip(before, after, strict=True))
+    ]
+    return np.array(rows, dtype=np.float32)
+
+
 @pytest.mark.parametrize("kind", WAYS)
 def test_the_button_adds_the_change_and_both_sides_are_the_models(kind):
     given, edits, words = WAYS[kind]
@@ -40,9 +49,10 @@ def test_the_button_adds_the_change_and_both_sides_are_the_models(kind):
     assert sentences(app) == []
     assert app.query_params["edits"] == written(edits)
     assert chips(app) == [words]
-    before, after = maps(app)
+    before, after, gained = maps(app)
     np.testing.assert_allclose(before, expected_map(), atol=ROUNDING)
     np.testing.assert_allclose(after, expected_map(*edits), atol=ROUNDING)
+    np.testing.assert_array_equal(gained, gain(before, after))
     kl = next_token_change(capture(), capture(*edits)).kl
     assert kl > 0
     assert f"after “… squirrel because it” · KL {kl:.3g} bits" in html(app)
@@ -87,7 +97,9 @@ def test_a_query_that_sees_nothing_is_named():
 def test_the_open_head_below_every_change_says_that_none_reaches_it():
     app = open_app(page=PAGE, edits=written((ScaledHead(5, 0, 0.0),)), **HERE)
     assert "No change reaches L3H1: a head hears only of the layers below it." in html(app)
-    assert np.array_equal(*maps(app), equal_nan=True)
+    before, after, gained = maps(app)
+    assert np.array_equal(before, after, equal_nan=True)
+    assert not np.nan_to_num(gained).any()
 
 
 NOTHING = "These changes do nothing here: L3H1 looks as before, and what it passes on is the same."
@@ -118,12 +130,23 @@ def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(monkeypatch, e
     assert torch.equal(*(one.weights(3, 1) for one in (capture(), capture(*edits)))) == (words is not None)
 
 
-def test_nothing_changed_is_said_and_no_head_moved():
+def test_cells_are_to_be_chosen_before_anything_is_changed():
+    app = open_app(page=PAGE, edit="block", **HERE)
+    assert "Nothing is changed yet, so both sides are the same." in html(app)
+    assert "layer_head_map" not in components(app)
+    assert not button(app, "edit_story")
+
+
+def test_a_text_without_a_story_previews_the_open_head_and_can_be_shown_unchanged():
     app = open_app(page=PAGE, **(HERE | {"text": "A text without a story"}))
+    assert "Preview: L3H1 ablated. Nothing is changed until you apply it." in html(app)
+    assert "layer_head_map" in components(app)
+    assert "edits" not in app.query_params
+    app.button(key="edit_as_is").click().run()
     assert "Nothing is changed yet, so both sides are the same." in html(app)
     assert "layer_head_map" not in components(app)
     (first,) = (one for one in app.button if one.key == "edit_story")
-    assert first.label == "Ablate L3H1"
+    assert first.label == "Apply: L3H1 ablated"
     first.click().run()
     assert app.query_params["edits"] == written((ScaledHead(3, 1, 0.0),))
     assert not button(app, "edit_story")
@@ -282,7 +305,7 @@ def test_a_mean_has_no_continuation_and_everything_else_stays():
     app = open_app(page=PAGE, edits=written((MeanHead(3, 1),)), **HERE)
     assert sentences(app) == []
     assert "This change cannot be made: a text that grows has no mean yet." in html(app)
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
     assert "KL" in html(app)
 
 
@@ -296,7 +319,8 @@ def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypa
     np.testing.assert_allclose(stored["values"], expected_map(*edits), atol=ROUNDING)
     assert "changed: 7 → 1 hidden in L3H1, L2H4 × 0.5 · " in str(stored["caption"])
     np.testing.assert_allclose(stored["before"], expected_map(), atol=ROUNDING)
-    np.testing.assert_array_equal(stored["difference"], stored["after"] - stored["before"])
+    np.testing.assert_array_equal(stored["difference"], gain(stored["before"], stored["after"]))
+    assert stored["difference"][7, 1] == -stored["before"][7, 1]  # hidden, and so it lost all that it gave
     np.testing.assert_array_equal(stored["after"], stored["values"])
     assert offered[-1].name == "attention-L3H1-after"
 

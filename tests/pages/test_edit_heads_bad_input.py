@@ -34,7 +34,7 @@ def test_edits_that_cannot_be_made_together_leave_the_list_to_be_mended(edits, s
     np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)
     drop(app, left - 1)
     assert sentences(app) == []
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
 
 
 @pytest.mark.parametrize("nonsense", ["what", "ScaledHead(1)", "Blocked((),None,None)", "SharpenedHead(3,1,0.0)", ";("])
@@ -44,7 +44,7 @@ def test_what_is_no_edit_in_the_address_is_said_and_the_others_stay(nonsense):
     assert sentences(app)[0].startswith("This change cannot be made")
     assert chips(app) == ["L2H2 = its mean", "L3H1 ablated"]
     assert app.query_params["edits"] == "MeanHead(2,2);ScaledHead(3,1,0.0)"
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_cells_that_cannot_be_hidden_are_one_sentence_and_the_list_stays(typed, 
     assert sentences(app) == [sentence]
     assert app.query_params.get("edit_heads.cells", "") == typed
     assert chips(app) == ["L2H2 ablated"]
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
 
 
 def test_a_full_list_takes_no_more_but_other_values():
@@ -90,7 +90,7 @@ def test_a_full_list_takes_no_more_but_other_values():
 def test_what_no_control_holds_is_said_and_replaced_by_the_usual(part, sentence):
     app = open_app(page=PAGE, **part, **HERE)
     assert sentences(app) == [sentence]
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
     app.run()
     assert not [name for name in app.query_params if name != "edit_heads.change" and name.startswith("edit_heads.")]
 
@@ -127,14 +127,14 @@ def test_a_layer_without_softmax_attention_is_one_sentence(folder_of):
     drop(app, 0)
     add(app)
     assert sentences(app) == []
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
 
 
 def test_an_encoder_is_changed_but_not_continued(folder_of):
     app = add(open_app(page=PAGE, model=folder_of("bert"), text="some text"))
     assert sentences(app) == []
     assert "cannot continue a text" in html(app)
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
 
 
 def test_a_change_that_cannot_be_made_is_not_offered_to_every_page_and_can_be_taken_from_them(folder_of):

@@ -43,24 +43,30 @@ def test_the_map_is_the_weights_of_the_open_head(layer, head):
     labels = [token.text for token in capture().tokens]
     assert (meta["row_labels"], meta["col_labels"]) == (labels, labels)
     assert (meta["scale"], meta["low"], meta["high"], meta["number"]) == ("sequential", 0, 1, "percent")
-    assert f"<b>L{layer}H{head}</b>" in html(app)
+    assert f"L{layer}H{head}" in finding(app)
+
+
+def finding(app):
+    """The title of the map, without markup."""
+    (title,) = re.findall(r"<div[^>]* data-finding[^>]*>(.*?)</div>", html(app), re.DOTALL)
+    return markup.unescape(re.sub("<[^>]*>", "", title))
 
 
 def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
     app, first = open_app(text=PIG), load_runner("default").capture(CaptureRequest(PIG))
     share = 100 * float(first.weights(5, 5)[-1, 2])
-    assert "<b>L5H5</b>" in html(app)
-    assert re.search(rf"What to see: .*It.* looks <b>{share:.0f} %</b> at .*pig.*, the animal that is named", html(app))
+    assert finding(app).startswith(f"“It” looks {share:.0f} % at “pig” L5H5 · the animal that is named first · ")
+    assert html(app).count(f"looks {share:.0f} %") == 1  # said once
     logits = [
         first.logits(-1),
         load_runner("default").capture(CaptureRequest(PIG, edits=WITHOUT)).logits(-1),
     ]
     before, after = (100 * float(row.softmax(-1).max()) for row in logits)
-    assert re.search(rf"That is why .*oinks.* comes next: <b>{before:.1f} %</b>", html(app))
-    assert re.search(rf"Without L5H5 \+ L5H4 it has <b>{after:.1f} %</b>; without L5H1 \+ L5H3 of the same", html(app))
-    assert "What to see" not in html(choose(app, "hide_first", True))
-    assert "What to see" not in html(open_app(**HERE))
-    assert "What to see" not in html(open_app(layer="6", head="4", query="3"))
+    assert re.search(rf"That is why .*oinks.* comes next: <b>{before:.0f} %</b>", html(app))
+    assert re.search(rf"Without L5H5 \+ L5H4 it has <b>{after:.0f} %</b>; without L5H1 \+ L5H3 of the same", html(app))
+    assert "the animal" not in html(choose(app, "hide_first", True))
+    assert "the animal" not in html(open_app(**HERE))
+    assert "the animal" not in html(open_app(layer="6", head="4", query="3"))
 
 
 def test_of_an_own_text_the_page_says_why_this_head_and_what_its_rows_have_in_common():
@@ -70,7 +76,7 @@ def test_of_an_own_text_the_page_says_why_this_head_and_what_its_rows_have_in_co
     for layer in range(8):
         sharpest[layer] = own.layer_weights(layer, slice(LAST, LAST + 1))[:, 0, 1:-2].amax(-1).numpy()
     layer, head = divmod(int(sharpest.argmax()), 8)
-    assert f"<b>L{layer}H{head}</b>" in said
+    assert f"L{layer}H{head}" in finding(app)
     assert re.search(r"Why this head: of all heads, .*she.* \(7\).* gives one token the most attention here", said)
     assert app.query_params["head"] == str(head)
     said = html(open_app(text="我奶奶做了一个蛋糕，因为她", lang="zh", layer="3", head="6"))
@@ -93,7 +99,7 @@ def test_all_heads_are_ranked_by_the_cell_of_two_tokens():
     assert meta["most_left"] == pytest.approx(every[order[8]], abs=ROUNDING)
     assert meta["texts"]["summary"] == "Heads by how much ·it (7) looks at ·squirrel (5)"
     app = send(app, "head_bars", "head", list(order[0]))
-    assert f"<b>L{order[0][0]}H{order[0][1]}</b>" in html(app)
+    assert f"L{order[0][0]}H{order[0][1]}" in finding(app)
     assert payload(app, "head_bars")[0]["selected"] == list(order[0])
     app.selectbox(key="by_cell_key").set_value(2).run()
     app.selectbox(key="by_cell_query").set_value(6).run()
@@ -112,14 +118,13 @@ def test_without_a_pinned_key_the_ranking_is_of_the_one_that_the_open_head_looks
 
 def test_an_example_shows_that_a_look_is_no_reason():
     text = "The dog chased the squirrel because it"
-    said = html(open_app(text=text))
-    assert "<b>L6H4</b>" in said
+    said = html(app := open_app(text=text))
+    assert finding(app).startswith("“it” looks 77 % at “dog” L6H4")
     assert "Why this head: the example is about it." in said
     assert (
         "Habit on this text, not on every text: <b>the token <bdi>·dog</bdi> (2)</b>, in 86 % of the rows (6 of 7)."
         in said
     )
-    assert re.search(r"What to see: .*it.* looks <b>77 %</b> at .*dog", said)
     assert re.search(r"Two heads, two answers: L6H3, of the same layer, looks <b>97 %</b> at .*squirrel", said)
     assert re.search(r"without L6H4 “.*was.*” has <b>59\.\d %</b> instead of <b>59\.\d %</b>", said)
 
@@ -165,7 +170,7 @@ def test_a_device_that_is_not_there_is_said_and_can_be_left(monkeypatch):
 def test_what_is_known_by_heart_is_said_after_the_last_token_alone(text, lang, said):
     app = open_app(text=text, lang=lang)
     last = capture(text).logits(-1).softmax(dim=-1)
-    expected = said.format(token=runner().token_text(int(last.argmax())), share=f"{100 * float(last.max()):.1f}")
+    expected = said.format(token=runner().token_text(int(last.argmax())), share=share_digits(float(last.max())))
     assert expected in html(app)
     assert expected.split("“")[1] not in html(open_app(text=text, lang=lang, query="1"))
 
@@ -236,14 +241,16 @@ def test_the_strip_is_shaded_by_the_row_of_the_pinned_token():
     assert meta["texts"]["shade"] == ""
 
 
-def test_the_strip_is_shaded_by_the_metric_of_the_open_head_where_its_reader_wants_it():
-    meta, arrays = payload(choose(open_app(**HERE), "shade", True), "token_strip")
-    assert "rows" not in arrays
-    assert re.fullmatch(r"Shade: “.+” of L\d+H\d+, token by token", meta["texts"]["shade"])
-    np.testing.assert_allclose(arrays["metric"][1:], np.diag(weights(), -1), atol=ROUNDING)
-    assert np.isnan(arrays["metric"][0])  # the first token has none before it
-    assert meta["values"][0] == ""
-    assert meta["values"][LAST] == f"previous token {share_digits(float(weights()[LAST, LAST - 1]))} %"
+def test_a_bar_under_each_chip_is_the_metric_of_the_open_head_where_its_reader_wants_it():
+    app = open_app(**HERE)
+    assert "bars" not in payload(app, "token_strip")[1]
+    meta, arrays = payload(choose(app, "shade", True), "token_strip")
+    assert "rows" in arrays  # the tints are the row's, with bars and without
+    assert re.fullmatch(r"bar: “.+” of L\d+H\d+, token by token", meta["bars_said"])
+    np.testing.assert_allclose(arrays["bars"][1:], np.diag(weights(), -1), atol=ROUNDING)
+    assert np.isnan(arrays["bars"][0])  # the first token has none before it
+    assert meta["bar_words"][0] == ""
+    assert meta["bar_words"][LAST] == f"previous token {share_digits(float(weights()[LAST, LAST - 1]))} %"
 
 
 def test_the_lines_are_the_same_weights():
@@ -259,16 +266,19 @@ def test_the_next_token_is_the_models():
     rows = re.findall(r"<bdi>(.*?)</bdi>.*?<span class=.number.>(.*?)</span>", shown, re.DOTALL)
     assert [markup.unescape(label) for label, _ in rows[:5]] == [runner().token_text(int(i)) for i in top.indices]
     likely = [p for p in top.values.tolist() if p > 0.001]  # what is rarer has words of its own
-    assert [number for _, number in rows[: len(likely)]] == [f"{100 * p:.1f} %" for p in likely]
+    assert [number for _, number in rows[: len(likely)]] == [f"{share_digits(p)} %" for p in likely]
     assert likely
     assert float(rows[5][1].rstrip(" %")) == pytest.approx(100 * (1 - top.values.sum().item()), abs=0.051)
 
 
 def test_the_caption_says_who_looks_at_whom():
     key = int(weights()[LAST].argmax())
-    said = html(open_app(**HERE))
-    assert f"<bdi>{capture().tokens[key].text}</bdi> ({key})" in said
-    assert f"<b>{share_digits(float(weights()[LAST, key]))} %</b>" in said
+    share = share_digits(float(weights()[LAST, key]))
+    assert finding(open_app(**HERE)).startswith(
+        f"“it” looks {share} % at “{capture().tokens[key].text.strip('·')}” L3H7"
+    )
+    alike = finding(open_app(text="The dog saw the dog", layer="3", head="7", query="5", key="2"))
+    assert re.match(r"“dog”\s\(5\) looks [\d.<> ]+ % at “dog”\s\(2\) L3H7", alike)
 
 
 # -- what its controls change -----------------------------------------------------------------------------------------
@@ -340,7 +350,7 @@ def test_without_the_first_token_each_row_adds_up_again():
     key = int(np.nanargmax(expected[LAST]))
     share = f"{share_digits(float(expected[LAST, key]))} %"
     assert f"looks {share} at {capture().tokens[key].text} ({key})" in meta["texts"]["summary"]
-    assert f"<b>{share}</b>" in html(app)  # one answer on the screen
+    assert f"looks {share} at" in finding(app)  # one answer on the screen
     assert app.query_params["heads.hide_first"] == "1"
 
 
@@ -364,7 +374,7 @@ def test_the_metric_changes_grid_strip_and_heading():
     bits = metric_of("entropy", weights().astype(np.float64))
     assert arrays["metric"][3, 7] == pytest.approx(bits, abs=1e-5)
     assert f"entropy {figure_number(bits)} bits" in html(app)  # as the line below the grid, which has it of its script
-    assert payload(app, "token_strip")[0]["values"][0] == "entropy 0.0 bits"
+    assert payload(app, "token_strip")[0]["bar_words"][0] == "entropy 0.0 bits"
     assert "how widely a token spreads its attention" in html(app)
 
 

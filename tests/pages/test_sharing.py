@@ -56,7 +56,7 @@ def test_before_and_after_are_those_of_the_averaged_model(kv_heads):
     assert f"The cache: 64 KB → {16 * kv_heads} KB, {25 * kv_heads} %." in page
     np.testing.assert_allclose(payload(app, "head_grid")[1]["metric"], head_drift(before, after), atol=1e-6)
     maps = [one for one in components(app) if one == "head_map"]
-    assert len(maps) == 2
+    assert len(maps) == 3
 
 
 def test_the_drift_of_what_heads_pass_on_is_drawn_too():

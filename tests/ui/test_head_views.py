@@ -52,7 +52,7 @@ def test_the_summary_says_who_looks_how_much_at_whom(opened, capture):
 
 def test_what_was_done_to_the_numbers_is_said_in_the_figure(opened):
     reading = Reading("value", hide_first=True)
-    difference = "L3H7 minus L1H2: blue where the other looks more, red where this one does."
+    difference = "L3H7 minus L1H2: orange where the other looks more, indigo where this one does."
     here = opened(5)
     read = read_head(here.capture, 3, 7, reading, (1, 2))
     assert head_views._note(here, read) == " ".join([difference, *reading.notes()])

@@ -50,8 +50,8 @@ def test_each_row_says_its_token_and_its_probability():
     rows = table().rows
     assert rows == [
         ["token", "probability"],
-        ["·was", "75.0 %"],
-        ["·did", "20.0 %"],
+        ["·was", "75 %"],
+        ["·did", "20 %"],
         ["all other tokens", "5.0 %"],
     ]
 
@@ -116,13 +116,14 @@ def test_labels_and_probabilities_must_belong_together():
 @pytest.mark.parametrize(
     "probability, text",
     [
-        (0.0, "0.0 %"),
+        (0.0, "0 %"),
         (1e-9, "< 0.1 %"),
         (0.0006, "0.1 %"),
-        (0.933, "93.3 %"),
+        (0.933, "93 %"),
+        (0.997, "99.7 %"),
         (0.9998, "> 99.9 %"),
-        (0.99991, "100.0 %"),
-        (1.0, "100.0 %"),
+        (0.99991, "100 %"),
+        (1.0, "100 %"),
     ],
 )
 def test_only_the_impossible_is_zero_and_only_the_certain_is_hundred(probability, text):
@@ -135,8 +136,8 @@ def test_a_change_shows_each_token_before_and_after():
     )
     assert found.rows == [
         ["token", "before", "after"],
-        ["·was", "75.0 %", "20.0 %"],
-        ["<b>", "0.0 %", "< 0.1 %"],
+        ["·was", "75 %", "20 %"],
+        ["<b>", "0 %", "< 0.1 %"],
     ]
     assert found.widths == ["width:75.00%", "width:20.00%", "width:0.00%", "width:0.01%"]
     assert found.caption == "Next token KL 0.5"

@@ -20,6 +20,7 @@ from viz.token_text import printable
 SVG = "{http://www.w3.org/2000/svg}"
 VALUES: NDArray[Any] = np.array([[1.0, np.nan, np.nan], [0.25, 0.75, np.nan], [0.0, 0.5, 0.5]], dtype=np.float32)
 ALLOWED = {"svg", "title", "desc", "style", "rect", "image", "path", "g", "text", "defs", "linearGradient", "stop"}
+ALLOWED |= {"pattern"}
 LABELS = ["⟨bos⟩", "·the", "·the"]
 
 
@@ -115,7 +116,7 @@ def test_nothing_outside_the_file_is_referred_to():
         VALUES, row_labels=LABELS, col_labels=LABELS, scale="sequential", low=0, high=1, log=False, title="", caption=""
     )
     assert set(re.findall(r"\w+://[^\"' ]*", text)) == {"http://www.w3.org/2000/svg"}  # a name, never fetched
-    assert re.findall(r"url\(([^)]*)\)", text) == ["#atlas-scale"]
+    assert re.findall(r"url\(([^)]*)\)", text) == ["#atlas-masked", "#atlas-scale", "#atlas-masked"]
 
 
 def test_the_figure_is_tall_enough_for_its_caption():
@@ -144,7 +145,7 @@ def test_an_end_of_the_scale_is_written_without_a_power_of_ten(most, words):
     assert {words, f"−{words}"} <= set(texts(drawn))
 
 
-def test_cells_that_were_left_out_are_striped_and_named_beside_the_masked_ones():
+def test_cells_that_were_left_out_have_other_lines_and_a_name_beside_the_masked_ones():
     values = np.array([[0.5, np.nan], [np.nan, 0.2]])
     left_out = np.array([[False, False], [True, False]])
     settings: dict[str, Any] = {
@@ -158,7 +159,20 @@ def test_cells_that_were_left_out_are_striped_and_named_beside_the_masked_ones()
     plain, marked = ("".join(drawn_map(values, left_out=one, **settings).body) for one in (None, left_out))
     assert "not chosen" not in plain
     assert marked.count(">masked<") == marked.count(">not chosen<") == 1
-    stripes = re.findall(r'd="((?:M[^M"]+L[^M"]+)+)"', marked)
-    assert sum(path.count("M") for path in stripes) == 2  # one cell, and the one beside its name
+    for kind in ("masked", "left-out"):  # one cell each, and the swatch beside its name
+        (cells,) = re.findall(rf'<path d="([^"]*)" fill="url\(#atlas-{kind}\)"', marked)
+        assert cells.count("M") == 1
+        assert len(re.findall(rf'<rect [^>]*fill="url\(#atlas-{kind}\)"', marked)) == 1
+    lines = re.findall(r'<pattern[^>]*>.*?<path d="([^"]*)"', marked)
+    assert len(lines) == len(set(lines)) == 2
     everywhere = "".join(drawn_map(values, left_out=np.isnan(values), **settings).body)
     assert ">masked<" not in everywhere
+
+
+def test_shares_of_two_digits_stand_in_cells_that_have_room():
+    values = np.array([[1.0, np.nan, np.nan], [0.094, 0.906, np.nan], [0.25, 0.005, 0.745]])
+    assert {"100", "91", "25", "74"} <= set(texts(figure(values, caption="")))
+    assert "9" not in texts(figure(values, caption=""))
+    many = np.tril(np.full((40, 40), 0.5))
+    assert "50" not in texts(figure(many, row_labels=[], col_labels=[], caption=""))
+    assert "50" not in texts(figure(np.full((3, 3), 0.5), number="plain", caption=""))

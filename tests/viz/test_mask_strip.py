@@ -15,7 +15,7 @@ from viz.mask_strip import mask_strip
 def test_what_is_filled_is_the_mask(shape):
     mask = np.random.default_rng(3).random(shape) < 0.5
     (data,) = re.findall(r"base64,([^']*)'", mask_strip([mask], ["one"]))
-    (path,) = re.findall(r"<path d='([^']*)'", base64.b64decode(data).decode())
+    (path,) = re.findall(r"<path d='([^']*)' fill='#", base64.b64decode(data).decode())
     drawn = np.zeros(shape, dtype=bool)
     for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)v1", path):
         drawn[int(y), int(x) : int(x) + int(width)] = True

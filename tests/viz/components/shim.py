@@ -84,3 +84,21 @@ def color_at(page: Any, x: float, y: float) -> list[int]:
         }""",
         [x, y],
     )
+
+
+def line_pixels(page: Any, x: float, y: float, color: list[int], *, nth: int = 0, count: int = 40) -> list[int]:
+    """Where in a row of `count` pixels around a point the page's nth canvas has this colour: the lines across paper."""
+    return (
+        page.locator("canvas")
+        .nth(nth)
+        .evaluate(
+            """(canvas, [x, y, color, count]) => {
+            const box = canvas.getBoundingClientRect()
+            const ratio = canvas.width / box.width
+            const left = Math.round((x - box.left) * ratio - count / 2)
+            const { data } = canvas.getContext("2d").getImageData(left, (y - box.top) * ratio, count, 1)
+            return [...Array(count).keys()].filter((i) => color.every((part, c) => part === data[4 * i + c]))
+        }""",
+            [x, y, color, count],
+        )
+    )

@@ -28,16 +28,17 @@ def point(page, row, column):
 
 
 @pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
-def test_thumbnails_show_weights_in_indigo_and_the_future_in_grey(mount, theme, side):
+def test_thumbnails_show_weights_in_indigo_and_the_future_as_lines_across_paper(mount, theme, side):
     page = mount(SOURCE, grid(), theme=theme)
     x, y = point(page, 0, 0)
     cell = json.loads(facts(page)["geometry"])["pitch"] / N
     assert shim.color_at(page, x + cell / 2, y + cell / 2)[:3] == palette()["sequential"][side][-1][1:]
     assert shim.color_at(page, x - 2 * cell, y + 2 * cell)[:3] == palette()["sequential"][side][0][1:]
-    assert shim.color_at(page, x + 2 * cell, y - 2 * cell)[:3] == palette()["masked"][side]
+    lines = shim.line_pixels(page, x + 2 * cell, y - 2 * cell, palette()["masked"][side], count=20)
+    assert set(np.diff(lines)) == {8}
 
 
-def test_keys_that_were_not_chosen_are_striped_and_named_as_on_the_large_map(mount):
+def test_keys_that_were_not_chosen_have_closer_lines_and_a_name_as_on_the_large_map(mount):
     left = np.zeros((LAYERS, N, N), np.uint8)
     left[0, 5, 1] = 1
     keep = np.broadcast_to(np.tril(np.ones((N, N), np.uint8)), (LAYERS, N, N)) & ~left & 1
@@ -45,13 +46,15 @@ def test_keys_that_were_not_chosen_are_striped_and_named_as_on_the_large_map(mou
     x, y = point(page, 0, 0)
     cell = json.loads(facts(page)["geometry"])["pitch"] / N
     corner, key, query = (x - 4 * cell, y - 4 * cell), 1, 5
-    shade = shim.color_at(page, corner[0] + (key + 0.2) * cell, corner[1] + (query + 0.2) * cell)[:3]
-    stripe = shim.color_at(page, corner[0] + (key + 0.5) * cell, corner[1] + (query + 0.5) * cell)[:3]
     masked = palette()["masked"]["light"]
-    assert sum(stripe) < sum(shade) < sum(masked)
+    inside = [corner[0] + key * cell + 1, corner[0] + (key + 1) * cell - 2]
+    rows = [corner[1] + query * cell + down for down in range(1, int(cell))]
+    dark = [shim.color_at(page, x, y)[:3] for x in np.linspace(*inside, 8) for y in rows]
+    assert any(sum(color) < sum(masked) - 150 for color in dark)  # a stronger line than those of what is masked
+    assert any(sum(color) > 730 for color in dark)  # and paper between
     assert page.locator(".left-out").inner_text() == "<b>not chosen"
     x, y = point(page, 1, 0)  # a layer that chooses nothing
-    assert shim.color_at(page, x + 2 * cell, y - 2 * cell)[:3] == masked
+    assert shim.line_pixels(page, x + 2 * cell, y - 2 * cell, masked, count=20)
 
 
 def test_without_a_choice_the_legend_names_none(mount):
@@ -102,7 +105,7 @@ def test_an_undefined_metric_is_named_so(mount):
     metric = np.full((LAYERS, HEADS), np.nan, dtype=np.float32)
     page = mount(SOURCE, grid(metric=metric, mode="metric"))
     assert page.locator(".caption").text_content() == "L1H2 · previous token not defined"
-    assert shim.color_at(page, *point(page, 0, 0))[:3] == palette()["masked"]["light"]
+    assert shim.line_pixels(page, *point(page, 0, 0), palette()["masked"]["light"], count=16)
 
 
 def test_metric_mode_fills_the_largest_darkest(mount):

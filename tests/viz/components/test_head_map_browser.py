@@ -22,9 +22,24 @@ pytestmark = pytest.mark.browser
 def test_cells_have_the_colours_of_the_exports(mount, theme, dark):
     page = mount(SOURCE, head_map(), theme=theme)
     expected = sequential(causal(9), dark=dark)
-    for query, key in [(0, 0), (8, 0), (4, 1), (2, 7), (8, 8)]:
-        got = shim.color_at(page, *cell(page, query, key))
+    for query, key in [(0, 0), (8, 0), (4, 1), (8, 8)]:
+        got = shim.color_at(page, *place(page, query + 0.15, key + 0.15))  # beside the number
         assert np.abs(np.array(got) - expected[query, key]).max() <= 2, (query, key)  # the browser has 256 steps
+
+
+@pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
+def test_masked_is_lines_across_paper_and_a_key_that_was_not_chosen_other_ones(mount, theme, side):
+    left_out = np.zeros((9, 9), np.bool_)
+    left_out[8, 1] = True
+    values = causal(9)
+    values[8, 1] = np.nan
+    page = mount(SOURCE, head_map(values=values, left_out=left_out), theme=theme)
+    masked = shim.line_pixels(page, *cell(page, 0, 6), palette()["masked"][side])
+    assert set(np.diff(masked)) == {8}
+    ground, ink = (np.array([*bytes.fromhex(theme[f"--st-{name}-color"][1:])]) for name in ("background", "text"))
+    line = [int(part) for part in np.floor(ground + (ink - ground) * 0.5 + 0.5)]
+    chosen = shim.line_pixels(page, *cell(page, 8, 1), line, count=24)
+    assert set(np.diff(chosen)) == {5}
 
 
 def test_signed_values_have_the_diverging_colours(mount):
@@ -242,3 +257,17 @@ def test_a_head_that_is_given_before_the_page_stays_until_the_page_has_it_too(mo
     give(1, 3, None)  # there is nothing of the head that was chosen after it: the page's own answer is drawn
     answer(page, of_head(1, 3))
     assert shown() == "L1H3"
+
+
+def test_a_share_of_ten_percent_is_written_in_its_cell_and_a_smaller_one_is_not(mount):
+    values = np.full((9, 9), np.nan, dtype=np.float32)
+    values[3, :4] = 0.5, 0.099, 0.2, 0.201
+    page = mount(SOURCE, head_map(values=values))
+    paper = sequential(np.array(values[3, :4]))[:, :3].astype(int)
+
+    def has_ink(key):
+        places = [place(page, 3.5, key + part) for part in np.linspace(0.3, 0.7, 12)]
+        colors = np.array([shim.color_at(page, *one)[:3] for one in places])
+        return bool((np.abs(colors - paper[key]).max(axis=1) > 60).any())
+
+    assert [has_ink(key) for key in range(4)] == [True, False, True, True]

@@ -51,17 +51,22 @@ def test_the_small_picture_of_the_open_pattern_is_pressed(mount):
 
 
 @pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
-def test_hidden_cells_are_grey_until_the_layers_reach_them(mount, theme, side):
+def test_hidden_cells_have_lines_until_the_layers_reach_them_and_the_future_none(mount, theme, side):
     page = mount(SOURCE, gallery(), theme=theme, style=WIDE)
-    grey = palette()["masked"][side]
-    assert color(page, 4, 1) == grey
-    assert color(page, 4, 3) != grey
+    nth = page.locator("canvas").count() - 1
+
+    def lines(query, key):
+        return len(shim.line_pixels(page, *point(page, query, key), palette()["masked"][side], nth=nth, count=24))
+
+    assert lines(4, 1) == 3
+    assert lines(4, 3) == lines(1, 4) == 0
     page.locator("input[type=range]").fill("3")
     page.wait_for_function(
         "document.querySelector('[data-component]').shadowRoot.querySelector('.mask-gallery').dataset.shown === '3'"
     )
-    assert color(page, 4, 1) not in (grey, color(page, 4, 3))
-    assert color(page, 4, 0) == grey
+    assert lines(4, 1) == 0
+    assert color(page, 4, 1) != color(page, 4, 3)
+    assert lines(4, 0) == 3
     assert calls(page) == [["layers", 3]]
     assert "after 3 layers it can have heard of 4" in words(page)
     assert "The first token reaches it after 4 layers." in words(page)

@@ -167,7 +167,7 @@ def test_a_token_that_is_as_good_as_impossible_is_not_said_to_be_removed(mount):
     assert state(page, "state.results.a.final[0]") == 0
     assert page.locator(".bar-row.removed, .bar-row:not([hidden]) .gone").count() == 0
     assert page.locator(".bar-row:not([hidden]) .track.a .amount").all_text_contents() == [
-        "100.0 %",
+        "100 %",
         *["< 10⁻³⁰⁰ %"] * 3,
     ]
     assert "< 10⁻³⁰⁰ %" in row(page, "temperature").locator(".token-effect").text_content()

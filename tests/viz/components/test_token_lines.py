@@ -122,6 +122,21 @@ def test_two_heads_have_two_colours_and_a_legend(mount, theme, side):
     assert facts(page)["lines"] == str(visible(FIRST) + visible(SECOND))
 
 
+@pytest.mark.parametrize("theme", [shim.LIGHT, shim.DARK])
+def test_small_shares_and_their_tokens_are_quiet_words_and_not_faint_ones(mount, theme):
+    page = mount(SOURCE, lines(), theme=theme)
+    row(page, "query", 4).hover()
+    quiet = page.locator(".token-lines").evaluate("node => getComputedStyle(node).getPropertyValue('--aa-quiet')")
+    looks = (
+        page.locator(".key.faded")
+        .first.locator("text")
+        .evaluate_all("nodes => nodes.map((node) => [getComputedStyle(node).fill, getComputedStyle(node).opacity])")
+    )
+    assert len(looks) == 3  # the token, its position, its share
+    assert {fill.replace(" ", "") for fill, _ in looks} == {quiet.replace(" ", "")}
+    assert {opacity for _, opacity in looks} == {"1"}
+
+
 @pytest.mark.browser
 def test_hovering_a_query_leaves_its_lines_and_prints_its_weights(mount):
     page = mount(SOURCE, lines())

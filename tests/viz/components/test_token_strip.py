@@ -11,7 +11,7 @@ from tests.viz.components import shim
 from tests.viz.components.mounted import answer, calls
 from tests.viz.components.test_packing import unpacked
 from viz.color import sequential
-from viz.components.token_strip.token_strip import SOURCE, TEXTS, payload
+from viz.components.token_strip.token_strip import SOURCE, TEXTS, Bars, payload
 
 WORDS = ["⟨bos⟩", "The", "·dog", "·and", "·the", "🦊", "·the", "⏎"]
 COUNTS = [1, 1, 1, 1, 1, 3, 1, 1]  # the fox is three tokens: positions 5, 6 and 7
@@ -325,3 +325,20 @@ def test_of_two_texts_each_stands_on_lines_of_its_own(mount):
     page.evaluate("data => window.send('token_strip', data)", shim.encoded(strip()))
     page.locator(".side").first.wait_for(state="detached")
     assert chip(page, 4).bounding_box()["y"] == chip(page, 0).bounding_box()["y"]
+
+
+@pytest.mark.browser
+def test_a_metric_is_a_bar_under_its_chip_and_leaves_the_tint_to_the_row(mount):
+    lengths = np.array([0.5, np.nan, *np.zeros(len(WORDS) - 2)], dtype=np.float32)
+    words = ["half", "", *["none"] * (len(WORDS) - 2)]
+    plain = mount(SOURCE, strip())
+    tints = plain.locator(".chip").evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)")
+    page = mount(SOURCE, strip(bars=Bars(lengths, words, "bar: <b>half")))
+    chips = page.locator(".chip")
+    assert chips.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)") == tints
+    widths = chips.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node, '::after').width)")
+    box = chips.first.bounding_box()
+    assert float(widths[0].removesuffix("px")) == pytest.approx((box["width"] - 2) / 2, abs=0.6)
+    assert widths[1] == "auto"  # none
+    assert "half" in chips.first.get_attribute("title")
+    assert "bar: <b>half" in page.locator(".note").inner_text()

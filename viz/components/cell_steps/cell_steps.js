@@ -1,6 +1,7 @@
 import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { mayChoose, pictured, pointed } from "../shared/follow.js"
+import { hatchImage } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, rampColor, readTheme } from "../shared/theme.js"
@@ -63,7 +64,7 @@ function draw(state) {
   state.theme = readTheme(root, meta.palette)
   state.ink = rampColor(state.theme.sequential, 0.78)
   root.style.setProperty("--aa-ink", css(state.ink))
-  root.style.setProperty("--aa-masked", css(state.theme.masked))
+  root.style.setProperty("--aa-masked", hatchImage(state.theme))
   state.narrow = root.clientWidth < NARROW
   root.classList.toggle("narrow", state.narrow)
   const cell = readCell(state)

@@ -2,6 +2,7 @@
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
+import { hatch } from "../shared/hatch.js"
 import { inRoom } from "../shared/room.js"
 import { css, mix } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
@@ -76,7 +77,7 @@ export function describeStrip(canvas, texts, name, token, values) {
   canvas.setAttribute("aria-label", fill(texts.strip, { name, token, count: values.length, low, high }))
 }
 
-// The row of the mask: a square for each drawn key, grey where the query may not look.
+// The row of the mask: a square for each drawn key, hatched where the query may not look.
 /** @param {State} state */
 function drawMask(state, cell) {
   const { meta, arrays, theme, mask } = state
@@ -89,7 +90,7 @@ function drawMask(state, cell) {
     for (let i = 0; i < count; i++) {
       const x = i * wide
       const seen = !Number.isNaN(arrays.scores[i])
-      context.fillStyle = css(seen ? mix(theme.background, state.ink, 0.22) : theme.masked)
+      context.fillStyle = seen ? css(mix(theme.background, state.ink, 0.22)) : hatch(context, theme)
       context.fillRect(x, 1, wide - 1, 12)
       if (i !== cell.at) continue
       context.strokeStyle = css(theme.key)

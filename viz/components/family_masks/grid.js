@@ -1,8 +1,9 @@
 // One small grid: a cell for each pair of tokens, the tokens that look at its left where they have room.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { hatch } from "../shared/hatch.js"
 import { inRoom, pointIn } from "../shared/room.js"
-import { css, mix, rampColor } from "../shared/theme.js"
+import { css, rampColor } from "../shared/theme.js"
 import { isolate } from "../shared/words.js"
 /** @import { State } from "./payload" */
 
@@ -11,10 +12,10 @@ const LABEL = 10.5 // the least height of a cell beside which its token can be r
 const PART = 52 // the width of the names of two texts
 const LARGEST = 18
 
-// By what a cell is: not seen, at or before the query, after it, across.
+// By what a cell that is seen is: at or before the query, after it, across; the first, not seen, has no colour.
 /** @param {State} state */
 export function colorsOf({ theme }) {
-  return [mix(theme.background, theme.masked, 0.55), rampColor(theme.sequential, 0.76), rampColor(theme.sequential, 0.42), theme.compare]
+  return [theme.background, rampColor(theme.sequential, 0.76), rampColor(theme.sequential, 0.42), theme.compare]
 }
 
 /** @param {State} state */
@@ -31,8 +32,11 @@ export function paintGrid(state, canvas, i) {
   const context = sizeCanvas(canvas, wide, high)
   const colors = colorsOf(state)
   const gap = cell > 4 ? 1 : cell > 2.5 ? 0.5 : 0
+  context.fillStyle = hatch(context, theme)
+  context.fillRect(left, 0, grid, grid)
   for (let at = 0; at < n * n; at++) {
     const [query, key] = [Math.floor(at / n), at % n]
+    if (!cells[(i * side + query) * side + key]) continue
     context.fillStyle = css(colors[cells[(i * side + query) * side + key]])
     context.fillRect(left + key * cell, query * cell, cell - gap, cell - gap)
   }

@@ -3,7 +3,8 @@
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
-import { paintPixels, wordOf } from "../shared/pixels.js"
+import { CLEAR, hatch } from "../shared/hatch.js"
+import { paintPixels } from "../shared/pixels.js"
 import { pointIn, sharpness } from "../shared/room.js"
 import { announcer } from "../shared/shell.js"
 import { css, mix, ramp, rampColor } from "../shared/theme.js"
@@ -86,7 +87,7 @@ function drawBars(context, { parts, left, cell }, { row }, now, theme) {
   for (let column = 0; column < row.length; column++) {
     const x = left + column * cell
     if (Number.isNaN(row[column])) {
-      context.fillStyle = css(theme.masked)
+      context.fillStyle = hatch(context, theme)
       context.fillRect(x, bars.y + bars.height - 5, cell - gap, 5)
       continue
     }
@@ -105,9 +106,10 @@ function drawStrip(context, axis, { parts, left, cell }, view, frame, theme) {
   const { strip } = parts
   const [rows, columns] = [view.heads.length, frame.row.length]
   const colors = ramp(theme.sequential)
-  const grey = wordOf(theme.masked)
   const canvas = pictureOf(axis, "strip")
-  paintPixels(canvas, columns, rows, (i) => (frame.strip[i] === MASKED ? grey : colors[Math.round((frame.strip[i] * 255) / 254)]))
+  paintPixels(canvas, columns, rows, (i) => (frame.strip[i] === MASKED ? CLEAR : colors[Math.round((frame.strip[i] * 255) / 254)]))
+  context.fillStyle = hatch(context, theme) // shows where the picture is clear
+  context.fillRect(left, strip.y, columns * cell, strip.height)
   drawPicture(context, canvas, [left, strip.y, columns * cell, strip.height])
   const [layer, head] = view.head
   const open = view.heads.findIndex(([l, h]) => l === layer && h === head)
@@ -192,7 +194,7 @@ function drawNames(context, { parts, left }, { view, texts }, theme) {
   }
   name(`L${view.head[0]}H${view.head[1]}`, parts.bars.y + parts.bars.height - 7, theme.primary)
   name(texts.cache_k, parts.k.y + parts.k.height / 2, theme.key)
-  name(texts.cache_v, parts.v.y + parts.v.height / 2, theme.value)
+  name(texts.cache_v, parts.v.y + parts.v.height / 2, theme.valueWords)
   if (parts.strip) {
     const { y, row } = parts.strip
     let last = -99

@@ -83,12 +83,12 @@ TEXTS: dict[str, str] = {
     ),
     "legend_heads": N_(
         "Rows are heads, in the order of the layers, columns the tokens they look at: the stronger the colour, the "
-        "larger the share; grey is masked. Framed: {head}."
+        "larger the share; hatched is masked. Framed: {head}."
     ),
     "legend_open": N_("Click a row to open its head."),
     "legend_cache": N_(
-        "K and V of {head}: columns are tokens, rows dimensions; red is above zero, blue below, strongest at ±{k} in "
-        "K, at ±{v} in V. Framed: what {label} adds."
+        "K and V of {head}: columns are tokens, rows dimensions; indigo is above zero, orange below, strongest at ±{k} "
+        "in K, at ±{v} in V. Framed: what {label} adds."
     ),
     "look": N_("{query} looks {weight} at {key}"),
     "masked": N_("{query} cannot look at {key}: masked"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viz.color import palette, sequential
 from viz.components.film.film import Frame
 from viz.share_text import exact_digits
-from viz.svg import LIGHT, MARGIN, document, element, label, rgb, text
+from viz.svg import LIGHT, MARGIN, document, element, label, lines_across, rgb, text
 
 _WIDTH, _ROW = 760, 22
 _BAR = (190, 330)  # where bars begin, and the longest
@@ -87,12 +87,13 @@ def _others(frame: Frame, y: int, count: int, texts: Mapping[str, str]) -> list[
 def _cells(row: NDArray[np.floating], columns: Sequence[str], top: int) -> str:
     cell = min(28.0, (_WIDTH - 2 * MARGIN) / max(1, len(row)))
     step = max(1, int(np.ceil(13 / cell)))
-    parts: list[str] = []
+    parts = [lines_across("masked", LIGHT, name="atlas-masked")] if np.isnan(row).any() else []
     for i, color in enumerate(sequential(row)[:, :3].tolist()):
+        fill = "url(#atlas-masked)" if np.isnan(row[i]) else rgb(color)
         x = MARGIN + i * cell
         parts.append(
             element(
-                "rect", x=x, y=top, width=max(cell - 0.6, 0.4), height=26, fill=rgb(color),
+                "rect", x=x, y=top, width=max(cell - 0.6, 0.4), height=26, fill=fill,
                 stroke=LIGHT.quiet, stroke_opacity=0.3, stroke_width=0.4,
             )
         )  # fmt: skip

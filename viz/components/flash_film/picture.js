@@ -1,6 +1,7 @@
 // The map, tile by tile: what is computed in its shares so far, the blocks in SRAM along its sides, one row chosen.
 
 import { sizeCanvas } from "../shared/canvas.js"
+import { CLEAR, hatch } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
 import { inRoom } from "../shared/room.js"
@@ -32,6 +33,8 @@ export function paintTiles({ canvas, pixels, reel, sums, done, at, row, theme })
   const { left, top, cell, side } = place
   const context = sizeCanvas(canvas, place.width, place.height)
   paintShares(pixels, reel, sums, done, theme)
+  context.fillStyle = hatch(context, theme) // shows where the picture is clear
+  context.fillRect(left, top, side, side)
   context.imageSmoothingEnabled = false
   context.drawImage(pixels, left, top, side, side)
   drawLines(context, reel, place, theme)
@@ -49,11 +52,11 @@ export function paintTiles({ canvas, pixels, reel, sums, done, at, row, theme })
   return place
 }
 
-// A pixel a cell: its share as the row has it now, grey where masked, the page's second tone where nothing is computed.
+// A pixel a cell: its share as the row has it now, clear where masked, the page's second tone where nothing is computed.
 function paintShares(pixels, { work, plan, seen }, sums, done, theme) {
   const { n, scores } = work
   const colors = ramp(theme.sequential)
-  const [masked, ahead] = [wordOf(theme.masked), wordOf(mix(theme.background, theme.secondary, 0.9))]
+  const ahead = wordOf(mix(theme.background, theme.secondary, 0.9))
   const known = seen.map((row, i) => {
     const met = new Uint8Array(sums.across)
     for (let t = 0; t < done[i]; t++) met[row[t]] = 1
@@ -61,7 +64,7 @@ function paintShares(pixels, { work, plan, seen }, sums, done, theme) {
   })
   paintPixels(pixels, n, n, (index) => {
     const [r, c] = [Math.floor(index / n), index % n]
-    if (scores[index] === -Infinity) return masked
+    if (scores[index] === -Infinity) return CLEAR
     const i = Math.floor(r / plan.rows)
     if (!known[i][Math.floor(c / plan.columns)]) return ahead
     const at = r * sums.across + done[i] - 1

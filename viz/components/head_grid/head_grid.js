@@ -1,11 +1,11 @@
 import { measuring } from "../shared/canvas.js"
 import { reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { wordOf } from "../shared/pixels.js"
+import { hatchImage } from "../shared/hatch.js"
 import { inRoom } from "../shared/room.js"
 import { fitSheet, followCells, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
 import { announcer, mounted } from "../shared/shell.js"
-import { css, leftOutColor, ramp, readTheme } from "../shared/theme.js"
+import { css, ramp, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, wholeNumber } from "../shared/words.js"
 import { headAt, headsBelow, hit, layOut, matesOf, slotOf, squareOf } from "./layout.js"
 import { FRAMED, frameColor, paint } from "./paint.js"
@@ -53,8 +53,6 @@ function draw(state) {
   const measure = (text) => measuring(`11px ${theme.font}`).measureText(text).width
   state.layout = fitSheet(state, (width) => layOut(state, width, inRoom(meta.max_height), measure))
   state.colors = ramp(theme.sequential)
-  state.masked = wordOf(theme.masked)
-  state.leftOut = wordOf(leftOutColor(theme))
   state.version++
   showChosen(state, CELLS)
   drawLegend(state)
@@ -68,9 +66,8 @@ function drawLegend({ legend, left, layout, theme, meta, left_out }) {
   const { texts, low, high, mode } = meta
   left.hidden = mode !== "maps" || !left_out
   const swatch = element("i")
-  swatch.style.backgroundColor = css(leftOutColor(theme))
+  swatch.style.background = hatchImage(theme, "leftOut")
   swatch.style.borderColor = css(theme.rule)
-  swatch.style.setProperty("--stripe", css(theme.quiet))
   left.replaceChildren(swatch, element("span", { textContent: texts.left_out_label ?? "" }))
   legend.hidden = mode !== "maps" || layout.pitch < FRAMED || !texts.frame
   const [from, to] = [low, high].map((value) => withUnit(meta, value))

@@ -2,18 +2,20 @@
 // theme or scroll position change, and over it the frames of the selected, the compared and the hovered head.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { hatch, lineColor, onLine } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
+import { wordOf } from "../shared/pixels.js"
 import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
 import { css, inkOn, mix, rampColor } from "../shared/theme.js"
 import { thinning } from "../shared/ticks.js"
 import { formatNumber, formatShort } from "../shared/words.js"
 import { headAt, matesOf, slotOf, squareOf } from "./layout.js"
-/** @import { RGB } from "../shared/types" */
+/** @import { RGB, Theme } from "../shared/types" */
+/** @import { Kind } from "../shared/hatch" */
 /** @import { Head, State } from "./payload" */
 
 export const FRAMED = 18 // a smaller cell has no frame
-const STRIPED = 4 // nor has a smaller pixel of a thumbnail a stripe: there the colour alone tells it
 
 // The frame of a small map, for a metric of this strength between 0 and 1.
 export const frameColor = (theme, strength) => mix(theme.rule, theme.primary, strength)
@@ -63,7 +65,6 @@ function paintStill(state, width, height, dx, dy) {
   const last = Math.min(layout.rows - 1, Math.floor((dy + height - layout.top) / layout.rowHeight))
   if (state.meta.mode === "maps") paintThumbnails(context, state, first, last, dx, dy)
   context.translate(-dx, -dy)
-  if (state.meta.mode === "maps" && state.left_out) paintStripes(context, state, first, last)
   for (let row = first; row <= last; row++) {
     if (!state.order && !state.meta.layer_has_weights[row]) {
       paintNoWeights(context, state, row)
@@ -83,9 +84,10 @@ function paintStill(state, width, height, dx, dy) {
 // All thumbnails in sight, written straight into the pixels of this screen.
 function paintThumbnails(context, state, first, last, dx, dy) {
   const { canvas } = context
-  const ratio = sharpness()
+  const ratio = (state.ratio = sharpness())
   const image = context.createImageData(canvas.width, canvas.height)
   const pixels = new Uint32Array(image.data.buffer)
+  state.lines = linesOf(state.theme)
   const size = Math.max(1, Math.round((state.layout.pitch - 2 * state.layout.pad) * ratio))
   const spans = spansOf(state.n, size)
   for (let row = first; row <= last; row++) {
@@ -101,6 +103,13 @@ function paintThumbnails(context, state, first, last, dx, dy) {
   context.putImageData(image, 0, 0)
 }
 
+// The paper and the lines across it, of what is masked and of what was not chosen.
+/** @type {(theme: Theme) => Record<Kind, [paper: number, line: number]>} */
+const linesOf = (theme) => ({
+  masked: [wordOf(theme.background), wordOf(lineColor(theme))],
+  leftOut: [wordOf(theme.background), wordOf(lineColor(theme, "leftOut"))],
+})
+
 // For each pixel of a picture of `size`, the first and one past the last of the n source cells it stands for.
 function spansOf(n, size) {
   return Array.from({ length: size }, (_, i) => {
@@ -111,7 +120,7 @@ function spansOf(n, size) {
 
 // One thumbnail; where several source cells share a pixel the largest is shown, so that thin lines survive.
 function stamp(pixels, width, height, x, y, size, spans, state, [layer, head]) {
-  const { n, thumbnails, keep, left_out: left, colors, masked, leftOut } = state
+  const { n, thumbnails, keep, left_out: left, colors, lines, ratio } = state
   const picture = (layer * state.heads + head) * n * n
   const mask = layer * n * n
   for (let i = Math.max(0, -y); i < size && y + i < height; i++) {
@@ -125,35 +134,9 @@ function stamp(pixels, width, height, x, y, size, spans, state, [layer, head]) {
           if (left?.[mask + at]) out = true
         }
       }
-      pixels[(y + i) * width + x + j] = value >= 0 ? colors[value] : out ? leftOut : masked
+      pixels[(y + i) * width + x + j] = value >= 0 ? colors[value] : lines[out ? "leftOut" : "masked"][Number(onLine(out ? "leftOut" : "masked", j, i, ratio))]
     }
   }
-}
-
-// As on the large map, a line across each cell whose key was not chosen, where it is large enough for one.
-/** @param {State} state */
-function paintStripes(context, state, first, last) {
-  const { n, left_out: left, layout, theme, meta } = state
-  const cell = (layout.pitch - 2 * layout.pad) / n
-  if (cell < STRIPED) return
-  context.strokeStyle = css(theme.quiet, 0.75)
-  context.lineWidth = 1
-  context.beginPath()
-  for (let row = first; row <= last; row++) {
-    for (let column = 0; column < layout.columns; column++) {
-      const found = headAt(state, row, column)
-      if (!found || !meta.layer_has_weights[found[0]]) continue
-      const square = squareOf(state, row, column)
-      const mask = found[0] * n * n
-      for (let at = 0; at < n * n; at++) {
-        if (!left?.[mask + at]) continue
-        const [x, y] = [square.x + layout.pad + (at % n) * cell, square.y + layout.pad + Math.floor(at / n) * cell]
-        context.moveTo(x, y + cell)
-        context.lineTo(x + cell, y)
-      }
-    }
-  }
-  context.stroke()
 }
 
 // What is drawn around or instead of a thumbnail: the metric as frame or as a filled cell, and in a ranking the name.
@@ -165,8 +148,8 @@ function paintCell(context, state, row, column) {
   const value = state.metric[found[0] * state.heads + found[1]]
   const strength = Number.isFinite(value) ? clamp((value - meta.low) / (meta.high - meta.low), 0, 1) : 0
   if (meta.mode === "metric") {
-    const color = Number.isFinite(value) ? rampColor(theme.sequential, strength) : theme.masked
-    context.fillStyle = css(color)
+    const color = rampColor(theme.sequential, strength)
+    context.fillStyle = Number.isFinite(value) ? css(color) : hatch(context, theme)
     context.fillRect(x + layout.pad / 2, y + layout.pad / 2, size - layout.pad, size - layout.pad)
     paintNumber(context, state, value, color, x, y, size)
   }

@@ -35,11 +35,11 @@ export function measureFigure(state) {
   }
 }
 
-// What colours beside the bar's there are: the name of each one's words, and whether it is striped.
-/** @type {(meta: any) => [name: string, striped: boolean][]} */
+// What there is beside the bar's colours: the name of each one's words, and which lines it has.
+/** @type {(meta: any) => [name: string, kind: "masked" | "leftOut"][]} */
 export const swatches = (meta) => [
-  ...(meta.has_masked ? [/** @type {[string, boolean]} */ (["masked_label", false])] : []),
-  ...(meta.has_left_out ? [/** @type {[string, boolean]} */ (["left_out_label", true])] : []),
+  ...(meta.has_masked ? [/** @type {[string, "masked"]} */ (["masked_label", "masked"])] : []),
+  ...(meta.has_left_out ? [/** @type {[string, "leftOut"]} */ (["left_out_label", "leftOut"])] : []),
 ]
 
 // How far the last keys' leaning labels reach beyond the plot.

@@ -1,55 +1,55 @@
 // Paints the figure. Everything that a saved picture needs is on the canvas; only the tooltip and the buttons are not.
 
 import { contextOf, sizeCanvas } from "../shared/canvas.js"
+import { CLEAR, hatch } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
-import { paintPixels, wordOf } from "../shared/pixels.js"
+import { paintPixels } from "../shared/pixels.js"
 import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
-import { css, leftOutColor, ramp } from "../shared/theme.js"
+import { css, inkOn, ramp, rampColor } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
 import { barTicks, pixelOf, placeOnBar, SMALL_FONT, swatches, xOf, yOf } from "./layout.js"
 import { isWhole } from "../shared/view.js"
+import { formatShort } from "../shared/words.js"
 /** @import { State } from "./payload" */
+
+const NUMBERED = 36 // pixels of the smallest cell that has a number,
+const LEAST_WRITTEN = 0.0995 // which is one of two digits
 
 // The tile's values as one pixel each, redone when the data or the theme changes.
 /** @param {State} state */
 export function paintTile(state) {
   const { meta, theme } = state
   const colors = ramp(theme[meta.scale])
-  const [masked, leftOut] = [wordOf(theme.masked), wordOf(leftOutColor(theme))]
-  const draw = (canvas, values, left) => {
+  const draw = (canvas, values) => {
     const [rows, columns] = values.shape
     paintPixels(canvas, columns, rows, (i) => {
       const value = values[i]
-      if (left?.[i]) return leftOut
-      return value !== value ? masked : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
+      return value !== value ? CLEAR : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
     })
     if (canvas.enlarged) canvas.enlarged.times = 0
   }
-  draw(state.tile, state.values, state.left_out)
-  if (state.overview) draw(state.small, state.overview, null)
+  draw(state.tile, state.values)
+  if (state.overview) draw(state.small, state.overview)
 }
 
-// A line across each of them, from its lower left corner to the upper right one.
+// The cells of keys that were not chosen, in their own lines.
 /** @param {State} state */
-function paintStripes(context, state) {
+function paintLeftOut(context, state) {
   const { layout, left_out: left, meta, theme, view } = state
+  if (!left) return
   const { window, pool } = meta
   const [wide, high] = [layout.cellWidth * pool[1], layout.cellHeight * pool[0]]
-  if (!left || Math.min(wide, high) < 4) return // there the colour alone tells them
   const columns = left.shape[1]
-  context.strokeStyle = css(theme.quiet, 0.75)
-  context.lineWidth = 1
   context.beginPath()
   for (let i = 0; i < left.length; i++) {
     if (!left[i]) continue
     const [query, key] = [window[0] + Math.floor(i / columns) * pool[0], window[2] + (i % columns) * pool[1]]
     if (query + pool[0] <= view.q0 || query >= view.q1 || key + pool[1] <= view.k0 || key >= view.k1) continue
-    const [x, y] = [xOf(state, key), yOf(state, query)]
-    context.moveTo(x, y + high)
-    context.lineTo(x + wide, y)
+    context.rect(xOf(state, key), yOf(state, query), wide, high)
   }
-  context.stroke()
+  context.fillStyle = hatch(context, theme, "leftOut")
+  context.fill()
 }
 
 export function paintFigure(state) {
@@ -85,8 +85,9 @@ function paintCells(context, state) {
   if (state.overview && !covered) drawUnits(context, state, state.small, [0, meta.total[0], 0, meta.total[1]])
   // the last pooled row and column may stand for fewer cells than the others, but each pixel is drawn as wide
   drawUnits(context, state, tile, [q0, q0 + tile.height * meta.pool[0], k0, k0 + tile.width * meta.pool[1]])
-  paintStripes(context, state)
+  paintLeftOut(context, state)
   paintSeparators(context, state)
+  paintNumbers(context, state)
   context.restore()
   context.lineWidth = 1
   context.strokeStyle = css(theme.rule) // where all is near zero the plot still has an edge
@@ -98,6 +99,8 @@ function drawUnits(context, state, picture, [q0, q1, k0, k1]) {
   const [width, height] = [xOf(state, k1) - x, yOf(state, q1) - y]
   const scale = (width / picture.width) * sharpness() || 1
   let source = picture
+  context.fillStyle = hatch(context, state.theme) // shows where the picture is clear
+  context.fillRect(x, y, width, height)
   context.imageSmoothingEnabled = false
   const times = Math.ceil(scale) + 1
   if (scale < 12 && Math.abs(scale - Math.round(scale)) > 1e-3 && picture.width * times < 1800 && picture.height * times < 1800) {
@@ -131,6 +134,24 @@ function paintSeparators(context, state) {
   }
   for (let query = Math.ceil(view.q0 + 1e-6); query < view.q1; query++) {
     context.fillRect(plot.x, wholePixel(yOf(state, query)) - line, plot.width, line)
+  }
+}
+
+// A share from 10 % up, in its cell where that has room for it: nobody has to read it from the colour bar.
+/** @param {State} state */
+function paintNumbers(context, state) {
+  const { layout, meta, theme, values, view } = state
+  if (meta.number !== "percent" || meta.pool[0] * meta.pool[1] > 1 || Math.min(layout.cellWidth, layout.cellHeight) < NUMBERED) return
+  const [q0, , k0] = meta.window
+  const columns = values.shape[1]
+  Object.assign(context, { font: `12px ${theme.font}`, textAlign: "center", textBaseline: "middle" })
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]
+    if (!(Math.abs(value) >= LEAST_WRITTEN)) continue // NaN, a masked cell, fails this too
+    const [query, key] = [q0 + Math.floor(i / columns), k0 + (i % columns)]
+    if (query < view.q0 - 1 || query > view.q1 || key < view.k0 - 1 || key > view.k1) continue
+    context.fillStyle = css(inkOn(rampColor(theme[meta.scale], placeOnBar(meta, value))))
+    context.fillText(formatShort(value, meta.number), xOf(state, key + 0.5), yOf(state, query + 0.5) + 0.5)
   }
 }
 
@@ -205,21 +226,16 @@ function paintBar(context, state) {
   swatches(meta).forEach((swatch, nth) => paintSwatch(context, state, swatch, nth))
 }
 
-function paintSwatch(context, state, [name, striped], nth) {
+function paintSwatch(context, state, [name, kind], nth) {
   const { layout, theme, meta } = state
   const { bar, narrow } = layout
   const x = narrow ? bar.x + bar.width + 18 : bar.x
   const y = (narrow ? bar.y - 1 : bar.y + bar.height + 16) + 17 * nth
-  context.fillStyle = css(striped ? leftOutColor(theme) : theme.masked)
+  context.fillStyle = hatch(context, theme, kind)
   context.fillRect(x, y, 11, 11)
-  if (striped) {
-    context.strokeStyle = css(theme.quiet, 0.75)
-    context.lineWidth = 1
-    context.beginPath()
-    context.moveTo(x, y + 11)
-    context.lineTo(x + 11, y)
-    context.stroke()
-  }
+  context.strokeStyle = css(theme.rule)
+  context.lineWidth = 1
+  context.strokeRect(x + 0.5, y + 0.5, 10, 10)
   context.fillStyle = css(theme.quiet)
   context.textAlign = "left"
   context.textBaseline = "middle"
@@ -233,7 +249,7 @@ function paintInset(context, state) {
   const box = insetBox(state)
   if (!box) return
   context.imageSmoothingEnabled = true
-  context.fillStyle = css(theme.masked)
+  context.fillStyle = hatch(context, theme)
   context.fillRect(box.x, box.y, box.width, box.height)
   if (state.overview) context.drawImage(state.small, box.x, box.y, box.width, box.height)
   context.lineWidth = 1

@@ -1,6 +1,7 @@
 // Paints the part of the sheet that the scroller shows: cells and their numbers, labels that stay in sight, frames.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { hatch } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted } from "../shared/shell.js"
 import { css, inkOn, luminance, mix, rampColor } from "../shared/theme.js"
@@ -49,9 +50,10 @@ function paintCell(context, state, row, column) {
   const { layout, theme, meta } = state
   const [x, y] = cornerOf(state, row, column)
   const value = state.values[row * state.columns + column]
-  const color = colorOf(state, value)
+  const known = Number.isFinite(value)
+  const color = known ? colorOf(state, value) : theme.background
   const { gap } = layout
-  context.fillStyle = css(color)
+  context.fillStyle = known ? css(color) : hatch(context, theme)
   context.fillRect(x + gap, y + gap, layout.pitchX - 2 * gap, layout.pitchY - 2 * gap)
   const nearlyPaper = Math.abs(luminance(color) - luminance(theme.background)) < 0.03
   if (nearlyPaper && Math.min(layout.pitchX, layout.pitchY) >= 18) {
@@ -72,10 +74,9 @@ function paintWord(context, state, word, color, x, y) {
   context.fillText(isolate(fitText(context, word, layout.pitchX - 8)), x + layout.pitchX / 2, y + layout.pitchY / 2 + 0.5)
 }
 
-// Zero of a signed scale is the middle of its ramp; no number, no colour of the ramp.
+// Zero of a signed scale is the middle of its ramp.
 /** @param {State} state */
 function colorOf({ meta, theme }, value) {
-  if (!Number.isFinite(value)) return theme.masked
   const place = clamp((value - meta.low) / (meta.high - meta.low), 0, 1)
   return rampColor(meta.scale === "signed" ? theme.diverging : theme.sequential, place)
 }

@@ -1,9 +1,9 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { mayChoose, pointed } from "../shared/follow.js"
+import { CLEAR } from "../shared/hatch.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { ramp, readTheme } from "../shared/theme.js"
-import { wordOf } from "../shared/pixels.js"
 import { isWhole, panned, viewOf, viewWith, wholeView, windowOf, zoomed } from "../shared/view.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
 import { listen, listenMini } from "./gestures.js"
@@ -98,7 +98,7 @@ function draw(state) {
   state.theme = readTheme(root, meta.palette)
   const colors = ramp(state.theme.sequential)
   const place = meta.log ? (value) => Math.log(Math.max(value, meta.low) / meta.low) / Math.log(1 / meta.low) : (value) => value
-  state.words = colorTable(colors, wordOf(state.theme.masked), (value) => Math.min(1, Math.max(0, place(value))))
+  state.words = colorTable(colors, CLEAR, (value) => Math.min(1, Math.max(0, place(value))))
   arrange(state)
 }
 

@@ -1,6 +1,7 @@
 // Paints the map: what tiles there are, the first token's column, labels, marks and the colour bar.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { hatch } from "../shared/hatch.js"
 import { sharpness } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
@@ -32,7 +33,7 @@ function paintTiles(context, state) {
     context.beginPath()
     context.rect(box.x, box.y, box.width, box.height)
     context.clip()
-    context.fillStyle = css(theme.masked)
+    context.fillStyle = hatch(context, theme)
     context.fillRect(box.x, box.y, box.width, box.height)
     for (const tile of tilesIn(state.view, meta.tokens, zoom, meta.causal)) paintTile(context, state, store, tile, strip)
     context.restore()
@@ -49,6 +50,8 @@ function paintTile(context, state, store, tile, strip) {
     const found = held(store, part.tile)
     if (!found) continue
     const { canvas, column } = pictures(found, state.meta.pooling, state.words)
+    context.fillStyle = hatch(context, state.theme) // shows where the tile is clear
+    context.fillRect(x, y, strip ? state.layout.strip.width : size, size)
     if (strip) context.drawImage(column, 0, part.top, 1, part.side, x, y, state.layout.strip.width, size)
     else context.drawImage(canvas, part.left, part.top, part.side, part.side, x, y, size, size)
     return
@@ -166,8 +169,9 @@ function paintBar(context, state) {
   const pooled = cellsAt(meta.tokens, zoomOf(state)) > 1
   if (pooled) context.fillText(fitText(context, meta.texts.apart, room), x + width + 14, y + 37)
   if (!meta.causal) return
-  context.fillStyle = css(theme.masked)
+  context.fillStyle = hatch(context, theme)
   context.fillRect(x + width + 14, y + 14, 11, 9)
+  context.strokeRect(x + width + 14.5, y + 14.5, 10, 8)
   context.fillStyle = css(theme.quiet)
   context.fillText(meta.texts.masked, x + width + 31, y + 22)
 }
@@ -184,7 +188,7 @@ export function paintMini(state) {
   const { mini, meta, theme, view, store } = state
   const side = mini.parentElement.clientWidth > 560 || mini.parentElement.clientWidth < 300 ? 132 : 104
   const context = sizeCanvas(mini, side, side)
-  context.fillStyle = css(theme.masked)
+  context.fillStyle = hatch(context, theme)
   context.fillRect(0, 0, side, side)
   const whole = held(store, { zoom: 0, x: 0, y: 0 })
   const scale = side / meta.tokens

@@ -4,7 +4,7 @@ import { mayChoose, scrolledByKeys } from "../shared/follow.js"
 import { keepInLine } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
-import { css, readTheme } from "../shared/theme.js"
+import { readTheme } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { cellAt, layOut, NARROW_VIEW } from "./layout.js"
 import { paintLarge, paintSmall } from "./paint.js"
@@ -136,9 +136,9 @@ function showControls(state) {
 }
 
 function showLegend(state) {
-  const parts = legendOf(state).map(([color, words, crossed]) => {
+  const parts = legendOf(state).map(([look, words, crossed]) => {
     const swatch = element("i", { className: crossed ? "crossed" : "" })
-    swatch.style.background = css(color)
+    swatch.style.background = look
     return element("span", {}, swatch, words)
   })
   state.legend.replaceChildren(...parts)

@@ -1,6 +1,7 @@
 // Paints the small pictures and the large one, each as an image of one pixel a cell, drawn larger without smoothing.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { CLEAR, hatch } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
 import { css, inkOn, mix, rampColor } from "../shared/theme.js"
@@ -18,21 +19,26 @@ const REGIONS = [0.8, 0.5, 0.24] // same chunk, the one before, farther back
 export function colorsOf({ theme, meta }) {
   const last = Math.max(2, meta.n_layers)
   return {
-    hidden: theme.masked,
-    future: mix(theme.background, theme.masked, 0.35),
+    paper: theme.background,
     layer: (layer) => rampColor(theme.sequential, layer === 1 ? KEPT : HEARD + ((LAST - HEARD) * (layer - 2)) / Math.max(1, last - 2)),
     region: (region) => rampColor(theme.sequential, REGIONS[region]),
   }
 }
 
 export function paintSmall(state, canvas, i) {
-  const { small } = state
+  const { small, tile } = state
   const side = small.shape[1]
   const colors = colorsOf(state)
-  const words = Array.from({ length: 201 }, (_, share) => wordOf(mix(colors.hidden, colors.layer(1), share / 200)))
+  const words = Array.from({ length: 201 }, (_, share) => (share ? wordOf(mix(colors.paper, colors.layer(1), share / 200)) : CLEAR))
   for (const region of [0, 1, 2]) words[251 + region] = wordOf(colors.region(region))
-  words[255] = wordOf(colors.future)
-  paintPixels(canvas, side, side, (at) => words[small[i * side * side + at]])
+  words[255] = wordOf(colors.paper)
+  paintPixels(tile, side, side, (at) => words[small[i * side * side + at]])
+  const [width, height] = [canvas.clientWidth || side, canvas.clientHeight || side]
+  const context = sizeCanvas(canvas, width, height)
+  context.fillStyle = hatch(context, state.theme)
+  context.fillRect(0, 0, width, height)
+  context.imageSmoothingEnabled = false
+  context.drawImage(tile, 0, 0, width, height)
 }
 
 // The colour of a cell as it is now: what was painted shows at once, what follows from it when the host has answered.
@@ -40,7 +46,7 @@ export function paintSmall(state, canvas, i) {
 function cellColors(state) {
   const { n, reached, region, shown, hidden, meta } = state
   const colors = colorsOf(state)
-  const [none, future] = [wordOf(colors.hidden), wordOf(colors.future)]
+  const [none, future] = [CLEAR, wordOf(colors.paper)]
   if (region) {
     const words = [0, 1, 2].map((one) => wordOf(colors.region(one)))
     return (at) => words[region[at]] ?? future
@@ -60,6 +66,8 @@ export function paintLarge(state) {
   paintPixels(tile, n, n, cellColors(state))
   const context = sizeCanvas(canvas, width, height)
   context.direction = "ltr"
+  context.fillStyle = hatch(context, theme) // shows where the tile is clear
+  context.fillRect(x, y, side, side)
   context.imageSmoothingEnabled = false
   context.drawImage(tile, x, y, side, side)
   if (cell >= 7) paintGrid(context, state)

@@ -1,9 +1,10 @@
 // What the picture says of a row and of a cell, and what its colours mean.
 
+import { hatchImage } from "../shared/hatch.js"
+import { css } from "../shared/theme.js"
 import { fill, isolate } from "../shared/words.js"
 import { isFuture, isHidden } from "./layout.js"
 import { colorsOf } from "./paint.js"
-/** @import { RGB } from "../shared/types" */
 /** @import { State } from "./payload" */
 
 /** @param {State} state */
@@ -59,17 +60,18 @@ export function cellWords(state, [query, key]) {
   return fill(texts.never, { ...facts, layers: meta.n_layers })
 }
 
-/** @type {(state: State) => [color: RGB, words: string, crossed?: boolean][]} */
+// What a cell looks like, as a background, and what it says.
+/** @type {(state: State) => [look: string, words: string, crossed?: boolean][]} */
 export function legendOf(state) {
   const { meta, region, shown, hidden, theme, n } = state
   const { texts } = meta
   const colors = colorsOf(state)
-  if (region) return ["intra", "successive", "inter"].map((name, i) => [colors.region(i), texts[name]])
-  /** @type {[color: RGB, words: string, crossed?: boolean][]} */
-  const parts = [[colors.layer(1), texts.kept]]
-  if (shown > 1) parts.push([colors.layer(shown), texts.heard])
-  parts.push([colors.hidden, texts.hidden])
-  if (n > 1 && meta.causal) parts.push([colors.future, texts.ahead])
-  if (hidden.size) parts.push([theme.compare, texts.painted, true])
+  if (region) return ["intra", "successive", "inter"].map((name, i) => [css(colors.region(i)), texts[name]])
+  /** @type {[look: string, words: string, crossed?: boolean][]} */
+  const parts = [[css(colors.layer(1)), texts.kept]]
+  if (shown > 1) parts.push([css(colors.layer(shown)), texts.heard])
+  parts.push([hatchImage(theme), texts.hidden])
+  if (n > 1 && meta.causal) parts.push([css(colors.paper), texts.ahead])
+  if (hidden.size) parts.push([css(theme.compare), texts.painted, true])
   return parts
 }

@@ -1,7 +1,8 @@
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
+import { CLEAR, hatch } from "../shared/hatch.js"
 import { extent, padded } from "../shared/numbers.js"
-import { paintPixels, wordOf } from "../shared/pixels.js"
+import { paintPixels } from "../shared/pixels.js"
 import { inRoom } from "../shared/room.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { css, mix, ramp, readTheme } from "../shared/theme.js"
@@ -78,12 +79,13 @@ function paintMatrix({ theme, meta }, { map, matrix }, side) {
   const context = sizeCanvas(map, side + 2, side + 16)
   const most = Math.max(...extent(matrix).map(Math.abs)) || 1
   const colors = ramp(theme.diverging)
-  const masked = wordOf(theme.masked)
   const tile = document.createElement("canvas")
   paintPixels(tile, count, count, (i) => {
     const value = matrix[i]
-    return value !== value ? masked : colors[Math.round((value / most + 1) * 127.5)] // NaN is not itself
+    return value !== value ? CLEAR : colors[Math.round((value / most + 1) * 127.5)] // NaN is not itself
   })
+  context.fillStyle = hatch(context, theme) // shows where the tile is clear
+  context.fillRect(1, 1, side, side)
   context.imageSmoothingEnabled = false
   context.drawImage(tile, 1, 1, side, side)
   Object.assign(context, { strokeStyle: css(theme.rule), lineWidth: 1 })

@@ -1,6 +1,7 @@
 // The map of score(m, n), constant along its diagonals, and the two ways through it: along a diagonal and across.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { hatch } from "../shared/hatch.js"
 import { clamp, extent, padded } from "../shared/numbers.js"
 import { paintPixels } from "../shared/pixels.js"
 import { css, ramp } from "../shared/theme.js"
@@ -104,7 +105,7 @@ function paintScoreChart(context, state, box, points, ends, range, { title, axis
   const x = (place) => box.left + ((place - ends[0]) / (ends[1] - ends[0] || 1)) * (box.right - box.left)
   const y = (value) => box.bottom - ((value - range[0]) / (range[1] - range[0])) * (box.bottom - box.top)
   if (shade) {
-    context.fillStyle = css(theme.masked)
+    context.fillStyle = hatch(context, theme)
     context.fillRect(box.left, box.top, x(-0.5) - box.left, box.bottom - box.top)
   }
   context.font = `600 12px ${theme.font}`

@@ -1,6 +1,7 @@
 // One row a pair: at the left its wavelength, then its step in the sum of the chosen key, then its part of every key.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { hatch } from "../shared/hatch.js"
 import { clamp, extent, padded } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { css, rampColor } from "../shared/theme.js"
@@ -97,7 +98,7 @@ function paintParts(context, state, at) {
     values.forEach((row, i) => cell(row[column], state.most, x, at.top + i * at.row, at.row))
     cell(sums[column], state.mostSum, x, at.sum, at.sumHeight)
     if (!arrays.keep[column]) {
-      context.fillStyle = css(theme.masked)
+      context.fillStyle = hatch(context, theme)
       context.fillRect(x, at.top, at.column + 0.3, at.bottom - at.top)
       context.fillRect(x, at.sum, at.column + 0.3, at.sumHeight)
     }

@@ -5,7 +5,7 @@ import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom, pointIn } from "../shared/room.js"
-import { css } from "../shared/theme.js"
+import { css, mix } from "../shared/theme.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { chanceOrRemoved } from "./bars.js"
 import { benches, chance, raised } from "./settings.js"
@@ -56,7 +56,7 @@ export function paintCurve(state) {
   const [top, floor] = [CURVE_MARGIN.top, at.height - CURVE_MARGIN.bottom]
   const y = (p) => floor - (floor - top) * clamp(1 - Math.log10(Math.max(p, 1e-300)) / at.bottom, 0, 1)
   drawGrid(context, at, theme, y, meta.texts)
-  fillRange(context, at, at.own, y, floor, css(theme.masked))
+  fillRange(context, at, at.own, y, floor, css(mix(theme.background, theme.text, 0.09)))
   traceRange(context, at, at.own, y, css(theme.quiet), 1)
   for (const bench of benches(state)) {
     const color = bench === "a" ? theme.primary : theme.compare

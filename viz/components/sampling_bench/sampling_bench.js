@@ -2,7 +2,7 @@ import { chosen, forget, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { pointed } from "../shared/follow.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
-import { css, readTheme } from "../shared/theme.js"
+import { readTheme } from "../shared/theme.js"
 import { fill, isolate } from "../shared/words.js"
 import { buildBars, paintBars, summaryOf } from "./bars.js"
 import { buildCurve, paintCurve } from "./curve.js"
@@ -127,7 +127,6 @@ function redraw(state) {
   const { root, meta } = state
   if (!root.clientWidth) return // not shown yet: the observer calls again
   state.theme = readTheme(root, meta.palette)
-  root.style.setProperty("--aa-masked", css(state.theme.masked))
   state.controls.hidden = state.picture.hidden = state.isBroken
   state.narrow = root.clientWidth < NARROW
   root.classList.toggle("narrow", state.narrow)

@@ -2,7 +2,7 @@
 // with the payload.
 
 import { clamp } from "../shared/numbers.js"
-import { WHOLE, fill } from "../shared/words.js"
+import { fill, shareDigits } from "../shared/words.js"
 
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
 const NAMED = /^[+-]?(nan|inf|infinity)$/i
@@ -50,15 +50,14 @@ export const benches = (state) => (state.compare ? ["a", "b"] : ["a"])
 
 // ---- numbers on the bench ----
 
-// A probability in percent: one decimal where it is large, two digits where it is small, never 0 for what is possible:
+// A probability in percent: as all shares where it is large, two digits where it is small, never 0 for what is possible:
 // that is at least said to be `below` this power of ten, from which on the number is not known.
 /** @type {(p: number, texts: Record<string, string>, below?: number | null) => string} */
 export function chance(p, texts, below = null) {
   const percent = 100 * p
   if (below !== null && percent < 10 ** below) return fill(texts.percent, { number: `< 10${raised(below)}` })
   if (p === 0) return fill(texts.percent, { number: "0" })
-  if (p >= 0.9995 && p < WHOLE) return fill(texts.percent, { number: "> 99.9" })
-  if (percent >= 0.995) return fill(texts.percent, { number: percent.toFixed(1) })
+  if (percent >= 0.995) return fill(texts.percent, { number: shareDigits(p) })
   if (percent >= 1e-4) return fill(texts.percent, { number: percent.toFixed(1 - Math.floor(Math.log10(percent))) })
   const [digit, power] = percent.toExponential(0).split("e")
   return fill(texts.percent, { number: `${digit}×10${raised(Number(power))}` })

@@ -28,15 +28,47 @@ function rgba(text) {
 /** @type {(a: RGB, b: RGB, t: number) => RGB} */
 export const mix = (a, b, t) => /** @type {RGB} */ ([0, 1, 2].map((i) => Math.round(a[i] + (b[i] - a[i]) * t)))
 
-// Of cells that are masked since an indexer did not choose their keys: beside the grey of the masked ones a stronger one.
-/** @type {(theme: Theme) => RGB} */
-export const leftOutColor = (theme) => mix(theme.masked, theme.text, 0.2)
-
 // WCAG relative luminance, 0..1.
 /** @type {(color: RGB) => number} */
 export function luminance([r, g, b]) {
   const [x, y, z] = [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
   return 0.2126 * x + 0.7152 * y + 0.0722 * z
+}
+
+// How much two colours differ, from 1 to 21, as WCAG 2 has it.
+/** @type {(a: RGB, b: RGB) => number} */
+export function contrast(a, b) {
+  const [dim, bright] = [luminance(a), luminance(b)].sort((x, y) => x - y)
+  return (bright + 0.05) / (dim + 0.05)
+}
+
+// The colour, as far towards the text's own as words of it on this ground need.
+/** @type {(color: RGB, ground: RGB, text: RGB, least?: number) => RGB} */
+export function readable(color, ground, text, least = 4.5) {
+  let found = color
+  for (let step = 1; step <= 20 && contrast(found, ground) < least; step++) found = mix(color, text, step / 20)
+  return found
+}
+
+// All colours of a component, from those of the page around it; `least` is the contrast that words have at least, more
+// where all is to be `clear`, for a projector.
+/** @type {(given: { background: RGB, text: RGB, secondary: RGB, primary: RGB }, palette: Palette | undefined, clear: boolean) => any} */
+export function themeColors({ background, text, secondary, primary }, palette, clear) {
+  const dark = luminance(background) < 0.2
+  const words = (color) => readable(color, background, text, clear ? 7 : 4.5)
+  const colors = /** @type {any} */ ({
+    dark, background, text, secondary, least: clear ? 7 : 4.5,
+    primary: words(primary),
+    quiet: mix(background, text, clear ? 0.85 : 0.64), // axis words, ticks
+    rule: mix(background, text, clear ? 0.35 : 0.16), // thin lines
+  })
+  if (!palette) return colors
+  const side = dark ? "dark" : "light"
+  for (const name of ["query", "key", "compare"]) colors[name] = words(palette[name][side])
+  for (const name of ["value", "masked", "sequential", "diverging"]) colors[name] = palette[name][side]
+  colors.valueWords = words(colors.value) // as dark as words are, its shapes would be too near the query's for some eyes
+  if (clear) colors.masked = mix(colors.masked, text, 0.12)
+  return colors
 }
 
 // The theme around `root`, from Streamlit's variables or, in a page of our own, from prefers-color-scheme. Also writes
@@ -50,28 +82,22 @@ export function readTheme(root, palette) {
     (rgba(style.getPropertyValue(`--st-${name}`).trim() || "-") ?? rgba(wantsDark ? dark : light)).slice(0, 3)
   const background = read("background-color", "#fcfcfa", "#14151a")
   const text = read("text-color", "#1a1c22", "#e8e8ec")
-  const dark = luminance(background) < 0.2
   const clear = "projector" in document.documentElement.dataset // for a wall that is far away
-  const theme = /** @type {Theme} */ ({
-    dark,
+  const given = {
     background,
     text,
-    quiet: mix(background, text, clear ? 0.85 : 0.64), // axis words, ticks
-    rule: mix(background, text, clear ? 0.35 : 0.16), // thin lines
     secondary: read("secondary-background-color", "#f3f3ee", "#1b1c22"),
     primary: read("primary-color", "#36339a", "#9ea0f0"),
+  }
+  const theme = /** @type {Theme} */ ({
+    ...themeColors(given, palette, clear),
     font: style.getPropertyValue("--st-font").trim() || "system-ui, sans-serif",
   })
-  if (palette) {
-    const side = dark ? "dark" : "light"
-    for (const name of ["query", "key", "value", "compare", "masked", "sequential", "diverging"]) {
-      theme[name] = palette[name][side]
-    }
-  }
-  root.dataset.theme = dark ? "dark" : "light"
+  root.dataset.theme = theme.dark ? "dark" : "light"
   for (const name of ["background", "text", "quiet", "rule", "secondary", "primary", "query", "key", "value", "compare"]) {
     if (theme[name]) root.style.setProperty(`--aa-${name}`, css(theme[name]))
   }
+  if (theme.valueWords) root.style.setProperty("--aa-value-words", css(theme.valueWords))
   root.style.setProperty("--aa-font", theme.font)
   return theme
 }

@@ -24,10 +24,13 @@ export interface Theme {
   rule: RGB
   secondary: RGB
   primary: RGB
+  /** The contrast that words have at least. */
+  least: number
   font: string
   query: RGB
   key: RGB
   value: RGB
+  valueWords: RGB
   compare: RGB
   masked: RGB
   sequential: Ramp

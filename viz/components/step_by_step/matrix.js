@@ -1,6 +1,7 @@
 // One matrix as a table: its name and shape, names of its rows and columns, its numbers on their colours.
 
 import { element } from "../shared/dom.js"
+import { hatchImage } from "../shared/hatch.js"
 import { css, inkOn, rampColor } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { columnsOf } from "./arithmetic.js"
@@ -57,8 +58,9 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
   view.cells.forEach((row, i) => row.forEach((cell, j) => {
     const value = shown.values[i][j]
     const hidden = view.result && covered(i, j)
-    const color = hidden ? theme.secondary : colorOf(value, matrix, most, theme)
-    const look = css(color)
+    const masked = !hidden && !Number.isFinite(value)
+    const color = hidden ? theme.secondary : masked ? theme.background : colorOf(value, matrix, most, theme)
+    const look = masked ? hatchImage(theme) : css(color)
     if (cell.dataset.look !== look) { // while a slider is drawn most cells stay as they are
       cell.dataset.look = look
       cell.style.background = look
@@ -84,7 +86,6 @@ export const largestOf = (matrix) =>
 
 /** @type {(value: number, matrix: Matrix, most: number, theme: Theme) => import("../shared/types").RGB} */
 export function colorOf(value, matrix, most, theme) {
-  if (!Number.isFinite(value)) return theme.masked
   if (matrix.unit === "share") return rampColor(theme.sequential, 0.85 * value)
   return rampColor(theme.diverging, 0.5 + (0.36 * value) / most)
 }

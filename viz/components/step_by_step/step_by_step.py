@@ -56,7 +56,7 @@ TEXTS: dict[str, str] = {
     "short_mask": N_("mask"),
     "short_concat": N_("concat"),
     "step_x": N_("X: a vector for each token"),
-    "about_x": N_("A row is a token: its vector, red above 0 and blue below. All that follows is made of these "
+    "about_x": N_("A row is a token: its vector, indigo above 0 and orange below. All that follows is made of these "
                   "numbers and of the "
                   "matrices W, which are learned."),
     "step_q": N_("Q: what each token asks"),

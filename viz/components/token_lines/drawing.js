@@ -23,7 +23,7 @@ export function layout(state, theme) {
   const place = 14 + 6.2 * String(Math.max(q0 + queries.length, k0 + keys.length) - 1).length
   const compact = width < COMPACT
   const gap = compact ? 7 : 12 // between a label and its lines
-  const column = compact ? 38 : 50 // of one head's percentages
+  const column = compact ? 42 : 56 // of one head's percentages
   const amounts = column * heads.length
   const aside = compact ? Math.max(place, amounts) : place + amounts // what stands right of a key
   const share = Math.max(40, (width - place - aside) * (!compact ? 0.34 : heads.length > 1 ? 0.31 : 0.35))

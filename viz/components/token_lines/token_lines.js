@@ -5,12 +5,13 @@ import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { rowPointed } from "../shared/row.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
-import { css, readTheme } from "../shared/theme.js"
+import { css, mix, readable, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, formatShort, isolate } from "../shared/words.js"
 import { curves, drawLegend, drawRows, drawTitles, layout, middle } from "./drawing.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, Row, State } from "./payload" */
 
+const [OWN_TINT, LOOKED_TINT] = [0.14, 0.3] // of the row that is looked at, and at most of one that it looks at
 const SEND_AFTER = 150 // milliseconds without another arrow key before the query is sent
 
 /** @param {Host} host */
@@ -124,10 +125,15 @@ function paintRow(state, node, active) {
   const most = Math.max(0, ...weights.filter(Number.isFinite))
   const tint = node.querySelector(".tint")
   const color = theme[own ? side : side === "query" ? "query" : "key"]
-  tint.setAttribute("fill", own ? css(color, 0.14) : most > 0 ? css(color, 0.3 * most) : "none")
+  const deep = own ? OWN_TINT : LOOKED_TINT * most
+  tint.setAttribute("fill", deep > 0 ? css(color, deep) : "none")
   node.classList.toggle("active", own)
   node.classList.toggle("faded", other && !(most >= meta.threshold))
-  node.classList.toggle("pinned", Number(node.dataset.position) === (side === "query" ? state.pinned : state.lookedAt))
+  const pinned = Number(node.dataset.position) === (side === "query" ? state.pinned : state.lookedAt)
+  node.classList.toggle("pinned", pinned)
+  const named = side === "query" ? theme.query : theme.key
+  const label = pinned || (own && side === "key") ? css(readable(named, mix(theme.background, color, deep), theme.text, theme.least)) : ""
+  node.querySelector("text:not(.place)").style.fill = label
   for (const amount of node.querySelectorAll(".amount")) amount.remove()
   node.querySelector(".place").toggleAttribute("hidden", side === "key" && at.compact && Number.isFinite(weights[0]))
   if (side === "key" && other) node.append(...weights.map((weight, head) => amountNode(state, row, weight, head)))
@@ -137,10 +143,10 @@ const weightOf = (state, head, side, row, other) =>
   side === "key" ? weightAt(state, head, other, row) : weightAt(state, head, row, other)
 
 /** @param {State} state */
-function amountNode({ at, meta, colors }, row, weight, head) {
+function amountNode({ at, meta, colors, theme }, row, weight, head) {
   const x = at.width - at.column * (meta.head_labels.length - head - 1) - 2
   const node = svg("text", { class: "amount", x, y: middle(at, row) + 4.5, "text-anchor": "end" })
-  node.style.fill = css(colors[head])
+  node.style.fill = css(weight >= meta.threshold ? colors[head] : theme.quiet)
   node.textContent = Number.isFinite(weight) ? shortPercent(weight, at.compact, meta.texts) : ""
   return node
 }

@@ -7,6 +7,9 @@ export interface Meta {
   /** Labels of a chip's tokens where there are several. */
   parts: string[][]
   values: string[]
+  /** What the bar under each chip says; none without bars. */
+  bar_words: string[]
+  bars_said: string
   selected: number | null
   looked_at: number | null
   /** Where the second of two texts begins; 0 for one. */
@@ -26,6 +29,8 @@ export interface Arrays {
   metric: Floats
   /** What the last token of each chip gives to each chip; NaN where masked. */
   rows?: Floats
+  /** The length of the bar under each chip, 0..1; NaN for none. */
+  bars?: Floats
 }
 
 export interface State extends Life {

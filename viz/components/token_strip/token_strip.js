@@ -106,6 +106,7 @@ function draw(state) {
   for (const [chip, node] of chipNodes(state)) style(state, theme, node, chip, { pinned, looked, current })
   box.setAttribute("aria-label", meta.texts.label ?? "")
   state.note.textContent = meaning(state, pinned, looked)
+  root.classList.toggle("with-bars", Boolean(arrays.bars))
   root.dataset.chips = String(n)
   root.dataset.selected = state.selected === null ? "" : String(state.selected)
   root.dataset.lookedAt = state.lookedAt === null ? "" : String(state.lookedAt)
@@ -118,12 +119,13 @@ function draw(state) {
 
 // What the colours of the chips say, in a line; nothing where there are none.
 /** @type {(state: State, pinned: number, looked: number) => string} */
-function meaning({ meta: { texts, labels, both }, arrays, shown }, pinned, looked) {
+function meaning({ meta: { texts, labels, both, bars_said }, arrays, shown }, pinned, looked) {
   const told = arrays.metric.some(Number.isFinite) ? texts.shade : ""
   const shade = shown === PAGES ? told : shown === null ? "" : fill(texts.row, { token: isolate(labels[shown]) })
+  const bars = arrays.bars ? bars_said : ""
   const frames = [pinned >= 0 ? texts.looks : "", looked >= 0 ? texts.looked : ""]
   const shift = both && pinned >= 0 && looked < 0 && matchMedia("(hover: hover)").matches ? texts.shift : ""
-  const said = [shade, ...frames, shift].filter(Boolean)
+  const said = [shade, bars, ...frames, shift].filter(Boolean)
   const signs = [labels.some((label) => label.startsWith("·")) ? texts.space : "", labels.some((label) => label.includes("␣")) ? texts.lone : ""]
   return (said.length ? [...said, ...signs].filter(Boolean) : []).join(" · ")
 }
@@ -214,6 +216,9 @@ function style(state, theme, node, chip, { pinned, looked, current }) {
   node.style.setProperty("--tint", tinted ? css(color) : "")
   node.style.setProperty("--ink", tinted ? css(inkOn(color)) : "")
   node.classList.toggle("tinted", tinted)
+  const bar = state.arrays.bars?.[chip]
+  node.classList.toggle("barred", Number.isFinite(bar))
+  node.style.setProperty("--bar", Number.isFinite(bar) ? String(clamp(bar, 0, 1)) : "")
   node.classList.toggle("selected", chip === pinned)
   node.classList.toggle("looked-at", chip === looked)
   node.setAttribute("aria-selected", String(chip === pinned))
@@ -236,7 +241,9 @@ function describe(state, chip) {
   const share = tintOf(state, chip)
   const inRow = shown === null ? "" : Number.isFinite(share) ? formatNumber(share, "percent", texts) : texts.masked
   const value = shown === PAGES ? meta.values[chip] : inRow
-  return value ? fill(texts.value, { label: words, value }) : words
+  const said = value ? fill(texts.value, { label: words, value }) : words
+  const bar = meta.bar_words[chip]
+  return bar ? fill(texts.value, { label: said, value: bar }) : said
 }
 
 // Bring a chip's line to the middle if it is not seen whole. scrollIntoView would move the whole page.

@@ -6,6 +6,7 @@ Sends the state "token": the chosen position, or None after Escape; and "key", w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +28,7 @@ TEXTS: dict[str, str] = {
     "later": N_("{count} later"),
     "read": N_("read"),
     "written": N_("written"),
-    "metric": N_("Shade: “{metric}” of L{layer}H{head}, token by token"),
+    "metric": N_("bar: “{metric}” of L{layer}H{head}, token by token"),
     "row": N_("Shade: how much each token gets of the attention of “{token}” in L{layer}H{head}"),
     "looks": N_("blue frame: looks"),
     "looked": N_("red: is looked at"),
@@ -39,6 +40,15 @@ TEXTS: dict[str, str] = {
 }
 
 SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-strip"></div>\n')
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """A number a chip, from 0 to 1, NaN for none, each in ``words``; ``said`` is what they mean."""
+
+    lengths: NDArray[np.float32]
+    words: Sequence[str]
+    said: str
 
 
 def payload(
@@ -57,6 +67,7 @@ def payload(
     sets: Literal["query", "key"] = "query",
     rows: NDArray[np.floating] | None = None,
     both: bool = False,
+    bars: Bars | None = None,
 ) -> bytes:
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
@@ -64,10 +75,11 @@ def payload(
     plain; `values[i]` is what the tint means, in words, or empty. `selected` (the query) and `looked_at` (the key) are
     token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own. A click
     sets what `sets` says; of two texts the key in the first and the query in the second.
-    `texts` has beside `TEXTS` what the tint means of all of them, "shade": one of "metric" and "row", filled in.
+    `texts` has beside `TEXTS` what the tint means of all of them, "shade": "row", filled in.
     `rows[i]` is what the last token of chip i gives to each chip, a share or NaN where masked: with them the chips are
     tinted by the row of the selected token, before the page answers, and by one that is pointed at in another figure.
     "row" of `texts` is then filled in but for {token}. `both`: with Shift a click or Enter sets the key, told as "key".
+    `bars` are drawn under the chips.
     """
     n_chips = len(labels)
     lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}
@@ -88,12 +100,17 @@ def payload(
         "sets": sets,
         "both": both,
         "texts": dict(texts),
+        "bar_words": [] if bars is None else list(bars.words),
+        "bars_said": "" if bars is None else bars.said,
         "palette": palette(),
     }
+    if bars is not None and not bars.lengths.shape == (len(bars.words),) == (n_chips,):
+        raise ValueError(f"{n_chips} labels but bars of shape {bars.lengths.shape} and {len(bars.words)} words")
     arrays = {
         "positions": np.asarray(positions, dtype=np.int32),
         "counts": np.asarray(counts, dtype=np.int32),
         "special": np.asarray(special, dtype=np.uint8),
         "metric": np.asarray(metric, dtype=np.float32),
     }
-    return pack(meta, arrays if rows is None else {**arrays, "rows": np.asarray(rows, dtype=np.float32)})
+    more = {"rows": rows, "bars": None if bars is None else bars.lengths}
+    return pack(meta, arrays | {name: np.asarray(one, np.float32) for name, one in more.items() if one is not None})

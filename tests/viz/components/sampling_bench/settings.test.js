@@ -8,12 +8,12 @@ import { chance, isPossible, readSetting, stepOf } from "../../../../viz/compone
 const texts = { percent: "{number} %" }
 
 test("a probability is written short, and what is possible never as nothing", () => {
-  const written = [[0, "0 %"], [0.732, "73.2 %"], [1.2e-4, "0.012 %"], [9.94e-9, "1×10⁻⁶ %"], [9.6e-9, "1×10⁻⁶ %"], [3e-12, "3×10⁻¹⁰ %"]]
+  const written = [[0, "0 %"], [0.732, "73 %"], [1.2e-4, "0.012 %"], [9.94e-9, "1×10⁻⁶ %"], [9.6e-9, "1×10⁻⁶ %"], [3e-12, "3×10⁻¹⁰ %"]]
   for (const [p, words] of written) assert.equal(chance(p, texts), words)
 })
 
 test("what is possible and less than a number holds is said to be less than what it can be told from", () => {
-  assert.deepEqual([[0, -300], [1e-16, -12], [0.5, -300], [0, null]].map(([p, below]) => chance(p, texts, below)), ["< 10⁻³⁰⁰ %", "< 10⁻¹² %", "50.0 %", "0 %"])
+  assert.deepEqual([[0, -300], [1e-16, -12], [0.5, -300], [0, null]].map(([p, below]) => chance(p, texts, below)), ["< 10⁻³⁰⁰ %", "< 10⁻¹² %", "50 %", "0 %"])
 })
 
 test("what is all reads as all from where it does on other pages, and what is less does not", () => {

@@ -1,0 +1,47 @@
+"""What a picture shows, in a sentence made of its numbers: its title, in one place and one size on every page."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from model_runner import Capture
+from ui import session
+from ui.components import FOUND, name_figure
+from ui.i18n import _
+from viz.token_text import lone_spaces
+
+
+def show_finding(said: str, beside: str = "", *, of_several: bool = False) -> None:
+    """The title of the figure that is shown next, with quiet words behind it, both HTML.
+
+    ``of_several``: of several figures, each of which has a name of its own; those who follow read it behind the first.
+    """
+    about = f" <span>{beside}</span>" if beside else ""
+    html = f"<div class='atlas-head' data-finding role='heading' aria-level='2'><b>{said}</b>{about}</div>"
+    st.html(html, width="stretch")
+    if of_several:
+        session.slots()[FOUND] = said
+    else:
+        name_figure(said, beside)
+
+
+def query_name(capture: Capture, position: int) -> str:
+    """A token that looks, in quotes and the queries' colour; HTML."""
+    return f"<span class='atlas-q'>{token_name(capture, position)}</span>"
+
+
+def key_name(capture: Capture, position: int) -> str:
+    """A token that is looked at, in quotes and the keys' colour; HTML."""
+    return f"<span class='atlas-k'>{token_name(capture, position)}</span>"
+
+
+def token_name(capture: Capture, position: int) -> str:
+    """A token in quotes, without the dot of its space; with its position where the text has it twice. HTML."""
+    texts = [token.text.strip("·") or lone_spaces(token.text) for token in capture.tokens]
+    name = texts[position]
+    special = name.startswith("⟨")
+    named = f"<bdi>{escape(name)}</bdi>"
+    place = f"\u00a0({position})" if texts.count(name) > 1 else ""
+    return (named if special else _("“{token}”").format(token=named)) + place
