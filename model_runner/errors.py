@@ -137,7 +137,7 @@ class LoadingTooLong(RunnerError):
 
 class ModelSilent(RunnerError):
     message = N_("The model {name} stopped answering: nothing came from it for {minutes} minutes, so it was given up.")
-    hint = N_("Ask again: it is loaded anew. In a notebook, load it again.")
+    hint = N_("Ask again: the app then loads it again. In a notebook, load it yourself.")
 
 
 class DeviceMissing(RunnerError):
