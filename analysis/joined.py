@@ -27,7 +27,7 @@ from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Joined(Capture):
     """``cross`` is the capture that it was made of; its queries come after its keys, the first at ``n_read``."""
 

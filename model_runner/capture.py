@@ -46,6 +46,7 @@ from model_runner.tokens import Token
 from model_runner.verification import Check
 
 COMPRESSED, TOKENS = "compressed", "tokens"  # of one forward: the look at compressed keys, and at the tokens' own
+SHOWN = 40  # characters of a text in the line that a capture prints
 FEW = 4  # query rows for which it is not worth knowing the denominators of all
 ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
 
@@ -68,6 +69,15 @@ class Capture:
     origins: tuple[LayerOrigin, ...] = ()  # of each layer; nothing where each is a module of its own, in one stack
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        """One line: what was read, by which model, and how much of it there is."""
+        text = self.text if len(self.text) <= SHOWN else f"{self.text[:SHOWN]}…"
+        of, edits = self.request.attention, len(self.request.edits)
+        kind = f"{of} attention of " if of else ""
+        changed = f", {edits} {'edit' if edits == 1 else 'edits'}" if edits else ""
+        sizes = f"{len(self.tokens)} tokens, {self.n_layers} layers, {self.n_heads} heads"
+        return f"<Capture: {kind}{text!r} by {self.request.model}, {sizes}{changed}>"
 
     @property
     def keys(self) -> tuple[Token, ...]:

@@ -75,6 +75,11 @@ class LocalRunner:
         self._answers = Answers(self.engine)
         self.allow: Callable[[object], None] = lambda _question: None
 
+    def __repr__(self) -> str:
+        info = self.info
+        sizes = f"{info.n_layers} layers, {info.n_heads} heads"
+        return f"<Runner: {info.name} ({info.family}), {sizes}, {info.dtype} on {info.device}>"
+
     @overload
     def submit(self, question: CaptureRequest, *, session: str | None = None) -> Job[Capture]: ...
     @overload

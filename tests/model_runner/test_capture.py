@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from model_runner.capture import Capture
+from model_runner.edits import ScaledHead
 from model_runner.errors import NoRotation, NoSuchPlace, NoWeights
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
-from tests.model_runner.cases import case_of
+from tests.model_runner.cases import case_of, shared_runner
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 TEXT = "The dog chased the squirrel because it"
@@ -183,3 +184,16 @@ def test_a_layer_without_softmax_attention_says_what_it_is() -> None:
 def test_a_model_without_rotation_says_so() -> None:
     with pytest.raises(NoRotation, match="Layer 1 has no rotation: its queries and keys do not depend on positions"):
         case_of("gpt2").capture.q_unrotated(1)
+
+
+def test_a_capture_and_its_runner_print_one_line() -> None:
+    runner = shared_runner("llama")
+    plain = runner.capture(CaptureRequest(TEXT))
+    sizes = f"{len(plain.tokens)} tokens, {plain.n_layers} layers, {plain.n_heads} heads"
+    assert repr(plain) == f"<Capture: {TEXT[:40] + '…' * (len(TEXT) > 40)!r} by {plain.request.model}, {sizes}>"
+    long = runner.capture(CaptureRequest("word " * 30, edits=(ScaledHead(0, 1),)))
+    assert "word word …' by " in repr(long)
+    assert repr(long).endswith(" heads, 1 edit>")
+    assert len(repr(long)) < 160
+    assert repr(runner).startswith(f"<Runner: {runner.info.name} (llama), ")
+    assert repr(runner).endswith("float32 on cpu>")
