@@ -28,11 +28,12 @@ from pages.families.state import FamiliesState, state
 from ui import cached, place, session
 from ui.components import mount, show_heading
 from ui.controls import pick
-from ui.head_views import DrawnHead, draw_head, show_map, sink_note, summary
+from ui.finding import key_name, query_name, show_finding
+from ui.head_views import DrawnHead, draw_head, show_map, sink_note, strongest, summary
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change, refuse
-from ui.wording import sentence
+from ui.wording import number, sentence
 from viz.components.head_map import head_map as map_component
 
 HEIGHT = 360  # pixels of a map
@@ -102,10 +103,9 @@ def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHe
             choose_attention()
         if one.kind == "encoder":
             choose_part(here)
-        show_heading("", escape(model))
     drawn = _drawn(here, one.kind)
+    show_finding(*_finding(here, model))
     mount(map_component.SOURCE, drawn.payload, key="family_map", on=_events(drawn.read.view))
-    st.html(f"<p class='atlas-caption'>{escape(_says(here, one.kind))}</p>")
     if one.kind == "encoder":
         show_shares(here)
     return drawn
@@ -117,6 +117,17 @@ def show_own(opened: PageContext) -> None:
     show_heading(f"L{opened.layer}H{opened.head}", name)
     show_map(draw_head(opened, session.place().window, max_height=HEIGHT), "family_own_map")
     st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
+
+
+def _finding(here: PageContext, model: str) -> tuple[str, str]:
+    """Where the pinned token looks, with which head of which model; HTML."""
+    name = f"L{here.layer}H{here.head} · {escape(model)}"
+    found = strongest(here, WEIGHTS)
+    if found is None:
+        return name, ""
+    query, key, weight = found
+    tokens = {"query": query_name(here.capture, query), "key": key_name(here.capture, key)}
+    return _("{query} looks {value} at {key}").format(value=escape(number(weight, "share")), **tokens), name
 
 
 def _says(here: PageContext, kind: Kind) -> str:

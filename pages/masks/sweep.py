@@ -15,6 +15,7 @@ from attention.patterns import BY_NAME
 from jobs.mask_sweep import Point, Sweep
 from pages.masks.state import state
 from ui import session
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart, show_progress
@@ -55,8 +56,24 @@ def show_sweep(opened: PageContext) -> SweepView | None:
 
 def _show_chart(sweep: Sweep, full: float) -> None:
     show_progress(sweep, len(sweep.trials), _("{done} of {total} forwards"), key="sweep")
-    chart = sweep_chart(SweepView(tuple(sweep.items), full, sweep.n_tokens))
+    view = SweepView(tuple(sweep.items), full, sweep.n_tokens)
+    if not sweep.running and (found := best(view)) is not None:
+        said = _("With {size} keys a row, {pattern} reads best: perplexity {value}").format(
+            size=found.trial.size, pattern=_(BY_NAME[found.trial.pattern].label), value=three_digits(found.perplexity)
+        )
+        show_finding(escape(said), escape(_("full attention: {value}").format(value=three_digits(full))))
+    chart = sweep_chart(view)
     show_chart(chart, key="mask_sweep", alt=chart.y_title, still=not sweep.running)
+
+
+def best(view: SweepView) -> Point | None:
+    """Of the patterns at the middle one of the sizes that several of them have, the one of the least perplexity."""
+    sizes_of = [point.trial.size for point in view.points]
+    several = sorted({size for size in sizes_of if sizes_of.count(size) > 1})
+    if not several:
+        return None
+    middle = several[len(several) // 2]
+    return min((point for point in view.points if point.trial.size == middle), key=lambda point: point.perplexity)
 
 
 def sweep_chart(view: SweepView) -> Lines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from weakref import ref
 
 import streamlit as st
@@ -17,6 +18,7 @@ from model_runner.memory import readable
 from pages.sharing.picture import Shares, kind, show_picture
 from ui import session
 from ui.components import show_heading
+from ui.finding import show_finding
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart, show_progress
@@ -66,12 +68,26 @@ def _show_charts(held: Counts, view: CountsView) -> None:
     """The charts so far."""
     if len(held.items) < len(held.counts):
         show_progress(held, len(held.counts), _("{done} of {total} forwards"), key="sharing")
+    if view.points and not held.running:
+        show_finding(*_finding(view), of_several=True)
     shown = charts(view)
     for place, chart in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
         with place:
             drawn = chart.drawn
             show_heading(drawn.heading, drawn.note)
             show_chart(drawn, key=f"sharing_{chart.name}", alt=drawn.heading, still=not held.running)
+
+
+def _finding(view: CountsView) -> tuple[str, str]:
+    """What the fewest key/value heads cost, and what they save; HTML."""
+    fewest = min(view.points, key=lambda point: point.kv_heads)
+    said = _("With {count} key/value heads the next token moves by {kl} bits")
+    if fewest.kv_heads == 1:
+        said = _("With one key/value head for all the next token moves by {kl} bits")
+    said = said.format(count=fewest.kv_heads, kl=f"{fewest.kl:.3g}")
+    bytes_left = view.n_bytes.get(fewest.kv_heads)
+    beside = "" if bytes_left is None else _("Cache") + f" {readable(bytes_left)}"
+    return escape(said), escape(beside)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from tests.viz.components.bench_page import (
 from tests.viz.components.mounted import answer
 from tests.viz.components.test_sampling_bench import LABELS, bench, settings
 from viz.components.sampling_bench.sampling_bench import SOURCE, TEXTS
+from viz.share_text import share_digits
 
 pytestmark = pytest.mark.browser
 
@@ -103,7 +104,7 @@ def test_the_bars_are_as_long_as_pythons_probabilities(mount, chosen):
         assert bar["own"] == pytest.approx(max(1.0, own[token] / scale * lane), abs=0.6)  # its border is 1 px wide
         assert bar["removed"] == (want[token] == 0)
     likely = max(rows, key=lambda bar: bar["final"])
-    assert likely["amount"] == f"{100 * want[likely['token']]:.1f} %"
+    assert likely["amount"] == f"{share_digits(float(want[likely['token']]))} %"
 
 
 def test_the_kept_tokens_end_at_the_cut_and_the_others_are_counted(mount):
