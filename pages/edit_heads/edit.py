@@ -149,17 +149,20 @@ def _preview(opened: PageContext) -> tuple[Edit, ...]:
 
 
 def _first(opened: PageContext) -> tuple[Edit, ...]:
-    """Without the heads that the text’s story measured, or the open one."""
-    seen = seen_in(opened.capture)
-    heads = ((opened.layer, opened.head),) if seen is None else ((seen.layer, seen.head),)
-    if seen is not None and seen.evidence is not None:
-        heads = seen.evidence.heads
+    """Without the heads that the text’s story measured, or without the open one."""
+    heads = _measured(opened) or ((opened.layer, opened.head),)
     return tuple(named(opened, ScaledHead(layer, head, 0.0)) for layer, head in heads)
+
+
+def _measured(opened: PageContext) -> tuple[tuple[int, int], ...]:
+    """The heads whose ablation the text's story tells; none of a story that says where a head looks, and no more."""
+    seen = seen_in(opened.capture)
+    return () if seen is None or seen.evidence is None or seen.evidence.told == "where" else seen.evidence.heads
 
 
 def _show_preview(opened: PageContext, edits: tuple[Edit, ...]) -> None:
     words = _("Preview: {edits}. Nothing is changed until you apply it.")
-    if seen_in(opened.capture) is not None:
+    if _measured(opened):
         words = _("Preview: {edits}, which this text’s story is about. Nothing is changed until you apply it.")
     names = ", ".join(name_of(edit, _) for edit in edits)
     st.html(f"<p class='atlas-caption'>{escape(words.format(edits=names))}</p>", width="content")

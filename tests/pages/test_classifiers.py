@@ -87,7 +87,7 @@ def test_which_heads_matter_for_a_class(folder, family):
     lost = np.stack([-answers.ablated.numpy() for answers in found])
     maps = [arrays["values"] for _, arrays in payloads(app, "layer_head_map")]
     np.testing.assert_allclose(maps[0], lost, atol=1e-4)
-    assert "log p of the class" in html(app)
+    assert "how much less likely the class is when the head passes on nothing" in html(app)
     assert "the last token looks" not in html(app)
 
 

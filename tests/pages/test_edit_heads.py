@@ -185,8 +185,11 @@ def test_a_preview_can_be_left_for_the_model_as_it_is_and_another_text_has_its_o
 
 
 @pytest.mark.parametrize("text", ["3 + 5 = ", "When Mary and John went to the store, John gave a drink to"])
-def test_a_story_that_says_where_alone_has_no_preview(text):
-    assert "Preview:" not in html(open_app(page=PAGE, text=text))
+def test_of_a_story_that_says_where_alone_the_open_head_is_previewed_and_no_story_named(text):
+    app = open_app(page=PAGE, text=text)
+    layer, head = (app.query_params[name] for name in ("layer", "head"))
+    assert f"Preview: L{layer}H{head} ablated. Nothing is changed" in html(app)
+    assert "story is about" not in html(app)
 
 
 def test_a_click_on_a_moved_head_opens_it():

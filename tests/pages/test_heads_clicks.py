@@ -21,7 +21,7 @@ def place(app) -> tuple[object, ...]:
 
 def test_a_click_on_a_head_opens_it():
     app = send(open_app(), "head_grid", "head", [2, 5])
-    assert "<b>L2H5</b>" in html(app)
+    assert "<span>L2H5 · " in html(app)
     assert payload(app, "head_grid")[0]["selected"] == [2, 5]
     np.testing.assert_allclose(payload(app, "head_map")[1]["values"], masked(weights(2, 5)), atol=ROUNDING)
     assert app.query_params == {"layer": "2", "head": "5"}
@@ -42,7 +42,7 @@ def test_a_click_on_a_cell_pins_it_everywhere():
     strip = payload(app, "token_strip")[0]
     assert (strip["selected"], strip["looked_at"]) == (5, key)
     assert payload(app, "token_lines")[0]["selected"] == 5
-    assert f"<b>{share_digits(float(weights()[5, key]))} %</b>" in html(app)
+    assert f" looks {share_digits(float(weights()[5, key]))} % at " in html(app)
     assert app.query_params == {**HERE, "query": "5", "key": str(key)}
 
 

@@ -66,7 +66,7 @@ def test_the_bytes_left_are_those_of_what_is_kept():
     layers = runner().submit(CacheLayers(request)).result()
     full, left = (bytes_read(runner().capture(request), layers, **kept) for kept in ({}, {"window": 2, "sinks": 1}))
     assert (full, left) == (65_536, 3 * 8192)
-    assert "64 KB → 24 KB, 38 %" in html(app)
+    assert "64 KB → 24 KB" in html(app)
 
 
 def test_int8_is_asked_for_all_tokens():
@@ -75,7 +75,7 @@ def test_int8_is_asked_for_all_tokens():
     assert not {"kv_cache.keep", "kv_cache.sinks"} & {one.key for one in (*app.slider, *app.selectbox)}
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["type"] == "line"  # its level; no window is marked
     assert len(figure(app, "kv_curve")["layout"]["shapes"]) == 1
-    assert "64 KB → 18 KB, 28 %" in html(app)
+    assert "64 KB → 18 KB" in html(app)
 
 
 @pytest.mark.parametrize(
