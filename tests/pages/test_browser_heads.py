@@ -64,12 +64,12 @@ def test_clicks_open_heads_and_pin_tokens_and_cells_and_another_browser_shows_th
         click_head(page, layer, head)
         expect_head(page, f"L{layer}H{head}")
     page.locator(".token-strip .chip").nth(4).click()
-    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·the (4)")
+    expect(page.locator(".atlas-head .atlas-q")).to_have_text("“the”")
     expect(page.locator(".token-lines")).to_have_attribute("data-pinned", "4")
     expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,")
     click_cell(page, 5, 3, 8)
-    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·squirrel (5)")
-    expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·chased (3)")
+    expect(page.locator(".atlas-head .atlas-q")).to_have_text("“squirrel”")
+    expect(page.locator(".atlas-head .atlas-k")).to_have_text("“chased”")
     page.get_by_role("radio", name="scores").click()
     expect_address(page, layer="2", head="5", query="5", key="3", **{"heads.what": "scores"})
     page.get_by_role("radio", name="ranked").click()
@@ -89,14 +89,14 @@ def test_a_key_of_the_lines_is_pinned_by_a_click_and_by_enter_as_a_cell_of_the_m
     pinned = page.locator(".token-lines .key.pinned")
     page.locator(".token-lines .key[data-position='3']").click()
     expect(pinned).to_have_attribute("data-position", "3")
-    expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·chased (3)")
+    expect(page.locator(".atlas-head .atlas-k")).to_have_text("“chased”")
     expect(page.locator(".head-map")).to_have_attribute("data-selected", "5,3")
     expect_address(page, query="5", key="3")
     page.locator(".token-lines .scroller").focus()
     page.mouse.move(2, 2)
     for key in ("ArrowRight", "ArrowUp", "Enter"):  # from the pinned query to the key beside it, and to the one before
         page.keyboard.press(key)
-    expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·the (4)")
+    expect(page.locator(".atlas-head .atlas-k")).to_have_text("“the”")
     expect_address(page, query="5", key="4")
     click_cell(page, 6, 1, 8)
     expect(pinned).to_have_attribute("data-position", "1")  # and what the map pins is pinned here
@@ -135,7 +135,7 @@ def test_the_keyboard_opens_heads_and_moves_and_clears_the_pin(page, server):
     expect_head(page, "L4H4")
     page.locator(".head-map canvas").first.focus()
     page.keyboard.press("ArrowUp")
-    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·because (6)")
+    expect(page.locator(".atlas-head .atlas-q")).to_have_text("“because”")
     page.keyboard.press("Escape")
     expect(page.locator(".atlas-caption").filter(has_text="or a token to pin it")).to_be_visible()
     expect_address(page, layer="4", head="4", query="none")
@@ -217,7 +217,7 @@ def test_every_choice_of_a_row_is_on_a_phones_screen(new_page, server, path, par
 def test_a_word_is_explained_to_a_tap_in_the_readers_language(new_page, server):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     wait_for_heads(visit(page, server, layer="3", head="7", lang="zh"))
-    words = page.locator(".atlas-head span").first
+    words = page.locator(".atlas-head > span").first
     words.scroll_into_view_if_needed()
     x, y = words.evaluate(
         """node => {

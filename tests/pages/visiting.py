@@ -64,7 +64,7 @@ def type_text(page: Page, text: str) -> None:
 
 
 def expect_head(page: Page, name: str) -> None:
-    expect(page.locator(".atlas-head b").first).to_have_text(name)
+    expect(page.locator(".atlas-head").first).to_contain_text(name)
 
 
 def expect_tokens(page: Page, *tokens: str) -> None:

@@ -90,7 +90,7 @@ LOOK = """() => ({
     title: walk.texts(".atlas-title")[0] ?? "",
     languages: walk.checked("choice_lang"),
     text: document.querySelector(".st-key-text_box textarea")?.value,
-    heads: [...walk.texts(".atlas-head b"), ...walk.labels("canvas[role=img]")],
+    heads: [...walk.texts(".atlas-head"), ...walk.labels("canvas[role=img]")],
     selects: walk.selects(),
     tables: walk.rows("table.atlas-next:not(.change)"),
     bars: [walk.labels(".cell-steps [role=option]")],
