@@ -8,6 +8,7 @@ from analysis.head_habit import FEWEST, Habit, Habits, head_habits
 from analysis.opening import opening_query
 from analysis.sentences import joined
 from analysis.stories import why_first
+from model_runner.capture import COMPRESSED
 from ui import cached
 from ui.i18n import _
 from ui.page import PageContext
@@ -81,8 +82,12 @@ def _rule(opened: PageContext, habit: Habit) -> str:
         case "offset":
             words = _("{count} tokens back") if habit.at < 0 else _("{count} tokens ahead")
             return escape(words.format(count=abs(habit.at)))
+        case "first" if opened.capture.request.attention == COMPRESSED:
+            return _("the key {key}").format(key=_token(opened, 0))
         case "first":
             return _("the first token, {token}").format(token=_token(opened, 0))
+        case "token" if opened.capture.request.attention == COMPRESSED:
+            return _("the key {key}").format(key=_token(opened, habit.at))
         case "token":
             return _("the token {token}").format(token=_token(opened, habit.at))
         case _:

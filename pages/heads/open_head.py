@@ -17,6 +17,7 @@ from analysis.sentences import joined
 from analysis.stories import BY_HEART, TWO_ANSWERS, VARIED, WHY, WHY_ANOTHER, Seen, said_in, seen_in, varied_in
 from attention.metrics import Metric
 from model_runner import Capture
+from model_runner.capture import COMPRESSED
 from pages.heads.state import BY_NAME, Other
 from ui import cached, session
 from ui.components import mount
@@ -100,6 +101,8 @@ def caption(drawn: DrawnHead) -> str:
 def _where(capture: Capture) -> str:
     if first_query(capture) and capture.request.sound is not None:
         return _("at the sound that was heard, to write the next token")
+    if capture.request.attention == COMPRESSED:
+        return _("back at keys that each stand for several tokens, numbered before the tokens")
     if first_query(capture):
         return _("at the text that was read, to write the next token")
     return _("both ways") if looks_ahead(capture) else _("back")

@@ -42,7 +42,7 @@ def show_open_head(alone: bool) -> DrawnHead:
     with above:
         reading = reading_of(here, held, second)
     drawn = draw_open(here, reading, second, held.color == "log")
-    unscaled = held.what in ("scores", "difference")
+    unscaled = reading.what in ("scores", "difference")
     with above, st.container(key="map_heading"):
         show_finding(*open_head.finding(drawn, open_head.facts_of(here, grid, metric_of(here, held))))
     with above, st.container(key="map_habit", horizontal=True, vertical_alignment="center", gap="small"):

@@ -75,7 +75,7 @@ def reading_of(opened: PageContext, held: HeadsState, other: Other) -> Reading:
     layers = [opened.layer, *([] if other is None else [other[0]])]
     subtracts = all(opened.capture.record(layer).difference is not None for layer in layers)
     if held.what == "difference" and not subtracts:
-        st.info(plain(_("This model does not subtract heads from each other. Showing the weights.")))
+        refuse(HeadsState, "what", _("This model does not subtract heads from each other. Showing the weights."))
         held = replace(held, what="weights")
     if held.what == "scores" or held.hide_first:
         try:
