@@ -77,7 +77,10 @@ class TokenizerFails(RunnerError):
 
 class TokenizerDiffers(RunnerError):
     message = N_("The tokenizer makes token {token} of this text, but the model has {count} tokens, counted from 0.")
-    hint = N_("Its folder holds the tokenizer of another model: copy or download it again.")
+    hint = N_(
+        "Its folder holds the tokenizer of another model, or tokens were added to it and not to the model: copy the "
+        "folder again, or give the model rows for them (resize_token_embeddings)."
+    )
 
 
 class NoSuchLanguage(RunnerError):

@@ -244,7 +244,7 @@ def show_strip(
         looked_at=opened.key,
         texts=translated(token_strip.TEXTS)
         | {"shade": shade.said, **({"row": shade.row} if shade.row else {})}
-        | (_of_keys() if opened.capture.request.attention == COMPRESSED else {}),
+        | rows_of(opened.capture),
         written=first_query(opened.capture),
         rows=shade.rows,
         both=both and not first_query(opened.capture),
@@ -259,9 +259,9 @@ def show_strip(
     mount(token_strip.SOURCE, payload, key="token_strip", on=on)
 
 
-def _of_keys() -> dict[str, str]:
-    """What the rows of the strip are where tokens look at keys that stand for several tokens."""
-    return {"read": _("keys"), "written": _("tokens")}
+def rows_of(capture: Capture) -> dict[str, str]:
+    """What the two rows of a strip are called where tokens look at keys that stand for several tokens; else nothing."""
+    return {"read": _("keys"), "written": _("tokens")} if capture.request.attention == COMPRESSED else {}
 
 
 def show_badge(opened: PageContext) -> DeltaGenerator:

@@ -17,7 +17,7 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.experts import own_experts
 from model_runner.local.feed_forward import FeedForward, feed_forward
-from model_runner.local.norm_kind import norm_kind
+from model_runner.local.norm_kind import norm_of
 from model_runner.local.plain_forward import run, text_config
 
 SEGMENTS = 8  # a table of no more vectors tells pieces of a text apart, not positions
@@ -54,7 +54,8 @@ def architecture(engine: Engine | EncoderDecoder) -> Architecture:
     starts = [id(stack.layers[0]) for stack in stacks]
     layers = {id(layer) for stack in stacks for layer in stack.layers}
     width = stacks[0].runs[0].entering.shape[-1]
-    built = _Builder(engine, {id(module): name for name, module in model.named_modules()}, set(), width)
+    widths = tuple(dict.fromkeys((width, getattr(text_config(model), "hidden_size", width))))
+    built = _Builder(engine, {id(module): name for name, module in model.named_modules()}, set(), widths)
     head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
     has_head = isinstance(engine, EncoderDecoder) or engine.has_head  # one that a file lacks is made of noise
     # Without an output layer nothing outside of the trunk is the file's, nor does any number that is shown need it.
@@ -125,12 +126,12 @@ class _Builder:
     engine: Engine | EncoderDecoder
     names: dict[int, str]
     seen: set[int]
-    width: int
+    widths: tuple[int, ...]  # of the stream, and of one of several that it is made of
     owners: dict[int, int] = field(default_factory=dict[int, int])  # id of a parameter -> the first layer that has it
 
     def outer(self, module: nn.Module) -> Part:
         """A module outside of the layers, of its own parameters alone."""
-        model, norm = self.engine.model, norm_kind(module, self.width)
+        model, norm = self.engine.model, norm_of(module, self.widths)
         role = "norm" if norm else "other"
         if module is model.get_output_embeddings():
             role = "head"
@@ -161,7 +162,7 @@ class _Builder:
             kind=type(layer).__name__,
             n_parameters=sum(new[one] for one in counted),
             parts=parts,
-            norms=_norms(layer_run, path, attention, self.width),
+            norms=_norms(layer_run, path, attention, self.widths),
             parallel=path is not None and path.parallel,
             n_heads=self.engine.anatomy.n_heads if attention else 0,
             n_kv_heads=self.engine.anatomy.n_kv_heads if attention else 0,
@@ -183,7 +184,7 @@ class _Builder:
         attention = [name for one in same_run for name in stack.attention[one][:1]]
         cross = [name for one in same_run for name in stack.attention[one][1:]]
         known = [path for path in paths.values() if path is not None]
-        roles = list(_roles(layer, known, attention, cross, self.width))
+        roles = list(_roles(layer, known, attention, cross, self.widths))
         own = stack.runs[place]
         ran = [event.name for event in (*own.events[own.inherited :], *own.events[: own.inherited])]
         roles.sort(key=lambda one: ran.index(one[0]) if one[0] in ran else len(ran))
@@ -219,7 +220,7 @@ def _roles(
     paths: Sequence[BlockPath],
     attention: Sequence[str],
     cross: Sequence[str],
-    width: int,
+    widths: Sequence[int],
     within: str = "",
 ) -> Iterator[tuple[str, str, str]]:
     """Name, role and note of the parts of a layer: its modules, opened where attention or a norm is among others."""
@@ -227,7 +228,9 @@ def _roles(
     norms = [name for path in paths for name in path.norms]
     for key, child in layer.named_children():
         name = f"{within}{key}"
-        norm = norm_kind(child, width)
+        norm = norm_of(child, widths)
+        # A module with numbers of its own around a norm is whole, as one that mixes several streams (DeepSeek-V4).
+        whole = any(True for _ in child.parameters(recurse=False)) and _has_norm(child, widths)
         if name in attention:
             yield name, "attention", ""
         elif name in cross:
@@ -238,14 +241,14 @@ def _roles(
             continue
         elif (
             _holds(name, (*attention, *cross, *norms))
-            or (name not in parts and _has_norm(child, width))
+            or (name not in parts and not whole and _has_norm(child, widths))
             or (isinstance(child, nn.ModuleList) and _holds(name, parts))
         ):
-            yield from _roles(child, paths, attention, cross, width, f"{name}.")
+            yield from _roles(child, paths, attention, cross, widths, f"{name}.")
         elif any(name == path.parts[0] for path in paths if path.parts):
             yield name, "attention" if attention else "mixer", ""
         else:
-            yield name, "ffn", ""
+            yield name, "other" if whole else "ffn", ""
 
 
 def _same_or_within(name: str, other: str) -> bool:
@@ -256,16 +259,16 @@ def _holds(name: str, others: Iterable[str]) -> bool:
     return any(one.startswith(f"{name}.") for one in others)
 
 
-def _has_norm(module: nn.Module, width: int) -> bool:
-    return any(norm_kind(one, width) for one in module.modules())
+def _has_norm(module: nn.Module, widths: Sequence[int]) -> bool:
+    return any(norm_of(one, widths) for one in module.modules())
 
 
-def _norms(layer_run: LayerRun, path: BlockPath | None, attention: tuple[str, ...], width: int) -> str:
+def _norms(layer_run: LayerRun, path: BlockPath | None, attention: tuple[str, ...], widths: Sequence[int]) -> str:
     """Where the norms of a layer stand, by what becomes of what they make; those inside a part are no part of it."""
     if path is not None and path.norms:
         return "post"
     parts = () if path is None else path.parts
-    norms = {event.name for event in layer_run.events if norm_kind(event.module, width)}
+    norms = {event.name for event in layer_run.events if norm_of(event.module, widths)}
     apart = {name for name in norms if not any(_holds(one, (name,)) for one in (*attention, *parts))}
     pre, after = bool(apart.difference(parts)), bool(apart.intersection(parts))
     return {(True, False): "pre", (False, True): "after", (True, True): "both"}.get((pre, after), "")

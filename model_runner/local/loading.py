@@ -48,7 +48,7 @@ from model_runner.local.numbers import Dtype, Numbers, known_dtype
 from model_runner.local.places import Device, Placed, best_device, placed, put
 from model_runner.local.plain_forward import run
 from model_runner.local.previewing import Weights, check_room, preview_of, stored_dtype, unquantized
-from model_runner.local.quantized_weights import QuantizedFails, check_quantized, method_of
+from model_runner.local.quantized_weights import QuantizedFails, check_claim, check_quantized, method_of
 from model_runner.local.runner import LocalRunner
 from model_runner.local.sentence_pieces import FILES, LARGEST, TARGET
 from model_runner.local.two_stacks import run_two, short_texts
@@ -133,6 +133,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
                 files = inspect_adapter(name, folder)
                 folder = _base_folder(files, report, look, agreed)
             checkpoint = inspect_folder(folder)
+            check_claim(name, checkpoint.config, checkpoint.shapes)
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
             numbers = _numbers(checkpoint.config, numbers_asked, device)
             loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check, files)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -35,6 +37,11 @@ def norm_kind(module: nn.Module, width: int) -> str | None:
         RMS: rows.double() / rows.double().square().mean(dim=-1, keepdim=True).sqrt(),
     }
     return next((kind for kind, normed in plain.items() if _is_affine(made[0], normed.to(made.device))), None)
+
+
+def norm_of(module: nn.Module, widths: Sequence[int]) -> str | None:
+    """The same of the first of these widths that it is of: of the stream, or of one of several side by side."""
+    return next((kind for kind in (norm_kind(module, width) for width in widths) if kind is not None), None)
 
 
 def _is_affine(made: Tensor, normed: Tensor) -> bool:

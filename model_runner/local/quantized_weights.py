@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from model_runner.errors import N_, RunnerError
@@ -34,6 +34,7 @@ PIP = {
     "auto_round": "auto-round", "compressed_tensors": "compressed-tensors", "fbgemm_gpu": "fbgemm-gpu",
     "optimum.quanto": "optimum-quanto", "quark": "amd-quark", "spqr_quant": "spqr-quant",
 }  # fmt: skip
+PACKED = {"awq": ".qweight", "gptq": ".qweight"}  # how the names of their integers end
 ON_A_GPU = ("eetq", "fbgemm_fp8", "fp_quant", "higgs", "spqr")
 
 
@@ -55,6 +56,11 @@ class QuantizedFails(RunnerError):
     hint = N_("Open a version of the model that is not quantized.")
 
 
+class NotQuantized(RunnerError):
+    message = N_("config.json of {name} says that its weights are quantized ({method}), but its files hold plain ones.")
+    hint = N_("Take quantization_config out of config.json, then open it again.")
+
+
 def method_of(config: Mapping[str, Any]) -> str:
     """How the weights of this configuration are quantized; nothing where they are whole."""
     given = config.get("quantization_config")
@@ -73,6 +79,13 @@ def check_quantized(name: str, config: Mapping[str, Any], device: Device) -> Non
     if missing:
         names = " ".join(PIP.get(package, package) for package in missing)
         raise QuantizedNeedsPackages(name=name, method=method, packages=names)
+
+
+def check_claim(name: str, config: Mapping[str, Any], weights: Iterable[str]) -> None:
+    """Raises NotQuantized where the names of the weights show that none is, whatever the configuration says."""
+    method = method_of(config)
+    if method in PACKED and not any(weight.endswith(PACKED[method]) for weight in weights):
+        raise NotQuantized(name=name, method=method)
 
 
 def _installed(package: str) -> bool:

@@ -24,7 +24,7 @@ from ui.finding import key_name, query_name
 from ui.head_views import width_of
 from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
-from ui.page import PageContext, translated
+from ui.page import PageContext, rows_of, translated
 from ui.state import change
 from ui.wording import number, sentence, with_unit
 from viz.components.cell_steps import cell_steps
@@ -97,7 +97,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
         selected=found.query,
         looked_at=found.key,
         sets=sets,
-        texts=texts | shade,
+        texts=texts | shade | rows_of(opened.capture),
         written=first_query(opened.capture),
     )
 
@@ -105,6 +105,15 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
         session.move(**side_of(opened.capture, token, sets))
 
     mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
+
+
+def _n_keys(opened: PageContext) -> int:
+    """How many keys the layer has: of compressed ones its own, and none that only other layers read."""
+    capture, total = opened.capture, n_looked_at(opened.capture)
+    if capture.request.attention != COMPRESSED:
+        return total
+    rule, last = capture.record(opened.layer).mask.before_choice, len(capture.tokens) - 1
+    return int(rule.tile(slice(last, last + 1), slice(0, total), capture.hidden.device).sum())
 
 
 def finding(opened: PageContext, found: Cell) -> tuple[str, str]:
@@ -138,7 +147,7 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
             weights=row.weights[row.drawn],
             biases=None if row.biases is None else row.biases[row.drawn],
         ),
-        total=n_looked_at(opened.capture),
+        total=_n_keys(opened),
         n_visible=int(row.keep.sum()),
         window=found.window,
         rotated=found.rotated,
@@ -172,6 +181,10 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
             texts["f_bias"] = texts["f_bias_of_query"]
         case _:
             pass
+    if opened.capture.record(found.layer).difference is not None:  # its values are both halves', of all heads
+        texts["shared"] = texts["shared_keys"]
+    if opened.capture.request.attention == COMPRESSED:
+        texts["seen"] = texts["seen_keys"]
     if (rest_in := opened.capture.record(found.layer).rest_in) is not None:
         of_texts = rest_in not in (COMPRESSED, TOKENS)
         rest, formula = ("rest_elsewhere", "f_elsewhere") if of_texts else ("rest_of_keys", "f_of_keys")

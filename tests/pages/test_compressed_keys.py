@@ -68,6 +68,9 @@ def test_inside_a_cell_says_what_the_other_keys_take_and_how_they_are_rotated(
     row = compressed.weights(HEAVY, 2)[query]
     assert np.abs(arrays["weights"] - row.numpy()).max() < 1e-6
     assert meta["key"] == int(row.argmax())
+    assert meta["total"] == len(compressed.tokens) // 16  # of its own keys, not of those that other layers read
+    strip, _ = payload(app, "token_strip")
+    assert (strip["texts"]["read"], strip["texts"]["written"]) == ("keys", "tokens")
     assert meta["sink"] == pytest.approx(1 - float(row.sum()), abs=1e-5)
 
 

@@ -15,6 +15,7 @@ from analysis.chosen_keys import index_row
 from analysis.joined import as_drawn, first_query
 from analysis.sinks import REST_IN, n_elsewhere, sink_words
 from model_runner import Capture, CaptureRequest, GenerateRequest, wire
+from model_runner.block_questions import WhatItIsMadeOf
 from model_runner.capture import COMPRESSED, TOKENS
 from model_runner.edits import Blocked, ChosenKeys, Int8Cache, MeanHead, OneEdit, ScaledHead, SharpenedHead
 from model_runner.errors import CannotContinue, EditNotPossible, NoCompressedKeys
@@ -236,6 +237,14 @@ def test_both_survive_the_way_over_bytes_and_count_once():
 def test_a_text_that_grows_is_refused_with_its_reason():
     with pytest.raises(CannotContinue, match=GROWING):
         list(runner().generate(GenerateRequest(TEXT, max_new_tokens=2)))
+
+
+def test_the_block_has_every_part_by_its_kind_and_no_number_is_left_over():
+    made = runner().submit(WhatItIsMadeOf()).result()
+    for block in made.blocks:
+        assert [part.role for part in block.parts] == ["other", "norm", "attention", "other", "norm", "ffn"]
+        assert sum(part.n_parameters for part in block.parts) == block.n_parameters
+    assert {part.name: part.role for part in made.after}["model.norm"] == "norm"
 
 
 def test_a_module_without_a_compressor_has_no_compression():

@@ -15,13 +15,14 @@ from model_runner.errors import RunnerError
 from model_runner.local import quantized_weights
 from model_runner.local.quantized_weights import (
     PACKAGES,
+    NotQuantized,
     QuantizedFails,
     QuantizedNeedsGpu,
     QuantizedNeedsPackages,
     check_quantized,
     method_of,
 )
-from tests.model_runner.folders import change_config, load, refused
+from tests.model_runner.folders import change_config, change_weights, load, refused
 
 METHODS: dict[str, dict[str, Any]] = {
     "gptq": {"bits": 4},
@@ -79,9 +80,19 @@ def test_the_packages_are_named_as_pip_has_them(method: str, monkeypatch: pytest
 
 def test_a_folder_says_which_package_is_missing(folder: Path) -> None:
     change_config(folder, quantization_config={"quant_method": "gptq", "bits": 4})
+    packed = {"model.layers.0.self_attn.q_proj.qweight": torch.zeros(4, 32, dtype=torch.int32)}
+    change_weights(folder, lambda held: held | packed)
     sentence = refused(folder, QuantizedNeedsPackages)
     assert "are quantized (gptq)" in sentence
     assert "pip install gptqmodel optimum" in sentence
+
+
+def test_plain_weights_under_a_configuration_of_quantized_ones_are_said_to_be_plain(folder: Path) -> None:
+    change_config(folder, quantization_config={"quant_method": "gptq", "bits": 4})
+    sentence = refused(folder, NotQuantized)
+    assert "its files hold plain ones. Take quantization_config out of config.json" in sentence
+    change_config(folder, quantization_config=None)
+    assert load(folder).verify(0).ok
 
 
 @pytest.mark.parametrize("given", ["nonsense", [1], {"quant_method": "fp8", "weight_block_size": "x"}])
