@@ -19,8 +19,9 @@ from viz.token_text import printable
 
 SVG = "{http://www.w3.org/2000/svg}"
 VALUES: NDArray[Any] = np.array([[1.0, np.nan, np.nan], [0.25, 0.75, np.nan], [0.0, 0.5, 0.5]], dtype=np.float32)
-ALLOWED = {"svg", "title", "desc", "style", "rect", "image", "path", "g", "text", "defs", "linearGradient", "stop"}
-ALLOWED |= {"pattern"}
+ALLOWED = {
+    "svg", "title", "desc", "style", "rect", "image", "path", "g", "text", "defs", "linearGradient", "stop", "pattern",
+}  # fmt: skip  # by what they draw
 LABELS = ["⟨bos⟩", "·the", "·the"]
 
 
