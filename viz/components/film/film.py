@@ -73,7 +73,7 @@ TEXTS: dict[str, str] = {
     "formula": N_("2 · layers {layers} · kv heads {heads} · numbers {depth} · tokens {tokens} · bytes {size}"),
     "pooled": N_("Each column is {count} tokens, the largest value of them."),
     "pooled_rows": N_("Each row of the cache is {count} dimensions, the largest value of them."),
-    "when_open": N_("Before: nothing is chosen yet, this is what the model expects."),
+    "when_open": N_("Before the first token: what the model expects after the prompt."),
     "when_chosen": N_(
         "Before “{label}” stood there: what the model expected after “{before}”, and which of it was taken."
     ),

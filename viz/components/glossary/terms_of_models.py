@@ -241,7 +241,8 @@ OF_MODELS = (
     Term(
         (N_("sink"), N_("sinks")),
         N_(
-            "A place to put attention that is not needed, mostly the first token; what it hands over counts for little."
+            "A place to put attention that is not needed, mostly the first token. What counts is the share that it "
+            "takes and others do not get, not the value that it hands over."
         ),
     ),
 )

@@ -40,8 +40,8 @@ OF_USE = (
     Term(
         (N_("induction"),),
         N_(
-            "A head that finds the earlier place of the token at hand and looks at what came after it there: so "
-            "the model goes on with a pattern it has seen once."
+            "Where a text repeats: a head looks at what came after the token at hand when it stood there before, so "
+            "the model goes on with a pattern it has seen once. The same head may do otherwise on another text."
         ),
     ),
     Term(
