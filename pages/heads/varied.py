@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from analysis.joined import first_query
 from analysis.read_head import WEIGHTS
 from analysis.sentences import joined
 from analysis.stories import (
@@ -14,8 +15,10 @@ from analysis.stories import (
     LESS_THERE,
     LISTED,
     NOT_LISTED,
+    NOW_AFTER,
     NOW_NEXT,
     OTHER_HEAD,
+    STILL_AFTER,
     STILL_NEXT,
     STILL_THERE,
     VARIED,
@@ -25,7 +28,7 @@ from analysis.stories import (
     varied_in,
 )
 from ui import cached
-from ui.finding import key_name
+from ui.finding import key_name, query_name
 from ui.head_views import DrawnHead
 from ui.i18n import _
 from ui.page import PageContext
@@ -82,12 +85,15 @@ def _next(opened: PageContext, found: Varied) -> str:
     """What comes next here and in the original; and, where the head's look was copied there, that it is not here."""
     here, before, whole = found.next, found.next_before, found.variation.example.goes_on.strip()
     values = {"next": _token(here.token), "value": _share(here.probability), "before": _share(before.probability)}
+    between = first_query(opened.capture) > 0  # the next token that the page lists is that of the end
+    if between:
+        values["query"] = query_name(opened.capture, found.query)
     if here.token == before.token:
-        return _(STILL_NEXT).format(**values)
+        return _(STILL_AFTER if between else STILL_NEXT).format(**values)
     was = _token(before.token)
     if whole and whole != before.token.strip("·"):
         was = _(BEGINS).format(next=was, whole=escape(whole))
-    said = _(NOW_NEXT).format(**values, next_before=was)
+    said = _(NOW_AFTER if between else NOW_NEXT).format(**values, next_before=was)
     if not found.copies or found.looks is None or found.looks.token.strip("·") == here.token.strip("·"):
         return said
     looked = key_name(opened.capture, found.looks.key)

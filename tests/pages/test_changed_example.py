@@ -61,7 +61,9 @@ def test_two_answers_stay_two_with_a_word_changed():
     ],
 )
 def test_the_other_embedded_models_say_it_too(model: str, text: str):
-    assert "Its head still looks" in shown(text, model=model)
+    said = shown(text, model=model)
+    assert "Its head still looks" in said
+    assert ("After “" in said) is (model == "translator")  # whose page lists what comes after the end
 
 
 def test_it_is_said_in_chinese():
