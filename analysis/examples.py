@@ -60,12 +60,16 @@ OF_MODEL = {
     ),
 }
 
-# What the default model cannot do, and another that is embedded can.
+# What this model cannot do, and another that is embedded can; the second leads back where the first has led.
 OF_ANOTHER = {
     "default": (
         Example("translation", "The dog chased the cat in the garden yesterday.", "translator"),
         Example("翻译", "那匹马今早把那首绿色的诗放在了屋顶下面。", "translator"),
-    )
+    ),
+    "translator": (
+        Example("next word", EXAMPLES[0].text, "default"),
+        Example("接着写", "猫看见了狗，它", "default"),
+    ),
 }
 
 

@@ -24,6 +24,9 @@ from model_runner.errors import NoLogits
 
 N_ = str  # marks a text for Babel without translating it here
 
+LISTED = 5  # of the likeliest tokens, as many as a page lists
+ALIKE = 0.9  # of the hardest look at a word: of the tokens that look as hard, the one that most heads agree on
+LONGEST = 40  # characters that a word and another differ by, at most
 CHARACTERS = 3  # of a Chinese word that is changed, at most
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)  # words of letters, and characters of what has no spaces
 CLEAR = 0.5  # of the attention; below it, this model does not tell the story
@@ -129,9 +132,24 @@ WHY_ANOTHER = N_(
     "That is why “{next}” comes next: {before}. Without {heads} it has {after}, and “{instead}” comes first; without "
     "{control} of the same layer instead, {beside}."
 )
-VARIED = N_(
-    "This is an example with “{old}” changed to “{new}”. In the original, this head looks at "
-    "“{key}”, and {next} comes next ({before})."
+# Of an example with one word changed: what its head does and what comes next, now against the original.
+VARIED = N_("This is an example with “{old}” changed to “{new}”{at}.")
+STILL_THERE = N_("Its head still looks at the same place: {value} at {key}; in the original {before} at {key_before}.")
+LESS_THERE = N_(
+    "Its head still looks most at the same place, but not clearly: {value} at {key}; in the original {before} at "
+    "{key_before}."
+)
+ELSEWHERE = N_("Its head now looks elsewhere: {value} at {key}; in the original {before} at {key_before}.")
+STILL_NEXT = N_("The likeliest token is still {next}: {value}; in the original {before}.")
+NOW_NEXT = N_("The likeliest token is now {next}: {value}; in the original {next_before}: {before}.")
+STILL_AFTER = N_("After {query} the likeliest token is still {next}: {value}; in the original {before}.")
+NOW_AFTER = N_("After {query} the likeliest token is now {next}: {value}; in the original {next_before}: {before}.")
+NOT_LISTED = N_("{key}, at which the head looks, is not among the {count} likeliest.")
+FURTHER_DOWN = N_("{key}, at which the head looks, has only {value}.")
+BEGINS = N_("{next}, the beginning of “{whole}”")
+OTHER_HEAD = N_(
+    "{other}, of the same layer, looks {value} at {key}; in the original {before} at {key_before}. There neither look "
+    "was a reason: without {head} “{next}” had {after} instead of {probability}."
 )
 TWO_ANSWERS = N_(
     "Two heads, two answers: {other}, of the same layer, looks {other_value} at {other_key}. Neither look is a reason: "
@@ -163,6 +181,7 @@ KNOWN = (
     Known("床前明月光，", "疑是地上霜"),
 )
 BY_HEART = N_("After {query} the model gives {next} {value}, the beginning of “{whole}”: it has read this often.")
+OFTEN = N_("After {query} the model gives {next} {value}: it has read lines like this one often.")
 
 AFTER = N_("it comes after: an encoder looks both ways")
 CAPITAL = N_("its capital is hidden")
@@ -221,26 +240,189 @@ def seen_in(capture: Capture) -> Seen | None:
 
 
 @dataclass(frozen=True)
-class Varied:
-    """The story of an example whose text is this one but for a word: ``old`` there, ``new`` here."""
+class Variation:
+    """An example that a text varies by one word: ``old`` there, ``new`` here, both from the character ``start`` on.
 
-    story: Story
-    evidence: Evidence
+    ``head`` is the one that the example opens on. ``story`` is None of an example known by heart.
+    """
+
+    example: Story | Known
+    head: Place
     old: str
     new: str
+    start: int
+
+    @property
+    def story(self) -> Story | None:
+        return self.example if isinstance(self.example, Story) else None
+
+    @property
+    def twice(self) -> bool:
+        """Whether the word stands more than once in one of the two texts."""
+        before = self.example.text
+        after = before[: self.start] + self.new + before[self.start + len(self.old) :]
+        return max(_count(before, self.old), _count(after, self.new)) > 1
+
+    def times(self, word: str) -> int:
+        """How often a word stands in the example."""
+        return _count(self.example.text, word)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the word that the story looks at stands here, or the one in its place; of none, the changed word."""
+        changed = self.start, self.start + len(self.new)
+        if self.story is None:
+            return changed
+        start, end = self.story.span
+        if start < self.start + len(self.old) and end > self.start:
+            return changed
+        by = len(self.new) - len(self.old) if start > self.start else 0
+        return start + by, end + by
 
 
-def varied_in(capture: Capture) -> Varied | None:
-    """The example that this text varies by one word, of those that say why or show why not; None of any other text."""
+@dataclass(frozen=True)
+class Look:
+    """Where a head looks most: the token's text, its position, and the share of the attention there."""
+
+    token: str
+    key: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Next:
+    """The likeliest token, and its probability."""
+
+    token: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Varied:
+    """What comes of an example whose one word is another: ``looks`` and ``next`` here, and both ``before``.
+
+    ``at`` is the position of the changed word where it stands there more than once. ``there``: the head looks most at
+    the word that the story looks at, or at the one in its place. ``copies``: that word came next in the original; of
+    it ``listed`` is the probability here, None where it is not among the first ``LISTED``. ``other`` is what the other
+    head of two answers does, here and in the original.
+    """
+
+    variation: Variation
+    query: int
+    at: int | None
+    next: Next
+    next_before: Next
+    looks: Look | None = None
+    looks_before: Look | None = None
+    there: bool = False
+    copies: bool = False
+    listed: float | None = None
+    other: tuple[Look, Look] | None = None
+
+
+def variation_of(capture: Capture) -> Variation | None:
+    """The example of this model that this text varies by one word; None of any other text, and of a changed model."""
     request = capture.request
-    if request.edits or request.revision or request.chat or request.continuation:
+    if request.edits or request.revision or request.chat or request.continuation or request.target:
         return None
-    for story in STORIES:
-        evidence = evidence_of(request.model or "", story.text)
-        words = None if evidence is None or evidence.told == "where" else one_word_changed(story.text, request.text)
-        if evidence is not None and words is not None:
-            return Varied(story, evidence, *words)
+    if request.model not in FOLDERS or request.attention in ("encoder", "decoder"):
+        return None
+    for example in (*STORIES, *OF_HIDDEN_WORDS, *OF_TRANSLATIONS, *KNOWN):
+        row = _written(request.model).get(example.text)
+        if row is None or abs(len(request.text) - len(example.text)) > LONGEST:
+            continue
+        words = one_word_changed(example.text, request.text)
+        if words is None or ("[MASK]" in example.text and not any(token.hidden for token in capture.tokens)):
+            continue
+        start = _first_other(example.text, request.text, *words)
+        return _widened(capture, Variation(example, (row["layer"], row["head"]), *words, start))
     return None
+
+
+def _first_other(before: str, after: str, old: str, new: str) -> int:
+    """The character from which on ``old`` is ``new``."""
+    starts = (at.start() for at in _PIECES.finditer(before))
+    return next(
+        at for at in starts if before[at:].startswith(old) and before[:at] + new + before[at + len(old) :] == after
+    )
+
+
+def _widened(capture: Capture, one: Variation) -> Variation:
+    """The same with the whole words of characters: not that 法 of 法国 is changed to 德, but 法国 to 德国."""
+    if one.new.isascii() and one.old.isascii():
+        return one
+    covered = [capture.tokens[i] for i in _tokens_in(capture, one.start, one.start + len(one.new))]
+    first = min(one.start, *(token.start for token in covered)) if covered else one.start
+    last = max(one.start + len(one.new), *(token.end for token in covered)) if covered else one.start + len(one.new)
+    text = capture.request.text
+    head, tail = text[first : one.start], text[one.start + len(one.new) : last]
+    if not (head + tail).isalnum():
+        return one
+    return Variation(one.example, one.head, head + one.old + tail, head + one.new + tail, first)
+
+
+def _tokens_in(capture: Capture, start: int, end: int) -> list[int]:
+    """The tokens of these characters of the text."""
+    return [
+        i for i, token in enumerate(capture.tokens) if not token.special and token.start < end and token.end > start
+    ]
+
+
+def _count(text: str, word: str) -> int:
+    return _PIECES.findall(text).count(word) if word.isascii() else text.count(word)
+
+
+def told_query(capture: Capture) -> int:
+    """The token whose look is told: the opening one; of a translation with a word changed, the one of the story."""
+    one = variation_of(capture) if isinstance(capture, Joined) else None
+    if one is None or not isinstance(capture, Joined):
+        return opening_query(capture)
+    written, keys = slice(capture.n_read, len(capture.tokens)), _tokens_in(capture, *one.span)
+    here = capture.weights(*one.head, queries=written, shares=True)[:, keys].sum(-1)
+    every = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+    agreed = sum(capture.layer_weights(layer, written, shares=True)[..., keys].sum(-1).mean(0) for layer in every)
+    return capture.n_read + int(torch.where(here >= ALIKE * here.max(), agreed, -1.0).argmax())
+
+
+def varied_in(capture: Capture, token_text: Callable[[int], str]) -> Varied | None:
+    """What comes of the example that this text varies by one word; ``token_text`` is the runner's. O(keys + vocab)."""
+    one = variation_of(capture)
+    if one is None:
+        return None
+    row, query = _written(capture.request.model or "")[one.example.text], told_query(capture)
+    found = next_tokens(capture, query, count=LISTED)
+    likeliest = [Next(token_text(i), p) for i, p in zip(found.ids, found.probabilities, strict=True)]
+    at = next(iter(_tokens_in(capture, one.start, one.start + len(one.new))), None) if one.twice else None
+    both = likeliest[0], Next(row["next"], row["probability"])
+    if one.story is None:
+        return Varied(one, query, at, *both)
+    looks, before = _look(capture, one.head, query), Look(row["looks_at"], row["key"], row["weight"])
+    evidence, other = evidence_of(capture.request.model or "", one.story.text), None
+    if evidence is not None and evidence.other is not None:
+        word = Look(one.story.beside, evidence.other_key, evidence.other_weight)
+        other = _look(capture, evidence.other, query), word
+    return Varied(
+        one,
+        query,
+        at,
+        *both,
+        looks,
+        before,
+        there=looks.key in _tokens_in(capture, *one.span),
+        copies=_bare(row["next"]) == _bare(row["looks_at"]),
+        listed=next((item.probability for item in likeliest if _bare(item.token) == _bare(looks.token)), None),
+        other=other,
+    )
+
+
+def _look(capture: Capture, place: Place, query: int) -> Look:
+    row = capture.weights(*place, queries=slice(query, query + 1), shares=True)[0]
+    key = int(row.argmax())
+    return Look(capture.tokens[key].text, key, float(row[key]))
+
+
+def _bare(token: str) -> str:
+    return token.strip("·")
 
 
 def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
@@ -261,13 +443,17 @@ def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
 
 
 @functools.cache
+def _written(model: str) -> dict[str, dict[str, Any]]:
+    """What was measured of the examples of an embedded model, by their text."""
+    written: list[dict[str, Any]] = json.loads(example_file(model).read_text(encoding="utf-8"))
+    return {one["text"]: one for one in written}
+
+
+@functools.cache
 def evidence_of(model: str, text: str) -> Evidence | None:
     """What was measured of the story of this text in an embedded model, by its name; None of any other."""
-    if model not in FOLDERS:
-        return None
-    written: list[dict[str, Any]] = json.loads(example_file(model).read_text(encoding="utf-8"))
-    row = next((one for one in written if one["text"] == text and "told" in one), None)
-    if row is None:
+    row = _written(model).get(text) if model in FOLDERS else None
+    if row is None or "told" not in row:
         return None
     shown: dict[str, Any] = {field.name: row[field.name] for field in fields(Evidence) if field.name in row}
     for name in ("heads", "control"):
@@ -307,7 +493,7 @@ def why_first(capture: Capture) -> tuple[tuple[int, int], Rule | Literal["story"
     seen = seen_in(capture)
     if seen is not None:
         return (seen.layer, seen.head), "story"
-    varied = varied_in(capture)
-    if varied is not None:
-        return varied.evidence.heads[0], "varied"
+    variation = variation_of(capture)
+    if variation is not None:
+        return variation.head, "varied"
     return opening_head(capture), opening_rule(capture)

@@ -14,7 +14,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from analysis.opening import opening_query
+from analysis.stories import told_query
 from model_runner import RunnerError
 from model_runner.capture import index
 from ui import session, told
@@ -59,7 +59,7 @@ def moved(opened: PageContext) -> PageContext:
     place, count = session.place(), len(opened.capture.tokens)
     try:
         query, key = (None if at is None else index("position", at, count) for at in (place.query, place.key))
-        query = opening_query(opened.capture) if place.query == -1 else query
+        query = told_query(opened.capture) if place.query == -1 else query
         layer = opened.layer if place.layer is None else place.layer
         head = index("head", place.head or 0, opened.capture.record(layer).q.shape[0])
     except RunnerError:

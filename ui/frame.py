@@ -318,4 +318,4 @@ def _use_example(example: Example) -> None:
         session.set_model(example.model)
         name = plain(labelled([example.model], _)[example.model])  # as the box of models has it
         st.toast(_("Now with the model “{name}”, which has examples of its own.").format(name=name))
-    session.set_text(example.text)
+    session.open_example(example.text)

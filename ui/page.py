@@ -13,9 +13,8 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis.cell import strongest_key
 from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
-from analysis.opening import opening_query
 from analysis.sentences import joined
-from analysis.stories import first_head
+from analysis.stories import first_head, told_query
 from jobs.check_words import errors, verdict
 from jobs.model_preview import in_words as will_be
 from jobs.silence_words import silence_words
@@ -200,13 +199,13 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     for name in ("query", "key"):
         positions[name] = None
         try:
-            value = getattr(place, name) if (name, place.query) != ("query", -1) else opening_query(capture)
+            value = getattr(place, name) if (name, place.query) != ("query", -1) else told_query(capture)
             positions[name] = None if value is None else index("position", value, len(capture.tokens))
             check_side(capture, name, positions[name])
         except (NoSuchPlace, OtherText) as error:
             problems.append(sentence(error))
             session.move(**{name: -1 if name == "query" else None})
-            positions[name] = opening_query(capture) if name == "query" else None
+            positions[name] = told_query(capture) if name == "query" else None
     try:
         check_cells(capture.request.edits, len(capture.tokens))
     except NoSuchPlace as error:  # of edits that are carried from another text

@@ -48,6 +48,7 @@ UNREADABLE_TEXT = N_("The text in the link cannot be read; the default text is s
 _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
     "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",
 )  # fmt: skip
+HIDES_STORY = ("heads.what", "heads.hide_first", "heads.unit", "heads.other")  # parts of the address, when chosen
 _BARE = {MODEL, KEY}  # of an address that says nothing of a text
 _ADAPTERS = "adapters"  # of models, by name, as far as this session has met them
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
@@ -148,6 +149,16 @@ def set_text(value: str) -> None:
         move(query=-1, key=None, window=None)
         if st.session_state[_PICKED]:
             move(layer=None, head=None)
+
+
+def open_example(value: str) -> None:
+    """Read the text of an example as a first visit does: on its own head, with nothing that would hide its story."""
+    st.session_state[_PICKED] = False
+    set_text(value)
+    change(Place, **asdict(Place()))
+    change(Beside, continuation=(), target="", chat=False, attention="cross", keys="tokens")
+    for name in HIDES_STORY:
+        address.choose(name, "", "")
 
 
 def set_model(value: str) -> None:

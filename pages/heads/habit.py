@@ -32,7 +32,7 @@ REPEATS = {
 }
 WHY = {
     "story": N_("Why this head: the example is about it."),
-    "varied": N_("Why this head: the text changes one word of an example, and the example is about it."),
+    "varied": N_("Why this head: the text changes one word of an example that opens on this head."),
     "far": N_(
         "Why this head: of all heads, {query} gives one token the most attention here, not counting itself, its "
         "neighbours and special tokens."

@@ -14,11 +14,12 @@ from analysis.mask_effect import looks_ahead
 from analysis.number_text import figure_number
 from analysis.read_head import WEIGHTS
 from analysis.sentences import joined
-from analysis.stories import BY_HEART, TWO_ANSWERS, VARIED, WHY, WHY_ANOTHER, Seen, said_in, seen_in, varied_in
+from analysis.stories import BY_HEART, OFTEN, TWO_ANSWERS, WHY, WHY_ANOTHER, Seen, said_in, seen_in
 from attention.metrics import Metric
 from model_runner import Capture
 from model_runner.capture import COMPRESSED
 from pages.heads.state import BY_NAME, Other
+from pages.heads.varied import varied_words
 from ui import cached, session
 from ui.components import mount
 from ui.finding import key_name, query_name
@@ -124,7 +125,7 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
             key=_looked_at(drawn.opened, key),
         )
     seen = _story(drawn, query, key)
-    told = _evidence(drawn.opened, seen) if seen is not None else _varied(drawn, query)
+    told = _evidence(drawn.opened, seen) if seen is not None else varied_words(drawn, query)
     return joined(looks, told, _by_heart(drawn.opened, query, named))
 
 
@@ -166,23 +167,6 @@ def _evidence(opened: PageContext, seen: Seen) -> str:
     )
 
 
-def _varied(drawn: DrawnHead, query: int) -> str:
-    """Beside what this head does with an example of which one word is changed, what it did before; HTML."""
-    capture = drawn.opened.capture
-    found = cached.made(("varied", repr(capture.request)), lambda: varied_in(capture))
-    if found is None or (drawn.read.reading, drawn.read.other) != (WEIGHTS, None):
-        return ""
-    if (drawn.opened.layer, drawn.opened.head) != found.evidence.heads[0] or query != len(capture.tokens) - 1:
-        return ""
-    return _(VARIED).format(
-        old=f"<bdi>{escape(found.old)}</bdi>",
-        new=f"<bdi>{escape(found.new)}</bdi>",
-        key=f"<bdi>{escape(found.story.looked_at)}</bdi>",
-        next=f"<b><bdi>{escape(found.story.goes_on or found.evidence.next)}</bdi></b>",
-        before=_share(found.evidence.probability),
-    )
-
-
 def _heads(places: tuple[tuple[int, int], ...]) -> str:
     return " + ".join(f"L{layer}H{head}" for layer, head in places)
 
@@ -199,7 +183,7 @@ def _by_heart(opened: PageContext, query: int, named: str) -> str:
         return ""
     token, value = escape(said.token), escape(percent(said.probability, _("{number} %")))  # as its bar says it
     found = {"next": f"<b><bdi>{token}</bdi></b>", "value": f"<b>{value}</b>", "whole": escape(said.whole)}
-    return _(BY_HEART).format(query=named, **found)
+    return _(OFTEN if said.whole == token.strip("·") else BY_HEART).format(query=named, **found)
 
 
 def _story(drawn: DrawnHead, query: int, key: int) -> Seen | None:

@@ -9,14 +9,15 @@ from typing import Any
 
 from analysis.examples import OF_MODEL, Example, examples_of
 from analysis.joined import as_drawn
-from analysis.opening import opening_query
+from analysis.next_token import next_tokens
+from analysis.opening import opening_head, opening_query
 from analysis.stories import FILE, OF_HIDDEN_WORDS, OF_TRANSLATIONS, STORIES, Story, said_in
 from model_runner import Capture, CaptureRequest, Runner, load_runner
 from scripts.check.story_claims import BESIDE, CLAIMS
 from scripts.check.story_reader import Ids, Reader
 from scripts.check.story_rule import SENTENCES, STILL, Claim, Measured, measure, trials
 
-DIGITS = 3
+DIGITS = 5  # of a share: 0.9997 must not read as all
 
 
 class StoryBroken(ValueError):
@@ -54,13 +55,16 @@ def row(runner: Runner, reader: Reader, model: str, example: Example, *, count: 
     if claim is None:
         if said is None:
             raise StoryBroken(f"“{example.text}” has no story, and is not known by heart")
-        return found
+        layer, head = opening_head(capture)
+        return found | {"layer": layer, "head": head}
     told, facts = evidence(reader, example.text, claim, count=count)
     layer, head = claim.heads[0]
     key, weight = looked_at(capture, story_of(example.text), claim.heads[0])
     found |= {"layer": layer, "head": head, "query": opening_query(capture), "key": key}
     found |= {"looks_at": capture.tokens[key].text, "weight": round(weight, DIGITS), "told": told}
     found |= {"heads": [list(place) for place in claim.heads], "held_out": facts}
+    likeliest = next_tokens(capture, opening_query(capture), count=1)
+    found |= {"next": runner.token_text(likeliest.ids[0]), "probability": round(likeliest.probabilities[0], DIGITS)}
     if told in ("why", "two"):
         found |= _taken_out(runner, reader, capture, claim)
     if told == "two":

@@ -19,7 +19,6 @@ from analysis.stories import (
     one_word_changed,
     said_in,
     seen_in,
-    varied_in,
 )
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
@@ -134,13 +133,3 @@ def test_no_story_is_told_of_parts_of_words(monkeypatch: pytest.MonkeyPatch, tmp
 )
 def test_one_word_and_no_more_may_be_another(before: str, after: str, words: tuple[str, str] | None) -> None:
     assert one_word_changed(before, after) == words
-
-
-def test_an_example_with_one_word_changed_opens_on_the_examples_head() -> None:
-    capture = embedded().capture(CaptureRequest("The cat is behind the dog. It"))
-    varied, evidence = varied_in(capture), evidence_of("default", "The pig is behind the dog. It")
-    assert varied is not None
-    assert (varied.evidence, varied.old, varied.new) == (evidence, "pig", "cat")
-    assert first_head(capture) == varied.evidence.heads[0] != opening_head(capture)
-    edited = embedded().capture(CaptureRequest("The cat is behind the dog. It", edits=(ScaledHead(0, 0, 0.0),)))
-    assert varied_in(edited) is None  # what a changed model does is no matter of the text
