@@ -68,7 +68,7 @@ def test_it_opens_where_the_word_that_is_written_next_is_looked_at():
     assert meta["col_labels"] == [token.text for token in cross.keys]
     assert meta["selected"][0] == seen.query - len(cross.keys)
     np.testing.assert_allclose(arrays["values"], cross.weights(seen.layer, seen.head), atol=1e-3)
-    assert "whose translation is written next" in html(app)
+    assert "its translation is written next" in html(app)
     strip, _ = payload(app, "token_strip")
     assert strip["labels"] == [token.text for token in (*cross.keys, *cross.tokens)]
 
