@@ -25,6 +25,7 @@ from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_fo
 from tests.ui.driving import button, components, html, open_app, payloads, sentences, tell, until
 from tests.ui.taken import ran
 from ui.address import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -81,7 +82,7 @@ def test_the_list_says_what_the_token_has_without_each_head():
     for layer, head, said in rows:
         request = CaptureRequest(text=text, edits=(ScaledHead(int(layer), int(head)),))
         without = float(torch.softmax(runner().capture(request).logits(-1).double(), -1)[token])
-        assert f"{100 * without:.1f}" == said
+        assert share_digits(without) == said
 
 
 def test_a_cell_is_what_the_page_of_the_edited_model_loses():

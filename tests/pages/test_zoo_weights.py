@@ -28,8 +28,9 @@ def changed(*edits):
 
 def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other():
     app = opened()
-    before, after = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    before, after, change = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
     np.testing.assert_array_equal(before, after)
+    assert not np.nan_to_num(change).any()
     assert not app.toggle  # nothing to carry yet
     model = runner()
     assert isinstance(model, LocalRunner)
@@ -39,7 +40,8 @@ def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other
     app.slider[1].set_value(2.5).run()
     assert app.query_params["zoo.factors.2"] == "250"
     edit = ScaledSingulars(3, "self_attn.q_proj", (1.0, 2.5))
-    _usual, now = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    usual, now, change = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    np.testing.assert_allclose(change, now - usual, atol=ROUNDING)
     np.testing.assert_allclose(now, masked(changed(edit).weights(3, 5).numpy()), atol=ROUNDING)
     assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} bits" in html(app)
     app.toggle[0].set_value(True).run()
