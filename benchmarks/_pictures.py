@@ -13,7 +13,7 @@ from benchmarks import _llama
 from benchmarks._table import print_table
 from inline.show import Kind, show
 from model_runner import Capture, CaptureRequest
-from model_runner.kept import Kept
+from model_runner.byte_lru import Kept
 from model_runner.local.runner import LocalRunner
 
 N_TOKENS = 128

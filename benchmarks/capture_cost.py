@@ -26,7 +26,7 @@ from benchmarks import _llama
 from benchmarks._pictures import compare_pictures
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
-from model_runner.kept import Kept
+from model_runner.byte_lru import Kept
 from model_runner.local.runner import LocalRunner
 
 LENGTHS = (256, 1024, 2048)

@@ -27,15 +27,15 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from benchmarks._table import Target, machine, print_table
-from model_runner.local import folder_tokenizer, loading
+from model_runner.local.loading import folder_tokenizer, loader
 
 SANDBOX = "whether the tokenizer needs a process apart"  # of a visitor's folder, before it is opened
 N_LAYERS, D_MODEL, N_HEADS, VOCAB = 4, 512, 8, 50_000
 SHARE = Target(5, " %")
 CHECKS: dict[str, tuple[tuple[Any, str], ...]] = {  # what each is, and where the load asks it
-    "headers and config.json": ((loading, "inspect_folder"), (loading, "harmless_config"), (loading, "declared_here")),
+    "headers and config.json": ((loader, "inspect_folder"), (loader, "harmless_config"), (loader, "declared_here")),
     "the tokenizer cuts as tokenizer.json": ((folder_tokenizer, "_by_file"),),
-    "every weight is there": ((loading, "check_missing"),),
+    "every weight is there": ((loader, "check_missing"),),
 }
 
 
@@ -106,11 +106,11 @@ def _seconds(folder: Path) -> dict[str, float]:
     """CPU time of one load, and of each of the CHECKS in it."""
     spent = dict.fromkeys((*CHECKS, SANDBOX), 0.0)
     with ExitStack() as stack:
-        for what, places in (*CHECKS.items(), (SANDBOX, ((loading, "harmless_tokenizer"),))):
+        for what, places in (*CHECKS.items(), (SANDBOX, ((loader, "harmless_tokenizer"),))):
             for module, name in places:
                 stack.enter_context(patch.object(module, name, _timed(getattr(module, name), spent, what)))
         began = time.process_time()
-        loading.load_runner(str(folder), device="cpu", guarded=True)
+        loader.load_runner(str(folder), device="cpu", guarded=True)
         return {**spent, "whole": time.process_time() - began}
 
 

@@ -18,10 +18,10 @@ from statistics import median
 from transformers import AutoModelForCausalLM
 
 from benchmarks._table import machine, print_table
-from model_runner.local.checkpoint import inspect_folder
-from model_runner.local.declared import declared
-from model_runner.local.guarded_tokenizer import GuardedTokenizer, apart
-from model_runner.local.loading import load_runner
+from model_runner.local.loading.checkpoint import inspect_folder
+from model_runner.local.loading.expected_shapes import declared
+from model_runner.local.loading.loader import load_runner
+from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer, apart
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 

@@ -28,8 +28,8 @@ from transformers import AutoModelForCausalLM
 from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import GenerateRequest, load_runner
-from model_runner.kept import Kept
-from model_runner.local.model_folder import DEFAULT, DEFAULT_FOLDER
+from model_runner.byte_lru import Kept
+from model_runner.local.loading.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 
 PROMPT, NEW = 48, 100  # tokens

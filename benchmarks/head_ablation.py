@@ -22,10 +22,10 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks._table import Target, machine, print_table
 from model_runner import Capture, CaptureRequest, load_runner
+from model_runner.local.answers.head_effects import ablations
+from model_runner.local.answers.rerun import rerun_of
 from model_runner.local.engine import Engine
-from model_runner.local.head_effects import ablations
-from model_runner.local.model_folder import DEFAULT, DEFAULT_FOLDER
-from model_runner.local.rerun import rerun_of
+from model_runner.local.loading.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 
 N_TOKENS = 64

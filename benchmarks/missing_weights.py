@@ -22,7 +22,7 @@ from transformers import AutoModelForSeq2SeqLM
 
 from benchmarks._table import machine, print_table
 from model_runner.errors import ModelIncomplete
-from model_runner.local import loading
+from model_runner.local.loading import loader
 from tests.model_runner.folders import change_weights, save
 from tests.model_runner.tiny import D_MODEL, N_HEADS, tiny
 
@@ -55,15 +55,15 @@ def _translator() -> Any:
 def _seconds(name: str) -> tuple[float, float]:
     """Of a load, and of the check in it."""
     spent: list[float] = []
-    check = loading.check_missing
-    loading.check_missing = partial(_timed, check, spent)
+    check = loader.check_missing
+    loader.check_missing = partial(_timed, check, spent)
     began = time.perf_counter()
     try:
         with suppress(ModelIncomplete):
-            loading.load_runner(name, device="cpu")
+            loader.load_runner(name, device="cpu")
         return time.perf_counter() - began, sum(spent)
     finally:
-        loading.check_missing = check
+        loader.check_missing = check
 
 
 def _timed(work: Callable[..., Any], spent: list[float], *given: Any) -> Any:

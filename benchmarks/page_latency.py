@@ -28,7 +28,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks._app import PAUSE, App, opened_page, running_app, settle
 from benchmarks._table import Target, machine, print_table
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from tests.browser import CHROMIUM, FLAGS, Watch
 from viz.components.head_grid import head_grid
 from viz.components.head_map import head_map

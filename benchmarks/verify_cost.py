@@ -18,9 +18,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
+from model_runner.byte_lru import Kept
 from model_runner.checked_rows import rows_checked
-from model_runner.kept import Kept
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 
 LENGTHS = (4096, 8192, 16384)

@@ -11,7 +11,10 @@ from pathlib import Path
 
 from hosting import settings
 
-QUANTIZING = {"int8": ("torchao",), "nf4": ("bitsandbytes", "accelerate")}  # as model_runner.local.numbers has them
+QUANTIZING = {
+    "int8": ("torchao",),
+    "nf4": ("bitsandbytes", "accelerate"),
+}  # as model_runner.local.loading.dtypes has them
 
 
 def listed_models() -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
 from jobs.waiting import waited
 from model_runner import Capture, Runner, Sampling, Step
+from model_runner.byte_lru import weight
 from model_runner.errors import RunnerError
-from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
 from model_runner.text_errors import no_room
 

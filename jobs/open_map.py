@@ -9,9 +9,9 @@ from dataclasses import asdict
 from analysis.far_looks import FarLook, far_looks
 from analysis.long_map import Denominators, Spot, Tile, Tiling, denominators, tile
 from jobs.map_desk import DESK, MapDesk
+from model_runner.byte_lru import Kept
 from model_runner.capture import Capture, index
 from model_runner.errors import Told
-from model_runner.kept import Kept
 
 MOST = 64 * 2**20  # bytes of what can all be made again
 FLOAT = 4  # bytes of a denominator

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
-    from model_runner.kept import Kept
+    from model_runner.byte_lru import Kept
 
 
 class Closable(Protocol):

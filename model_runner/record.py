@@ -17,13 +17,13 @@ from attention import softmax
 from attention.masks import chosen_of
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
-from model_runner.content_bias import ContentBias
 from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.one_thread import one_thread
 from model_runner.relative_bias import RelativeBias
+from model_runner.relative_key_bias import ContentBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps

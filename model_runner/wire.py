@@ -31,7 +31,6 @@ from model_runner import (
 )
 from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
-from model_runner.content_bias import ContentBias, DistanceTerm
 from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
@@ -40,6 +39,7 @@ from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
+from model_runner.relative_key_bias import ContentBias, DistanceTerm
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.runner import ModelInfo

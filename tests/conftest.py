@@ -21,7 +21,12 @@ pytest_plugins = ("tests.browser", "tests.axe")
 WORTH_READING = 3000  # characters of a page that a failed test left
 FEW = 2  # cases of one test that are in each whole run
 TABLES = ("tests/pages/", "tests/viz/components/", "tests/model_runner/")  # of a page, a component, a model each
-WHOLE = ("local/test_families.py", "local/test_hostile_folders.py", "pages/test_smoke.py", "pages/test_browser_axe.py")
+WHOLE = (
+    "local/test_families.py",
+    "local/loading/test_hostile_folders.py",
+    "pages/test_smoke.py",
+    "pages/test_browser_axe.py",
+)
 _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}
 
 

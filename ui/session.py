@@ -36,8 +36,8 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.room import Room
     from model_runner import Capture, CaptureRequest, Runner
     from model_runner.adapter import AdapterInfo
+    from model_runner.byte_lru import Kept
     from model_runner.edits import Edit
-    from model_runner.kept import Kept
     from model_runner.local.model_cache import ModelCache
     from model_runner.preview import ModelPreview
 

@@ -16,8 +16,8 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
 from model_runner.class_scores import Scale
-from model_runner.local.anatomy import Trunk
-from model_runner.local.stream import standing_in
+from model_runner.local.recording.model_inspection import Trunk
+from model_runner.local.recording.residual_stream import standing_in
 
 CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values())
 

@@ -18,35 +18,35 @@ from torch import Tensor, nn
 from transformers import WhisperFeatureExtractor
 
 from model_runner.beams import BeamSearch
+from model_runner.byte_lru import Kept
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
 from model_runner.errors import N_, NoAttribution, ScoresClasses
-from model_runner.kept import Kept
-from model_runner.local.anatomy import describe
-from model_runner.local.attribution import DirectPath
-from model_runner.local.beam import ALONE, search_beams
-from model_runner.local.beginning import Beginning
-from model_runner.local.block_path import BlockPath, block_paths
-from model_runner.local.block_probe import LayerRun, probe
-from model_runner.local.cache import CaptureCache
+from model_runner.local.answers.attribution import DirectPath
+from model_runner.local.answers.block_path import BlockPath, block_paths
+from model_runner.local.answers.block_probe import LayerRun, probe
+from model_runner.local.answers.feed_forward import FeedForward, feed_forward
+from model_runner.local.beam_search import ALONE, search_beams
+from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, decoder_tokens, is_classifier, scale_of
-from model_runner.local.edit_of_three import edit_of_three
+from model_runner.local.decoder_start import Beginning
 from model_runner.local.encoder_input import Read, growing_caches, masked, text_to_read
-from model_runner.local.feed_forward import FeedForward, feed_forward
-from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens
-from model_runner.local.global_tokens import global_tokens, without_padding
-from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.hearing import ears_of
-from model_runner.local.languages import languages_of
+from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
+from model_runner.local.loading.tokenizer_languages import languages_of
 from model_runner.local.output_layer import output_logits
-from model_runner.local.reading import append_all, check_ids, check_memory, explained, numbers_alone, write
-from model_runner.local.recording import Recording, active, module_of_call
-from model_runner.local.stream import outputs_of, watched
+from model_runner.local.recording.encoder_decoder_edits import edit_of_three
+from model_runner.local.recording.encoder_decoder_inspection import AlreadyRead, examine_two, run_two, two_lengths
+from model_runner.local.recording.forward_edit import ForwardEdit
+from model_runner.local.recording.global_tokens import global_tokens, without_padding
+from model_runner.local.recording.model_inspection import describe
+from model_runner.local.recording.recorder import Recording, active, module_of_call
+from model_runner.local.recording.residual_stream import outputs_of, watched
+from model_runner.local.resolve_request import append_all, check_ids, check_memory, explained, numbers_alone, write
+from model_runner.local.sound_input import ears_of
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
 from model_runner.local.translation import Translation
-from model_runner.local.two_stacks import AlreadyRead, examine_two, run_two, two_lengths
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.request import FREE_RUN, CaptureRequest, GenerateRequest

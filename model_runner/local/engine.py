@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model_runner.beams import BeamSearch
+from model_runner.byte_lru import Kept
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
 from model_runner.errors import (
@@ -27,32 +28,31 @@ from model_runner.errors import (
     ScoresClasses,
     ScoresTokens,
 )
-from model_runner.kept import Kept
-from model_runner.local.anatomy import declared_lengths, describe, examine
-from model_runner.local.arena import ALIGNMENT, Arena
-from model_runner.local.attribution import DirectPath, prove
-from model_runner.local.beam import search_beams
-from model_runner.local.block_path import BlockPath, block_paths
-from model_runner.local.block_probe import LayerRun, probe
-from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
-from model_runner.local.cache import CaptureCache
-from model_runner.local.changed_matrices import Decomposed, changed_matrices
+from model_runner.local.answers.attribution import DirectPath, prove
+from model_runner.local.answers.block_path import BlockPath, block_paths
+from model_runner.local.answers.block_probe import LayerRun, probe
+from model_runner.local.answers.feed_forward import FeedForward, feed_forward
+from model_runner.local.answers.position_table import learned_lengths
+from model_runner.local.beam_search import search_beams
+from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, is_classifier, logits_of_state, scale_of
-from model_runner.local.compressed_keys import Compression, compressed_capture, compression_of
-from model_runner.local.feed_forward import FeedForward, feed_forward
-from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
-from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.indexer import change_of
+from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
-from model_runner.local.plain_forward import text_config
-from model_runner.local.position_table import learned_lengths
-from model_runner.local.probe_rotation import probe_rotation
-from model_runner.local.reading import check_memory, explained, numbers_alone, write
-from model_runner.local.recording import CannotRecord, Recording, active, module_of_call
-from model_runner.local.row_cache import row_cache
-from model_runner.local.series import Series
-from model_runner.local.spare_block import SpareBlock
+from model_runner.local.preallocated_cache import row_cache
+from model_runner.local.recording.arena import ALIGNMENT, Arena
+from model_runner.local.recording.changed_matrices import Decomposed, changed_matrices
+from model_runner.local.recording.chunked_feed_forward import by_rows, is_long, row_wise_parts
+from model_runner.local.recording.compressed_keys import Compression, compressed_capture, compression_of
+from model_runner.local.recording.forward_edit import ForwardEdit, Shape, forward_edit
+from model_runner.local.recording.growing_buffers import Series
+from model_runner.local.recording.indexer import change_of
+from model_runner.local.recording.model_inspection import declared_lengths, describe, examine
+from model_runner.local.recording.parity_check import text_config
+from model_runner.local.recording.probe_rotation import probe_rotation
+from model_runner.local.recording.recorder import CannotRecord, Recording, active, module_of_call
+from model_runner.local.recording.scratch_block import SpareBlock
+from model_runner.local.resolve_request import check_memory, explained, numbers_alone, write
 from model_runner.local.token_types import Given
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
@@ -270,7 +270,7 @@ class Engine:
         return self.anatomy.trunk.module
 
     def direct_path(self) -> DirectPath:
-        """From every head to the logits, see :mod:`model_runner.local.attribution`; proven at the first call.
+        """From every head to the logits, see :mod:`model_runner.local.answers.attribution`; proven at the first call.
 
         Raises NoLogits, NoAttribution.
         """
@@ -298,7 +298,9 @@ class Engine:
         return probe(self.model, self.anatomy.layers, lambda ids: trunk(input_ids=ids, use_cache=False), begins=begins)
 
     def block_paths(self) -> tuple[BlockPath | None, ...]:
-        """How each layer adds to the stream, see :mod:`model_runner.local.block_path`; tried at the first call."""
+        """How each layer adds to the stream, see :mod:`model_runner.local.answers.block_path`; tried at the first
+        call.
+        """
         if self._ways is None:
             anatomy = self.anatomy
             self._ways = block_paths(

@@ -24,15 +24,15 @@ from attention.masks import Written
 from model_runner import sampling as drawing
 from model_runner.capture import Capture
 from model_runner.errors import N_, BrokenLogits
-from model_runner.local.anatomy import PROBE_TOKENS, Anatomy, declared_lengths
-from model_runner.local.arena import Arena
-from model_runner.local.compressed_keys import GROWING, compression_of
-from model_runner.local.plain_forward import run, text_config, tried
-from model_runner.local.recording import GROWING_BIAS, UNKNOWN_MASK, CannotRecord, Recording, active
-from model_runner.local.rope_switch import crosses, rope_switches
-from model_runner.local.row_cache import empty_cache, row_cache
-from model_runner.local.series import Series
-from model_runner.local.stream import outputs_of
+from model_runner.local.preallocated_cache import empty_cache, row_cache
+from model_runner.local.recording.arena import Arena
+from model_runner.local.recording.compressed_keys import GROWING, compression_of
+from model_runner.local.recording.growing_buffers import Series
+from model_runner.local.recording.model_inspection import PROBE_TOKENS, Anatomy, declared_lengths
+from model_runner.local.recording.parity_check import run, text_config, tried
+from model_runner.local.recording.recorder import GROWING_BIAS, UNKNOWN_MASK, CannotRecord, Recording, active
+from model_runner.local.recording.residual_stream import outputs_of
+from model_runner.local.recording.rope_switch import crosses, rope_switches
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked

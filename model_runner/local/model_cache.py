@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model_runner import memory
+from model_runner.byte_lru import Kept
 from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
-from model_runner.kept import Kept
-from model_runner.local.loading import Device, Dtype, load_runner
+from model_runner.local.loading.loader import Device, Dtype, load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
@@ -83,7 +83,7 @@ class ModelCache:
     """At most ``MOST_MODELS`` runners; a failed loading is forgotten, so that it can be tried again.
 
     ``listed``: the only names that are loaded; None, any. What is loaded here was named by a visitor, so it is guarded
-    (see :func:`model_runner.local.loading.load_runner`), but for what is listed, which who hosts it chose.
+    (see :func:`model_runner.local.loading.loader.load_runner`), but for what is listed, which who hosts it chose.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class ModelCache:
         """The model, loaded, loading or queued; without ``ask_hub`` only one that is on this machine.
 
         ``agreed``: bases that an adapter somebody else wrote may be opened with, see
-        :func:`model_runner.local.loading.load_runner`.
+        :func:`model_runner.local.loading.loader.load_runner`.
 
         A list of models is of names alone: on such a server every one is as "auto" has it.
 

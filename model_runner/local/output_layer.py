@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model_runner.local.anatomy import Trunk
-from model_runner.local.stream import standing_in
+from model_runner.local.recording.model_inspection import Trunk
+from model_runner.local.recording.residual_stream import standing_in
 
 
 def output_logits(

@@ -11,16 +11,16 @@ from transformers import WhisperFeatureExtractor
 
 from model_runner import growing
 from model_runner.adapter import AdapterInfo
+from model_runner.byte_lru import Kept
 from model_runner.capture import Capture
-from model_runner.kept import Kept
 from model_runner.kv import RaceStep
-from model_runner.local.answers import Answers, resolved
-from model_runner.local.cancelling import checked
+from model_runner.local.cancellation import checked
+from model_runner.local.dispatch import Answers, resolved
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.places import put, together
-from model_runner.local.rope_switch import forget_lengths
+from model_runner.local.loading.devices import put, together
+from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
+from model_runner.local.recording.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
 from model_runner.local.worker import Job, Worker
 from model_runner.question import Question
@@ -52,8 +52,8 @@ class LocalRunner:
     ) -> None:
         """``ears`` make sounds ready for a model that listens. ``kept`` holds its captures, beside what else it holds;
         None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
-        :mod:`model_runner.local.missing_weights`. ``base`` is the runner of the same model without its adapter's
-        changes.
+        :mod:`model_runner.local.loading.missing_weights`. ``base`` is the runner of the same model without its
+        adapter's changes.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """

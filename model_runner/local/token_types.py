@@ -17,9 +17,9 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from model_runner.errors import TokenizerFails, Told, first_line
-from model_runner.local.folder_tokenizer import special_ids
-from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.plain_forward import text_config
+from model_runner.local.loading.folder_tokenizer import special_ids
+from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
+from model_runner.local.recording.parity_check import text_config
 from model_runner.tokens import Token, second_starts
 
 TYPES = "token_type_ids"

@@ -11,8 +11,8 @@ from typing import Any
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, TokenizerFails, Told
-from model_runner.local.folder_tokenizer import special_ids
-from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.loading.folder_tokenizer import special_ids
+from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.tokens import Token, visible
 
 BYTE_LEVEL = "ByteLevel"  # in the description of a tokenizer's decoder: its pieces are made of bytes

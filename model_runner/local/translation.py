@@ -10,8 +10,8 @@ from torch import Tensor
 
 from model_runner.capture import Capture
 from model_runner.local.encoder_input import Read
-from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens, next_token
+from model_runner.local.recording.forward_edit import ForwardEdit
 from model_runner.local.tokenizing import Writer
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step

@@ -14,7 +14,7 @@ from analysis.joined import first_query, n_looked_at, side_of
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
 from model_runner.capture import COMPRESSED, TOKENS
-from model_runner.content_bias import ContentBias
+from model_runner.relative_key_bias import ContentBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState

@@ -1,7 +1,7 @@
 """Which families can be captured: a small random model of every type that transformers maps, through the capture.
 
 python -m scripts.families                          print the table
-python -m scripts.families --write docs/families.md write it, and model_runner/local/known_families.json
+python -m scripts.families --write docs/families.md write it, and model_runner/local/loading/known_families.json
 python -m scripts.families --only llama,t5          of these alone; what is written keeps the rows of the others
 python -m scripts.families --jobs 4                 so many at a time
 
@@ -27,7 +27,7 @@ from pathlib import Path
 
 import transformers
 
-from model_runner.local.known_families import NEEDS, TABLE
+from model_runner.local.loading.known_families import NEEDS, TABLE
 from scripts.families.earlier import earlier, in_order, still_refused
 from scripts.families.known import known, refused_otherwise, to_be_asked
 from scripts.families.own_sizes import FORMS

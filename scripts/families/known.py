@@ -1,4 +1,4 @@
-"""What of the sweep holds for every model of a family: model_runner/local/known_families.json."""
+"""What of the sweep holds for every model of a family: model_runner/local/loading/known_families.json."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from model_runner.local.anatomy import MORE_KEYS
-from model_runner.local.changed_words import CHANGES
-from model_runner.local.class_of_family import NO_TEXT
+from model_runner.local.loading.class_of_family import NO_TEXT
+from model_runner.local.recording.mismatch_reason import CHANGES
+from model_runner.local.recording.model_inspection import MORE_KEYS
 from scripts.families.own_sizes import FORMS, OTHERWISE
 from scripts.families.trying import OUTCOMES, Tried, tried_with
 

@@ -10,8 +10,8 @@ from transformers import AutoConfig
 from transformers.models.auto import modeling_auto as auto
 
 from model_runner.errors import NotCapturable
-from model_runner.local.class_of_family import LISTENS, class_of
-from model_runner.local.known_families import NEEDS
+from model_runner.local.loading.class_of_family import LISTENS, class_of
+from model_runner.local.loading.known_families import NEEDS
 from scripts.families.own_sizes import HEADS, LAYERS, LONGEST, OWN, VOCAB, WIDTH
 
 LARGEST = 30e6  # parameters of a model that is tried

@@ -19,9 +19,9 @@ from attention.masks import ClosedBlocks
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.errors import NotCapturable, RunnerError, first_line
-from model_runner.local.class_of_family import LISTENS, NO_TEXT
-from model_runner.local.known_families import NEEDS
-from model_runner.local.plain_forward import text_config
+from model_runner.local.loading.class_of_family import LISTENS, NO_TEXT
+from model_runner.local.loading.known_families import NEEDS
+from model_runner.local.recording.parity_check import text_config
 from model_runner.local.runner import LocalRunner
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.request import CaptureRequest

@@ -14,7 +14,7 @@ from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import TEXT, shared_runner
 from tests.model_runner.families import ONE_STREAM, often
-from tests.model_runner.local.test_encoder_decoders import runner as two_stacks
+from tests.model_runner.local.recording.test_encoder_decoders import runner as two_stacks
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 

@@ -9,7 +9,7 @@ from model_runner import CaptureRequest
 from model_runner.kv import CachedLayer
 from model_runner.questions import CacheLayers
 from tests.model_runner.cases import shared_runner
-from tests.model_runner.local.test_encoder_decoders import runner as of_two
+from tests.model_runner.local.recording.test_encoder_decoders import runner as of_two
 
 LONGEST = "The dog chased the squirrel because it was hungry, and it ran."
 

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 
 from analysis.cut_words import cut_words
 from analysis.examples import EXAMPLES, OF_MODEL
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from scripts.corpus.parallel.sentences import sentence
 from tests.analysis.made import text_capture
 

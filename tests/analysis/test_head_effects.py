@@ -11,7 +11,7 @@ import torch
 
 from analysis.head_effects import LayerEffects, head_effects, layer_effects, rank_correlation, ranking
 from model_runner import CaptureRequest
-from model_runner.local.attribution import NOT_ADDED
+from model_runner.local.answers.attribution import NOT_ADDED
 from model_runner.questions import WhichHeads
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer

@@ -14,7 +14,7 @@ from analysis import head_grid as module
 from analysis.head_grid import LARGEST_THUMBNAIL, HeadGrid, head_grid
 from attention.metrics import METRICS, Rows
 from model_runner import CaptureRequest
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.mask_rule import FULL
 from tests.analysis.made import as_float64, causal_noise, embedded, made_capture
 from tests.model_runner.cases import case_of

@@ -13,7 +13,7 @@ from attention.masks import sliding_window
 from model_runner import CaptureRequest
 from model_runner.edits import ScaledHead
 from model_runner.errors import NoSuchPlace
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.mask_rule import MaskRule
 from tests.analysis.made import causal_noise, embedded, made_capture
 

@@ -12,7 +12,7 @@ from analysis.opening import opening_head, opening_query
 from analysis.stories import LISTED, Varied, first_head, told_query, variation_of, varied_in
 from model_runner import Capture, CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from scripts.check.story_reader import Ids, Reader, Reading
 
 # Of every example of every embedded model, in the order of the examples, and what learners tried.

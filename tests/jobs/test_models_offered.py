@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.models_offered import EMBEDDED, WELL_KNOWN, good_for, labelled, offered
-from model_runner.local import model_folder
+from model_runner.local.loading import model_folder
 
 
 def test_every_embedded_model_is_listed_and_none_that_is_not_there():

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 
 from model_runner.capture import Capture
 from model_runner.errors import RunnerError
-from model_runner.local import loading
+from model_runner.local.loading import loader
 from model_runner.request import CaptureRequest
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -41,7 +41,7 @@ def write_weights(file: Path, header: Any, body: bytes = b"") -> None:
 
 def load(folder: Path, **options: Any) -> Capture:
     """A capture of the model in a folder."""
-    return loading.load_runner(str(folder), device="cpu", **options).capture(CaptureRequest(text="hello"))
+    return loader.load_runner(str(folder), device="cpu", **options).capture(CaptureRequest(text="hello"))
 
 
 def refused(folder: Path, error: type[RunnerError]) -> str:

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from model_runner.beams import BeamSearch
-from model_runner.local.beam import search_beams
+from model_runner.local.beam_search import search_beams
 from model_runner.local.runner import LocalRunner
 from model_runner.request import GenerateRequest
 from tests.model_runner.cases import runner_of

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM
 
 from model_runner.errors import BrokenLogits
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.sampling import MODEL, Stage, stages
 from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from tests.model_runner import sampling_reference as slow

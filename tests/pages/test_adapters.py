@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from model_runner import CaptureRequest, load_runner
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 from tests.pages.expected import masked
 from tests.pages.expected import weights as weights_of_the_base

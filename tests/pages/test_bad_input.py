@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from pages.entries import ENTRIES
 from tests.ui.driving import beside_head, components, html, open_app, payload, sentences, type_text
 from ui.address import DEFAULT_TEXT

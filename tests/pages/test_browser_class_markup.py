@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from tests.browser import PATIENCE, Server
 from tests.pages.test_browser_class import PHONE, ask, click
 from tests.pages.visiting import visit, wait_for_heads, wait_for_rest

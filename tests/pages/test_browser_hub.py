@@ -10,7 +10,7 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from tests.browser import running_app
 from tests.hub_server import local_hub
 from tests.model_runner.tiny import byte_tokenizer, tiny

@@ -9,7 +9,7 @@ import pytest
 
 from model_runner import Capture, CaptureRequest, load_runner
 from tests.model_runner.folders import save
-from tests.model_runner.local.test_compressed_keys import HEAVY, PLAIN, SPARSE, TEXT, model
+from tests.model_runner.local.recording.test_compressed_keys import HEAVY, PLAIN, SPARSE, TEXT, model
 from tests.ui.driving import html, open_app, payload, payloads
 
 PAGES = ("positions", "compare", "next_token", "masks", "sharing", "edit_heads", "block", "steps", "zoo", "families")

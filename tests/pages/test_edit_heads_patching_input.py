@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from analysis.patching import logit_difference
-from model_runner.local.rerun import Rerun
+from model_runner.local.answers.rerun import Rerun
 from model_runner.questions import PatchHeads
 from pages.edit_heads.patch_export import patch_snippet, patch_tables
 from tests.pages.expected import capture, runner

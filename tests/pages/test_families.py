@@ -15,7 +15,7 @@ from analysis.stories import first_head
 from analysis.teacher_forcing import end_of, loss, teacher_forced
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Masked
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import (
     beside_head,

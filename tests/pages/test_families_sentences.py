@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from model_runner.tokens import second_starts
 from tests.pages.test_families import capture, opened
 from tests.ui.driving import html, payload

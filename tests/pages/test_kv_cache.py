@@ -76,7 +76,7 @@ def test_a_race_that_the_context_cuts_short_says_so():
 
 
 def test_tokens_that_differ_are_said_and_marked(monkeypatch):
-    from model_runner.local import kv_race
+    from model_runner.local.answers import kv_race
 
     honest = kv_race.forward
 
@@ -91,7 +91,7 @@ def test_tokens_that_differ_are_said_and_marked(monkeypatch):
 
 
 def test_logits_that_are_not_numbers_are_one_sentence_and_the_page_stays(monkeypatch):
-    from model_runner.local import kv_race
+    from model_runner.local.answers import kv_race
 
     def broken(self: Any, name: str) -> Any:
         raise BrokenLogits(name=name)

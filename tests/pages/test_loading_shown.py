@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from model_runner.preview import ModelPreview
 from tests.model_runner.folders import change_weights, save
-from tests.model_runner.local.test_encoder_decoders import FAMILIES
+from tests.model_runner.local.recording.test_encoder_decoders import FAMILIES
 from tests.pages.test_compare import PAGE as COMPARE
 from tests.ui.driving import App, button, components, html, open_app, sentences
 from ui import session

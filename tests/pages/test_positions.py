@@ -295,6 +295,6 @@ def test_the_table_of_frequencies_adds_up_to_its_last_row(monkeypatch):
 
 
 def test_a_learned_table_shorter_than_the_picture_is_drawn_as_far_as_it_goes(monkeypatch):
-    monkeypatch.setattr("model_runner.local.answers.position_table", lambda *_: torch.ones(10, 4))
+    monkeypatch.setattr("model_runner.local.dispatch.position_table", lambda *_: torch.ones(10, 4))
     app = open_app(page=PAGE, positions="others")
     assert payload(app, "position_schemes")[1]["curves1"].shape == (1, 10)

@@ -11,11 +11,11 @@ from analysis.sinks import AFTER, IN_SOFTMAX, REST_IN, SCALED_AFTER, sink_words
 from analysis.stand_in import NO_SHARES
 from model_runner import CaptureRequest
 from model_runner.edit_text import written
-from model_runner.local.loading import load_runner
+from model_runner.local.loading.loader import load_runner
 from model_runner.substitution import Substituted
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.folders import save
-from tests.model_runner.local import test_encoder_decoders as of_two_texts
+from tests.model_runner.local.recording import test_encoder_decoders as of_two_texts
 from tests.pages.test_class_questions import open_room
 from tests.ui.driving import html, open_app, payload, payloads, sentences
 

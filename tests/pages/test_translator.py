@@ -17,7 +17,7 @@ from analysis.opening import opening_query
 from analysis.stories import seen_in
 from attention.position_biases import t5_bias
 from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from model_runner.trained_positions import T5_BIAS
 from pages.next_token.export import drawn_tokens
 from pages.next_token.views import Bench

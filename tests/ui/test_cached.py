@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from model_runner import CaptureRequest
-from model_runner.kept import Kept
+from model_runner.byte_lru import Kept
 from model_runner.rotation_edit import NtkTheta, ScaledTheta
 from ui import cached, session
 

@@ -166,7 +166,7 @@ def test_the_hub_is_asked_for_what_an_address_names_only_once_its_reader_wants_i
         asked.extend([] if local_files_only else [name])
         raise OSError("not there")
 
-    monkeypatch.setattr("model_runner.local.hub.snapshot_download", ask)
+    monkeypatch.setattr("model_runner.local.loading.hub.snapshot_download", ask)
     app = open_app(model="owner/name")
     assert sentences(app)[0].startswith("The model owner/name is not on this machine, and only an address names it.")
     assert asked == []

@@ -9,7 +9,7 @@ import pytest
 
 MEASURE = """
 import resource
-from model_runner.kept import Kept
+from model_runner.byte_lru import Kept
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.tiny import byte_tokenizer, tiny

@@ -12,7 +12,7 @@ from torch import Tensor
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.block_questions import LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace, RunnerError, ScoresClasses
-from model_runner.local.loading import load_runner
+from model_runner.local.loading.loader import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import Beams, NextLogits, WhichHeads
 from model_runner.wire import from_bytes, to_bytes

@@ -16,8 +16,8 @@ from transformers import AutoModelForCausalLM
 from model_runner.capture import Capture
 from model_runner.edits import Edit, Int8Cache, KeepLast
 from model_runner.errors import CannotContinue, NotRecoverable
-from model_runner.local.loading import load_runner
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.loader import load_runner
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import Beams
 from model_runner.request import CaptureRequest, GenerateRequest

@@ -11,9 +11,9 @@ from transformers import AutoModelForSeq2SeqLM
 
 from model_runner.capture import Capture
 from model_runner.errors import EditNotPossible, ModelIncomplete, SequenceTooLong
-from model_runner.local.checkpoint import inspect_folder
-from model_runner.local.folder_files import MOST_EXPERTS
-from model_runner.local.rope_switch import crosses
+from model_runner.local.loading.checkpoint import inspect_folder
+from model_runner.local.loading.folder_files import MOST_EXPERTS
+from model_runner.local.recording.rope_switch import crosses
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import ScaledTheta

@@ -24,9 +24,9 @@ from model_runner.errors import (
 )
 from model_runner.local import model_cache as module
 from model_runner.local import worker
+from model_runner.local.loading.config_preview import Weights, preview_of
+from model_runner.local.loading.dtypes import Numbers
 from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, Loading, ModelCache
-from model_runner.local.numbers import Numbers
-from model_runner.local.previewing import Weights, preview_of
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import save

@@ -12,16 +12,16 @@ from typing import Any, NoReturn
 import pytest
 import torch
 
+from model_runner.byte_lru import Kept
 from model_runner.capture import Capture
 from model_runner.edits import KeepLast
 from model_runner.errors import Cancelled, EmptyText, NoLogits, SequenceTooLong, WrongModel
-from model_runner.kept import Kept
-from model_runner.local.loading import load_runner
+from model_runner.local.loading.loader import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from model_runner.sound import rising_tone
 from model_runner.text_errors import ForwardFails
-from tests.model_runner.local.test_encoder_decoders import runner as translator
+from tests.model_runner.local.recording.test_encoder_decoders import runner as translator
 from tests.model_runner.tiny import MAX_TOKENS, byte_tokenizer, tiny
 
 SOON = 20.0  # seconds after which a test that waits in vain gives up

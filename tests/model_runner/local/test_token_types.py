@@ -18,8 +18,8 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenize
 
 from model_runner.block_questions import StreamAdditions, TrainingStep
 from model_runner.edits import KeepLast, ScaledHead
-from model_runner.local.guarded_tokenizer import GuardedTokenizer
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
+from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer
 from model_runner.local.runner import LocalRunner
 from model_runner.local.token_types import learned_types, marks_second
 from model_runner.projection_questions import HeadProjections

@@ -10,7 +10,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from model_runner.errors import EmptyText, NotText
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.local.tokenizing import display, encode, longest_start, tokens_of
 from model_runner.tokens import Token, visible
 from tests.model_runner.tiny import BOS, byte_tokenizer

@@ -14,7 +14,7 @@ from analysis.examples import examples_of
 from analysis.stories import CLEAR, FILE, evidence_of
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from scripts.check import examples
 from scripts.check.examples import StoryBroken, row, story_of
 from scripts.check.story_claims import BESIDE, CLAIMS

@@ -12,7 +12,7 @@ from analysis.joined import joined
 from analysis.opening import opening_query
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from scripts.check.story_reader import Reader, Sentence
 from scripts.check.story_templates import at
 

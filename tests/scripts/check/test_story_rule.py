@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from analysis.examples import examples_of
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from scripts.check.story_claims import BESIDE, CLAIMS
 from scripts.check.story_reader import Reader
 from scripts.check.story_rule import Claim, measure, trials

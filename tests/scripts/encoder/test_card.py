@@ -16,7 +16,7 @@ from analysis.next_token import next_tokens
 from analysis.opening import opening_query
 from analysis.stories import seen_in
 from model_runner import CaptureRequest, load_runner
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from model_runner.local.runner import LocalRunner
 from scripts.encoder.__main__ import main
 from scripts.encoder.check import accuracy, held_out, looks

@@ -12,8 +12,8 @@ import pytest
 
 from analysis.sinks import SCALED_AFTER
 from model_runner.errors import NotCapturable
-from model_runner.local.changed_words import CHANGES, UNEXPLAINED
-from model_runner.local.known_families import NEEDS, TABLE, can_be_captured
+from model_runner.local.loading.known_families import NEEDS, TABLE, can_be_captured
+from model_runner.local.recording.mismatch_reason import CHANGES, UNEXPLAINED
 from scripts.families import __main__ as sweep
 from scripts.families import trying
 from scripts.families.__main__ import main

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, T5ForConditionalGeneration
 
-from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.loading.model_folder import EMBEDDED
 from scripts.translator.__main__ import main
 from scripts.translator.check import alignment, answers, translate
 from scripts.translator.data import make_tokenizer

@@ -18,7 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 import viz.components
-from model_runner.local.model_folder import DEFAULT_FOLDER
+from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.sampling import draw, stages, uniforms
 from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from tests.model_runner.sampling_reference import REFERENCES, extreme_settings, mild_settings

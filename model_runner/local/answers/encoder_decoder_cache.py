@@ -1,0 +1,86 @@
+"""The cache of an encoder–decoder, tried on the model: a race with and without, and what it holds.
+
+It is two: of what the decoder writes, a row longer at each step, and of what the encoder read, made at the first step
+and then fixed. The encoder runs once in either lane, as in transformers' own generation without a cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.errors import N_, NotSeparable
+from model_runner.kv import CachedLayer
+from model_runner.local.answers.kv_race import Lane, Race
+from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.encoder_input import Read, growing_caches
+from model_runner.local.generation import end_tokens
+from model_runner.local.resolve_request import explained
+from model_runner.local.tokenizing import Writer
+from model_runner.request import CaptureRequest, GenerateRequest
+
+
+@dataclass(eq=False)
+class TwoLane(Lane):
+    """``read`` is what the encoder reads, once: ``made`` is what it makes of it."""
+
+    read: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+    made: Any = None
+
+    def logits(self) -> Float[Tensor, "vocab"]:
+        with torch.no_grad():
+            if self.made is None:
+                self.made = self.model.get_encoder()(**self.read, return_dict=True)
+            written = [token.id for token in self.writer.tokens[self.held :]]
+            output = self.model(
+                encoder_outputs=self.made,
+                decoder_input_ids=torch.tensor([written], device=self.model.device),
+                past_key_values=self.cache,
+                use_cache=self.cache is not None,
+                return_dict=True,
+            )
+        return output.logits[0, -1].float()
+
+
+def line_up_two(engine: EncoderDecoder, request: GenerateRequest) -> Race:
+    """Both lanes before the first step. Raises RunnerError."""
+    lanes = [engine.begin(request) for _ in range(2)]
+    cached, uncached = (_lane(engine, one.source, one.writer, cached=one is lanes[0]) for one in lanes)
+    return Race(engine.info.name, cached, uncached, end_tokens(engine.model), lanes[0].capacity)
+
+
+def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[CachedLayer, ...]:
+    """What the decoder's cache of one attention holds of each layer, once it has read what is written.
+
+    Raises NotSeparable for the encoder's, and RunnerError.
+    """
+    if request.attention == "encoder":
+        raise NotSeparable(reason=N_("an encoder reads its whole input at once and needs none of it again"))
+    capture = engine.capture(request)
+    ids = tuple(token.id for token in capture.attention("decoder").tokens[1:])
+    written = request.going_on(target="", continuation=ids, edits=(), attention=None)
+    lane = _lane(engine, *engine.texts(written), cached=True)
+    with explained(engine.info, len(ids)):
+        lane.logits()
+    cache = lane.cache
+    of_one = cache.cross_attention_cache if request.attention == "cross" else cache.self_attention_cache
+    return tuple(
+        CachedLayer(
+            layer=number,
+            k_shape=tuple(layer.keys.shape[1:]),
+            v_shape=tuple(layer.values.shape[1:]),
+            n_bytes=layer.keys.nbytes + layer.values.nbytes,
+            window=getattr(layer, "sliding_window", None),
+            state_bytes=0,
+        )
+        for number, layer in enumerate(of_one.layers)
+    )
+
+
+def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> TwoLane:
+    cache: Any = growing_caches(engine.model) if cached else None
+    return TwoLane(engine.model, writer, cache, read=source.given)

@@ -1,0 +1,108 @@
+"""What a model is taught by a text: what it is given, what it then has to say, and whose gradients are told."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from model_runner.errors import NoAttribution
+from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.engine import Engine
+from model_runner.local.recording.encoder_decoder_inspection import run_two
+from model_runner.local.recording.recorder import module_of_call
+from model_runner.request import CaptureRequest
+
+CLOSE = 1e-5  # of the largest number: what a projection is given must be what the heads pass on
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """``given`` are the model's arguments by name, ``wanted`` the ids it has to say, the first at its first position.
+
+    ``layers`` are those whose gradients are told, ``projections`` of each the matrix that reads its ``n_heads`` heads;
+    None where that is not found.
+    """
+
+    given: dict[str, Tensor]
+    wanted: Int[Tensor, "predicted"]
+    layers: tuple[nn.Module, ...]
+    n_heads: int
+    projections: tuple[nn.Module | None, ...]
+
+
+def of_one_text(engine: Engine, request: CaptureRequest) -> Lesson:
+    """Every token but the first has to be said, given those before it. Raises NoLogits, and as Engine.write."""
+    engine.check_head()
+    given = engine.given.of(engine.write(request).tokens)
+    layers = tuple(engine.anatomy.layers)
+    projections: list[nn.Module | None] = [None] * len(layers)
+    with contextlib.suppress(NoAttribution):
+        path = engine.direct_path()
+        projections = [None if isinstance(way, str) else way.projection for way in path.layers]
+    return Lesson(given, given["input_ids"][0, 1:], layers, engine.anatomy.n_heads, tuple(projections))
+
+
+def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
+    """The decoder is given the target one place later than it has to say it, and has read the whole text.
+
+    After the target it has to say the token that ends the text that is read, where that is one of its own; a sound ends
+    with none. The layers
+    are those of the attention that the request asks for. Raises as EncoderDecoder.capture.
+    """
+    attention = request.attention or "decoder"
+    capture = engine.capture(replace(request, attention="decoder"))
+    read, written = capture.attention("cross").keys, [token.id for token in capture.tokens]
+    device, end = engine.model.device, [read[-1].id] if read[-1].special else []
+    given = {
+        **engine.source(request).given,
+        "decoder_input_ids": torch.tensor([written], device=device),
+    }
+    records = capture.attention(attention).records
+    outputs = [None if record is None else record.output.flatten(1) for record in records]
+    stack, names = engine.anatomy.stack(attention), engine.anatomy.attends(attention)
+    found = [
+        [] if output is None else _linear(engine.model.get_submodule(module_of_call(name)))
+        for name, output in zip(names, outputs, strict=True)
+    ]
+    with _heard([one for own in found for one in own]) as heard:
+        run_two(engine.model, engine.source(request).given, given["decoder_input_ids"])
+    projections = tuple(
+        next((one for one in own if output is not None and _same(heard.get(id(one)), output)), None)
+        for own, output in zip(found, outputs, strict=True)
+    )
+    wanted = torch.tensor([*written[1:], *end], dtype=torch.long, device=device)
+    return Lesson(given, wanted, stack.layers, stack.heads[attention == "cross"][0], projections)
+
+
+def _linear(attention: nn.Module) -> list[nn.Module]:
+    return [one for one in attention.modules() if isinstance(one, nn.Linear | Conv1D)]
+
+
+@contextlib.contextmanager
+def _heard(modules: list[nn.Module]) -> Generator[dict[int, Float[Tensor, "tokens inputs"]]]:
+    """What each of them is given in a forward of one text, by its id."""
+    found: dict[int, Tensor] = {}
+
+    def keep(module: nn.Module, given: tuple[Any, ...]) -> None:
+        found[id(module)] = given[0][0].detach()
+
+    hooks = [one.register_forward_pre_hook(keep) for one in modules]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _same(given: Tensor | None, output: Float[Tensor, "tokens inputs"]) -> bool:
+    if given is None or given.shape != output.shape:
+        return False
+    output = output.to(given.device, given.dtype)
+    return bool((given - output).abs().max() <= CLOSE * output.abs().max())

@@ -1,0 +1,143 @@
+"""Which heads matter for the next token: each one ablated, or given what it passed on in another text.
+
+All heads of a layer are done in one batch, and the layers below it are not computed again.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.capture import Capture, index
+from model_runner.errors import N_, EditNotPossible, NoAttribution, RunnerError
+from model_runner.local.answers.rerun import Change, Rerun
+from model_runner.local.cancellation import pause
+from model_runner.questions import HeadAnswers
+
+BATCH = 32  # variants computed at once, at most,
+ROOM = 8192  # and tokens of all of them together: memory grows with these
+
+
+def head_answers(rerun: Rerun, layer: int, target: int) -> HeadAnswers:
+    """All three below; one that the model does not give leaves the others. Raises NoWeights, NoSuchPlace."""
+    target = index("token id", target, len(rerun.known))
+    n_heads = rerun.capture.q(layer).shape[0]
+    ablated = attributed = written = None
+    problems: list[RunnerError] = []
+    try:
+        ablated = ablations(rerun, layer, target)
+    except EditNotPossible as error:
+        problems.append(error)
+    try:
+        written = written_lengths(rerun, layer)
+        attributed = attributions(rerun, layer, target)
+    except NoAttribution as error:
+        problems.append(error)
+    return HeadAnswers(layer, n_heads, ablated, attributed, written, tuple(problems))
+
+
+def ablations(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
+    """How the target's log-probability (nats) after the text changes when a head of this layer passes on nothing."""
+    n_heads = rerun.capture.q(layer).shape[0]
+    n_tokens = len(rerun.capture.tokens)
+    own = rerun.capture.residual(layer)
+
+    def without(heads: list[int]) -> Change:
+        def change(output: Tensor) -> Tensor:
+            output = output.clone()
+            for row, head in enumerate(heads):
+                output[row, :, head] = 0.0
+            return output
+
+        return change
+
+    changes = [
+        rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part))[:, target]
+        for part in _parts(n_heads, n_tokens)
+    ]
+    return torch.cat(changes).float()
+
+
+def attributions(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
+    """What each head of this layer adds to the target's logit after the text, less what it adds to the mean logit.
+
+    On the direct path, see :meth:`Capture.direct_logits`. Less the mean over the vocabulary, since what is added to all
+    logits alike changes no probability. Raises NoAttribution, NoWeights.
+    """
+    capture, path, place = rerun.capture, rerun.path(), rerun.read_at()
+    found: list[Tensor] = []
+    for head, output in enumerate(capture.record(layer).passed_on[place]):
+        pause()
+        with torch.no_grad():
+            added = path.logits(layer, head, output, capture.residuals[-1][place], capture.hidden[place])
+        found.append(added[target] - added.mean() if len(added) > 1 else added[target])
+    return torch.stack(found)
+
+
+def written_lengths(rerun: Rerun, layer: int) -> Float[Tensor, "heads"]:
+    """How long the vector is that each head adds to the stream at the last position: ‖W_O Σ_j w_j v_j‖, float32.
+
+    The norm of the weighted, transformed vectors (Kobayashi et al. 2020, arXiv:2004.10102, section 3), here of their
+    sum over the keys, since it is the sum that is added. Raises NoAttribution, NoWeights.
+    """
+    outputs, path = rerun.capture.record(layer).passed_on[rerun.read_at()], rerun.path()
+    with torch.no_grad():
+        return torch.stack([path.written(layer, head, output).norm() for head, output in enumerate(outputs)])
+
+
+def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[int, int]) -> Float[Tensor, "positions"]:
+    """Change of the logit difference of two tokens when one position's stream entering the layer is the source's.
+
+    Activation patching (Meng et al. 2022, arXiv:2202.05262): log p(first) − log p(second), nats. Raises EditNotPossible
+    for a source of another length.
+    """
+    own = rerun.capture.residual(layer)
+    theirs = _of_equal_length(rerun.capture, source).residual(layer).to(own)
+    found = []
+    for part in _parts(len(own), len(own)):
+        stream = own.repeat(len(part), 1, 1)
+        stream[torch.arange(len(part)), part] = theirs[part]
+        found.append(_difference(rerun.log_probs(layer, stream), tokens))
+    return torch.cat(found)
+
+
+def head_patches(
+    rerun: Rerun, layer: int, head: int | None, source: Capture, tokens: tuple[int, int]
+) -> Float[Tensor, "positions"]:
+    """The same for what one head passes on at one position; None: for what all heads of the layer do together.
+
+    Raises NoWeights for a layer without softmax attention.
+    """
+    own = rerun.capture.residual(layer)
+    heads = slice(None) if head is None else slice(head, head + 1)
+    theirs = _of_equal_length(rerun.capture, source).record(layer).passed_on[:, heads]
+
+    def patched(part: list[int]) -> Change:
+        def change(output: Tensor) -> Tensor:
+            output = output.clone()
+            output[torch.arange(len(part)), part, heads] = theirs[part].to(output)
+            return output
+
+        return change
+
+    found = [
+        _difference(rerun.log_probs(layer, own.expand(len(part), -1, -1), patched(part)), tokens)
+        for part in _parts(len(own), len(own))
+    ]
+    return torch.cat(found)
+
+
+def _parts(count: int, n_tokens: int) -> list[list[int]]:
+    size = max(1, min(BATCH, ROOM // n_tokens))
+    return [list(range(start, min(start + size, count))) for start in range(0, count, size)]
+
+
+def _difference(log_probs: Float[Tensor, "variants vocab"], tokens: tuple[int, int]) -> Float[Tensor, "variants"]:
+    return (log_probs[:, tokens[0]] - log_probs[:, tokens[1]]).float()
+
+
+def _of_equal_length(capture: Capture, source: Capture) -> Capture:
+    if len(capture.tokens) != len(source.tokens):
+        raise EditNotPossible(reason=N_("the two texts have different numbers of tokens"))
+    return source

@@ -1,0 +1,90 @@
+"""The same greedy continuation twice: by a cache of keys and values, and by reading the whole text anew for each token.
+
+The forwards are the unmodified model's and unrecorded. Knows nothing of requests, threads or screens.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import DynamicCache
+
+from model_runner.errors import BrokenLogits
+from model_runner.kv import RaceStep
+from model_runner.local.preallocated_cache import empty_cache
+from model_runner.local.recording.rope_switch import crosses
+from model_runner.local.tokenizing import Writer
+from model_runner.tokens import Token
+
+
+@dataclass(eq=False)
+class Lane:
+    """One of the two: its tokens, and the cache, or None, that holds the first ``held`` of them."""
+
+    model: Any
+    writer: Writer
+    cache: Any  # transformers' own, of one text or of two; None where every step reads all anew
+    switches: Sequence[int] = ()  # see rope_switch.py: the cache is of no use beyond one
+    held: int = 0
+
+    def step(self, name: str) -> tuple[Token, float]:
+        """The likeliest next token, and the seconds it took. Raises BrokenLogits; ``name`` is the model's."""
+        began = time.perf_counter()
+        if self.cache is not None and crosses(self.switches, self.held, len(self.writer.tokens)):
+            self.cache, self.held = empty_cache(self.model), 0
+        logits = self.logits()
+        chosen = int(logits.argmax())
+        seconds = time.perf_counter() - began
+        if logits.isnan().any() or not logits.isfinite().any():
+            raise BrokenLogits(name=name)
+        self.held = 0 if self.cache is None else len(self.writer.tokens)
+        return self.writer.append(chosen), seconds
+
+    def logits(self) -> Float[Tensor, "vocab"]:
+        """After all tokens; the cache then holds them too."""
+        return forward(self.model, [token.id for token in self.writer.tokens[self.held :]], self.cache)
+
+
+@dataclass(eq=False)
+class Race:
+    """Both lanes over one text; they take turns in going first. An end-of-text token does not stop it."""
+
+    name: str
+    cached: Lane
+    uncached: Lane
+    ends: frozenset[int]
+    limit: int  # tokens there are in the end
+    index: int = 0  # steps so far
+
+    def step(self) -> RaceStep | None:
+        """One token more in each lane; None when there is no room for it. Raises BrokenLogits."""
+        position = len(self.cached.writer.tokens)
+        if position >= self.limit:
+            return None
+        self.index += 1
+        lanes = (self.cached, self.uncached) if position % 2 else (self.uncached, self.cached)
+        made = {id(lane): lane.step(self.name) for lane in lanes}
+        (cached, cached_seconds), (uncached, uncached_seconds) = made[id(self.cached)], made[id(self.uncached)]
+        return RaceStep(position, cached, uncached, cached_seconds, uncached_seconds, is_end=cached.id in self.ends)
+
+
+def forward(model: Any, ids: Sequence[int], cache: DynamicCache | None, **more: Any) -> Float[Tensor, "vocab"]:
+    """The model's logits after the last of these tokens, float32; tokens that a cache holds come before them.
+
+    ``more`` is what else the model is given.
+    As transformers' own generation asks: only the last position reaches the output layer, where the family can do that.
+    """
+    options: dict[str, Any] = dict(more)
+    if model.can_generate():  # an encoder knows neither of these
+        options |= {"past_key_values": cache, "use_cache": cache is not None}
+        options |= {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
+    with torch.no_grad():
+        batch = torch.tensor([list(ids)], device=model.device)
+        output = model(input_ids=batch, return_dict=True, **options)
+    return output.logits[0, -1].float()

@@ -1,0 +1,128 @@
+"""The stack of layers that a request's text goes through, alike for models of one stack and of two.
+
+Of an encoder–decoder the request's attention says which: the encoder's, or else the decoder's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model_runner.layer_origin import LayerOrigin
+from model_runner.local.answers.block_path import BlockPath
+from model_runner.local.answers.feed_forward import FeedForward
+from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.engine import Engine
+from model_runner.local.recording.encoder_decoder_edits import edit_of_three
+from model_runner.local.recording.encoder_decoder_inspection import AlreadyRead, run_two
+from model_runner.local.recording.recorder import Recording, active
+from model_runner.local.recording.residual_stream import outputs_of
+from model_runner.local.resolve_request import explained
+from model_runner.request import CaptureRequest
+from model_runner.tokens import Token
+
+Hook = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LayerStack:
+    """``names`` are those of its layers, ``forward`` runs the text through it again and gives its last hidden state.
+
+    ``paths`` and ``feed_forwards`` are tried when they are first asked for.
+    """
+
+    layers: tuple[nn.Module, ...]  # a module that runs several times stands here as often
+    names: tuple[str, ...]
+    attends: tuple[bool, ...]
+    crosses: bool  # to another text too
+    tokens: tuple[Token, ...]
+    forward: Callable[[], Float[Tensor, "tokens d_model"]]
+    paths: Callable[[], tuple[BlockPath | None, ...]]
+    feed_forwards: Callable[[], tuple[FeedForward | None, ...]]
+    origins: tuple[LayerOrigin, ...] = ()  # as a capture has them
+    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # layers inside another one's run
+    breaks: frozenset[int] = frozenset()  # layers that are entered by something else than what left the one before
+    n_globals: int = 0  # of the tokens, the last ones, which are the model's own
+
+    def in_run(self, layer: int, hook: Hook) -> Hook:
+        """The hook, for a module of this layer: it hears the layer's own run alone, of all in a forward."""
+        if not self.origins or (own := self.origins[layer]).runs == 1:
+            return hook
+        calls = itertools.count()
+        return lambda *seen: hook(*seen) if next(calls) % own.runs == own.run else None
+
+
+def stack_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> LayerStack:
+    """Raises RunnerError for a text that cannot be read."""
+    return _one(engine, request) if isinstance(engine, Engine) else _of_two(engine, request)
+
+
+def _one(engine: Engine, request: CaptureRequest) -> LayerStack:
+    anatomy, tokens = engine.anatomy, tuple(engine.write(request).tokens)
+
+    def forward() -> Tensor:
+        with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
+            if request.edits:
+                stack.enter_context(active(anatomy.recording(edit=engine.edit(request), keeps=False)))
+            given = engine.given.of(tokens)
+            return anatomy.trunk.module(**given, use_cache=False, return_dict=True).last_hidden_state[0]
+
+    return LayerStack(
+        layers=anatomy.layers,
+        names=tuple(anatomy.names[id(layer)] for layer in anatomy.layers),
+        attends=tuple(place in anatomy.attention for place in range(len(anatomy.layers))),
+        crosses=False,
+        tokens=tokens,
+        forward=forward,
+        paths=engine.block_paths,
+        feed_forwards=engine.feed_forwards,
+        origins=anatomy.origins,
+        begins=anatomy.begins,
+        breaks=anatomy.breaks,
+    )
+
+
+def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
+    name = "encoder" if request.attention == "encoder" else "decoder"
+    anatomy, model = engine.anatomy, engine.model
+    capture = engine.capture(request)
+    read, written = capture.attention("encoder"), capture.attention("decoder")
+    edit = edit_of_three(request.edits, anatomy.shapes)
+
+    def changed() -> contextlib.AbstractContextManager[object]:
+        return active(Recording(anatomy.names, edit=edit, keeps=False)) if edit else contextlib.nullcontext()
+
+    def encode() -> Tensor:
+        with explained(engine.info, len(read.tokens)), torch.no_grad(), changed():
+            return model.get_encoder()(**engine.source(request).given).last_hidden_state[0]
+
+    def decode() -> Tensor:
+        made = read.hidden[: len(read.tokens) - anatomy.n_globals]
+        already = AlreadyRead(last_hidden_state=made[None])  # type: ignore[arg-type]  # as torch has it
+        with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last, changed():
+            run_two(engine.reader, {"encoder_outputs": already}, _ids(written.tokens, model.device))
+        return last[-1].last_hidden_state[0]
+
+    layers = getattr(anatomy, name).layers
+    return LayerStack(
+        layers=layers,
+        names=tuple(anatomy.names[id(layer)] for layer in layers),
+        attends=(True,) * len(layers),
+        crosses=name == "decoder",
+        tokens=read.tokens if name == "encoder" else written.tokens,
+        forward=encode if name == "encoder" else decode,
+        paths=lambda: engine.block_paths(name),
+        feed_forwards=lambda: engine.feed_forwards(name),
+        n_globals=anatomy.n_globals if name == "encoder" else 0,
+    )
+
+
+def _ids(tokens: tuple[Token, ...], device: torch.device) -> Tensor:
+    return torch.tensor([[token.id for token in tokens]], device=device)

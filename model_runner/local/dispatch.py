@@ -1,0 +1,200 @@
+"""The answer to every question, by the engine: what kind of question it is decides who works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import torch
+
+from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
+from model_runner.errors import Cancelled, NotSeparable, OneStackOnly
+from model_runner.expert_questions import ExpertRouting, RandomRouting
+from model_runner.local.answers.architecture import architecture
+from model_runner.local.answers.encoder_decoder_cache import line_up_two, two_cached_layers
+from model_runner.local.answers.encoder_decoder_rerun import two_rerun_of
+from model_runner.local.answers.experts import random_routing, routing
+from model_runner.local.answers.ffn_units import feed_forward_units
+from model_runner.local.answers.head_effects import head_answers, head_patches, residual_patches
+from model_runner.local.answers.kv_race import Race
+from model_runner.local.answers.kv_trials import cached_layers, line_up, next_logits
+from model_runner.local.answers.logit_lens import logit_lens
+from model_runner.local.answers.position_table import position_table
+from model_runner.local.answers.projections import layer_matrices, projections
+from model_runner.local.answers.rerun import Rerun, rerun_of
+from model_runner.local.answers.stream_additions import stream_additions
+from model_runner.local.answers.training_step import training_step
+from model_runner.local.cancellation import pause
+from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.engine import Engine
+from model_runner.local.generation import Generation
+from model_runner.local.recording.changed_matrices import singulars
+from model_runner.local.resolve_request import explained, resolve
+from model_runner.local.translation import Translation
+from model_runner.matrix_edit import CHANGED, ScaledSingulars, SingularValues
+from model_runner.projection_questions import HeadProjections, LayerMatrices
+from model_runner.question import DirectLogits, HeadWrites, Logits, Question
+from model_runner.questions import (
+    Beams,
+    CacheLayers,
+    EndRun,
+    LearnedPositions,
+    NextLogits,
+    NextRaceStep,
+    NextToken,
+    PatchHeads,
+    PatchStream,
+    WhichHeads,
+)
+from model_runner.request import CaptureRequest, GenerateRequest
+
+Run = TypeVar("Run", bound=Generation | Race | Translation)
+
+
+def resolved(engine: Engine | EncoderDecoder, question: Any) -> Any:
+    """The question with every request in it filled in. Raises WrongModel."""
+    if isinstance(question, CaptureRequest):
+        return resolve(question, engine.info)
+    if isinstance(question, GenerateRequest):
+        return resolve(question, engine.info)
+    named = {name: getattr(question, name, None) for name in ("request", "source")}
+    filled = {name: resolve(request, engine.info) for name, request in named.items() if request is not None}
+    return replace(question, **filled) if filled else question
+
+
+class Answers:
+    """Answers for one engine, with the texts that grow: ``session`` is whose they are."""
+
+    def __init__(self, engine: Engine | EncoderDecoder) -> None:
+        self._engine = engine
+        self._runs: dict[str, tuple[str | None, Generation | Race | Translation]] = {}
+
+    def answer(self, question: Any, session: str | None) -> Any:  # noqa: C901  a table: one case a kind of question
+        """On the model's thread, the question's requests filled in. Raises RunnerError."""
+        engine = self._engine
+        pause()
+        _check_matrices(question)
+        match question:
+            case CaptureRequest():
+                return engine.capture(question)
+            case NextToken(request, run, index):
+                generation = self._run(run, index, session, lambda: engine.begin(request))
+                return self._step(run, lambda: _token(engine, generation))
+            case EndRun(run):
+                self._runs.pop(run, None)
+                return None
+            case Beams(request, width):
+                return engine.beams(request, width)
+            case LearnedPositions():
+                return position_table(engine.reads_positions, engine.info.n_vocab // 2)
+            case WhatItIsMadeOf():
+                return architecture(engine)
+            case LogitLens(request, top):
+                return logit_lens(engine, request, top)
+            case StreamAdditions(request, position):
+                return stream_additions(engine, request, position)
+            case FeedForwardUnits(request, layer, position, top):
+                return feed_forward_units(engine, request, layer, position, top)
+            case TrainingStep(request, rates):
+                return training_step(engine, request, rates)
+            case RandomRouting(ids, n_vocab):
+                return random_routing(ids, n_vocab)
+            case Logits(hidden):
+                return engine.logits(hidden.to(engine.model.device)[None])[0]
+            case DirectLogits(layer, head, output, stream, hidden):
+                vectors = (vector.to(engine.model.device) for vector in (output, stream, hidden))
+                with torch.no_grad():
+                    return engine.direct_path().logits(layer, head, *vectors)
+            case HeadWrites(layer, outputs):
+                with torch.no_grad():
+                    path, outputs = engine.direct_path(), outputs.to(engine.model.device)
+                    return torch.stack([path.written(layer, head, one) for head, one in enumerate(outputs)])
+            case NextRaceStep(request, run, index):
+                race = self._run(run, index, session, lambda: _line_up(engine, request))
+                return self._step(run, lambda: _race_step(engine, race))
+            case WhichHeads(request, layer, target):
+                return head_answers(_rerun_of(engine, request), layer, target)
+            case PatchStream(request, source, layer, tokens):
+                return residual_patches(_rerun_of(engine, request), layer, engine.capture(source), tokens)
+            case PatchHeads(request, source, layer, head, tokens):
+                return head_patches(_rerun_of(engine, request), layer, head, engine.capture(source), tokens)
+            case CacheLayers(request):
+                one = isinstance(engine, Engine)
+                return cached_layers(engine, request) if one else two_cached_layers(engine, request)
+            case NextLogits(request):
+                return next_logits(engine, request)
+            case Question() if isinstance(engine, Engine):
+                return self._of_one_stack(engine, question)
+            case Question():
+                raise OneStackOnly(name=engine.info.name)
+            case _:
+                raise TypeError(f"{question!r} is no question")
+
+    def _of_one_stack(self, engine: Engine, question: Question[Any]) -> Any:
+        match question:
+            case HeadProjections():
+                return projections(engine, question)
+            case LayerMatrices():
+                return layer_matrices(engine, question)
+            case SingularValues():
+                return singulars(question, engine.anatomy.layers, engine.decomposed)
+            case ExpertRouting(request):
+                return routing(engine, request)
+            case _:
+                raise TypeError(f"{question!r} is no question")
+
+    def end_runs(self, session: str) -> None:
+        """Let go what grows for this session."""
+        for run, (owner, _) in list(self._runs.items()):
+            if owner == session:
+                self._runs.pop(run, None)
+
+    def _run(self, run: str, index: int, session: str | None, begin: Callable[[], Run]) -> Run:
+        """What grows under this name. Raises Cancelled where it has ended, or does not stand at this index."""
+        if index == 0:
+            self._runs.pop(run, None)
+            grown = begin()
+            self._runs[run] = session, grown
+            return grown
+        held: Any = self._runs.get(run, (None, None))[1]
+        if held is None or held.index != index:
+            raise Cancelled()
+        return held
+
+    def _step(self, run: str, step: Callable[[], Any]) -> Any:
+        """One step; one that fails, is cancelled or is the last ends the run."""
+        try:
+            made = step()
+        except BaseException:
+            self._runs.pop(run, None)
+            raise
+        if made is None or getattr(made, "stop", ""):
+            self._runs.pop(run, None)
+        return made
+
+
+def _check_matrices(question: Any) -> None:
+    """Raises NotSeparable where a question reads matrices that its request changes."""
+    reads = isinstance(question, (WhichHeads, HeadProjections, LayerMatrices, FeedForwardUnits))
+    if reads and any(isinstance(edit, ScaledSingulars) for edit in question.request.edits):
+        raise NotSeparable(reason=CHANGED)
+
+
+def _token(engine: Engine | EncoderDecoder, generation: Generation | Translation) -> Any:
+    pause()
+    with explained(engine.info, len(generation.writer.tokens) + 1):
+        return generation.step()
+
+
+def _rerun_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Rerun:
+    return rerun_of(engine, request) if isinstance(engine, Engine) else two_rerun_of(engine, request)
+
+
+def _line_up(engine: Engine | EncoderDecoder, request: GenerateRequest) -> Race:
+    return line_up(engine, request) if isinstance(engine, Engine) else line_up_two(engine, request)
+
+
+def _race_step(engine: Engine | EncoderDecoder, race: Race) -> Any:
+    with explained(engine.info, len(race.cached.writer.tokens)):
+        return race.step()

@@ -1,0 +1,89 @@
+"""What config.json declares, against what the files of weights hold: before any of it is allocated here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import PreTrainedConfig
+
+from model_runner.errors import N_, ModelIncomplete, Reason
+from model_runner.local.loading.checkpoint import Checkpoint
+from model_runner.local.loading.sandboxed_process import LimitedProcess, RanOut
+from model_runner.local.loading.sandboxed_tokenizer import too_much
+from model_runner.local.loading.subprocess_probe import shapes_in
+
+SECONDS = 60.0  # for a model without any memory for its weights; importing what makes it takes most of them
+OTHER_SHAPES = N_("{count} weights have other shapes than config.json says, {first} first")
+MAKES_NONE = N_("making the model of config.json needs more than {seconds} seconds or {memory} of memory")
+FEWER = N_("config.json declares {declared} numbers, but the files of weights hold {stored}")
+PACKED = 8  # numbers in one, where weights are quantized
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Shapes by name: the weights, and what else a layer keeps. ``prefix`` is what a base model leaves out of names."""
+
+    weights: Shapes
+    buffers: Shapes
+    prefix: str
+
+    @property
+    def n_numbers(self) -> int:
+        return sum(map(math.prod, (*self.weights.values(), *self.buffers.values())))
+
+
+def declared(
+    name: str, checkpoint: Checkpoint, process: LimitedProcess, auto: Any, check: Callable[[], None]
+) -> Declared:
+    """What the model of this configuration would consist of. Raises ModelIncomplete, and what ``check`` raises."""
+    try:
+        told = process.ask({"auto": auto.__name__}, SECONDS, check)
+    except RanOut as error:
+        raise ModelIncomplete(name=name, reason=Reason(MAKES_NONE, too_much(process, SECONDS).values)) from error
+    if "error" in told:
+        raise ModelIncomplete(name=name, reason=told["error"])
+    return _compared(name, told, checkpoint)
+
+
+def declared_here(name: str, checkpoint: Checkpoint, config: PreTrainedConfig, auto: Any) -> Declared:
+    """The same of a configuration that is harmless to try in this process. Raises ModelIncomplete.
+
+    float32 is what new tensors are anyway: transformers would make the configuration's dtype that of every thread.
+    """
+    with torch.device("meta"):
+        model = auto.from_config(config, dtype=torch.float32)
+    return _compared(name, shapes_in(model), checkpoint)
+
+
+def _compared(name: str, told: Mapping[str, Any], checkpoint: Checkpoint) -> Declared:
+    weights, buffers = ({key: tuple(one) for key, one in told[kind].items()} for kind in ("weights", "buffers"))
+    found = Declared(weights, buffers, f"{told['prefix']}.")
+    compare(name, found, checkpoint)
+    return found
+
+
+def compare(name: str, found: Declared, checkpoint: Checkpoint) -> None:
+    """Raises ModelIncomplete where the weights cannot be those of the configuration.
+
+    A weight that both name has as many numbers in both: transformers (5.23) turns some while it reads them, and says
+    exactly afterwards. It makes others of several, under new names, so of the rest only the numbers together are
+    compared; an output layer may be missing, and is no larger than all that is there.
+    """
+    wanted = {key.removeprefix(found.prefix): (key, math.prod(shape)) for key, shape in found.weights.items()}
+    held = {key.removeprefix(found.prefix): math.prod(shape) for key, shape in checkpoint.shapes.items()}
+    common = wanted.keys() & held.keys()
+    other = sorted(wanted[key][0] for key in common if wanted[key][1] != held[key])
+    if other:
+        raise ModelIncomplete(name=name, reason=Reason(OTHER_SHAPES, {"count": len(other), "first": other[0]}))
+    packed = PACKED if checkpoint.config.get("quantization_config") else 1
+    missing = sum(size for key, (_, size) in wanted.items() if key not in common)
+    spare = packed * sum(size for key, size in held.items() if key not in common) + sum(held[key] for key in common)
+    if missing > spare:
+        values = {"declared": f"{found.n_numbers:,}", "stored": f"{checkpoint.n_parameters:,}"}
+        raise ModelIncomplete(name=name, reason=Reason(FEWER, values))

@@ -1,0 +1,318 @@
+"""Where an encoder–decoder keeps its two stacks and its three kinds of attention, found by running a few tokens.
+
+What the encoder reads is of another length than what the decoder has written, so the shapes of what an attention is
+given tell which of the three it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedConfig
+from transformers.modeling_outputs import BaseModelOutput
+
+from model_runner.edits import ATTENTIONS
+from model_runner.errors import N_, NotCapturable, Reason, first_line
+from model_runner.local.answers.position_table import PROBED, looked_up_at_load
+from model_runner.local.classifier import is_classifier
+from model_runner.local.encoder_input import Read
+from model_runner.local.recording.block_sparse import as_a_whole, watch_blocks
+from model_runner.local.recording.forward_edit import Shape
+from model_runner.local.recording.global_tokens import count_globals, watch_globals
+from model_runner.local.recording.legacy_attention import prove, watch_own_code
+from model_runner.local.recording.merged_attention import MERGED
+from model_runner.local.recording.mismatch_reason import CHANGES
+from model_runner.local.recording.model_inspection import (
+    NOT_ASKED,
+    NUMBERED,
+    READS_ELSE,
+    Trunk,
+    declared_lengths,
+    last_states,
+)
+from model_runner.local.recording.parity_check import of_numbers, said, same, text_config, tried
+from model_runner.local.recording.recorder import (
+    ATTENDS_AGAIN,
+    EAGER_MASKS,
+    WHOLE_MASKS,
+    CannotRecord,
+    Recording,
+    active,
+    install,
+)
+from model_runner.record import LayerRecord
+from model_runner.runner import ModelInfo
+
+SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
+DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
+OTHER_ENCODER = N_("its encoder attends by code of its own, and only what its decoder does was recognised")
+OTHER_DECODER = N_("its decoder attends by code of its own, and only what its encoder does was recognised")
+NO_CROSS = N_("no layer of its decoder was seen to look at what its encoder reads")
+TWO_VOCABULARIES = N_(
+    "its encoder reads {reads} different tokens and its decoder writes {writes}, and one tokenizer cannot name both"
+)
+HANDS_ON_SCORES = N_("its decoder hands on the scores of tokens, not the last hidden state that they are made of")
+OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Layers, and in each the names of its attention modules: of the tokens to one another, and to the source."""
+
+    layers: tuple[nn.Module, ...]
+    own: tuple[str, ...]
+    cross: tuple[str, ...]
+    heads: tuple[tuple[int, int], ...]  # of both: query heads, and key/value heads
+
+
+@dataclass(frozen=True, eq=False)
+class TwoStacks:
+    """``start`` is the token that stands before all that the decoder writes."""
+
+    encoder: Stack
+    decoder: Stack
+    names: dict[int, str]  # id of a module -> qualified name
+    start: int
+    n_heads: int
+    n_kv_heads: int
+    bytes_per_token: float  # at most: of a token that is read or of one that is written
+    trunk: Trunk  # its last hidden state is the decoder's
+    own_code: bool  # its attention does not ask transformers' interface
+    own_encoder: bool  # that of its encoder does not
+    read_width: int  # of what the encoder makes of a token
+    n_globals: int  # tokens of the encoder's own, which come after those of the text that it reads
+
+    @property
+    def layers(self) -> tuple[nn.Module, ...]:
+        """Those of the decoder."""
+        return self.decoder.layers
+
+    def stack(self, attention: str) -> Stack:
+        """The one whose tokens look."""
+        return self.encoder if attention == "encoder" else self.decoder
+
+    def attends(self, attention: str) -> tuple[str, ...]:
+        """The names of the modules of this attention, by layer."""
+        return self.decoder.cross if attention == "cross" else self.stack(attention).own
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """What edits of each attention must fit."""
+        found: dict[str, Shape] = {}
+        for attention in ATTENTIONS:
+            names, stack = self.attends(attention), self.stack(attention)
+            found[attention] = Shape(dict(enumerate(names)), ("full",) * len(names), *stack.heads[attention == "cross"])
+        return found
+
+
+def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
+    """Install the recording and probe the model, with what it ``heard`` if it listens. Raises NotCapturable."""
+    try:
+        return _examine(model, heard)
+    except CannotRecord as error:
+        raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
+
+
+def _examine(model: Any, heard: Read | None) -> TwoStacks:
+    asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
+    if heard is None:
+        _check_vocabularies(model)
+    start = start_token(model)
+    given, written = short_texts(model, heard)
+    source, target = SOURCE if heard is None else len(heard), written.shape[1]
+    n_globals = count_globals(model)
+    whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
+
+    def forward() -> Any:
+        return run_two(model, given, written)
+
+    across = getattr(text_config(model), "add_cross_attention", None)  # of a pair: some decoders raise without it
+    with tried(NO_CROSS if across is False else DOES_NOT_RUN):
+        answer = forward()
+        plain, width = of_numbers(said(answer)), answer.encoder_last_hidden_state.shape[-1]
+        try:
+            if asks:
+                install(model)
+                as_a_whole(model)
+                in_blocks = watch_blocks(model) | watch_globals(model)  # the decoder alone asks then
+            else:
+                watch_own_code(model, forward)
+        except (NotImplementedError, ImportError) as error:
+            raise CannotRecord(first_line(error)) from error
+    names = {id(module): qualified for qualified, module in whole.named_modules()}
+    recording = Recording(names)
+    trunk, output = _trunk(model, given, written, recording)
+    for masks in (WHOLE_MASKS, EAGER_MASKS):
+        if asks and not same(output, plain):
+            model.set_attn_implementation(masks)
+            recording = Recording(names)
+            trunk, output = _trunk(model, given, written, recording)
+    if not recording.records:
+        raise CannotRecord(NOT_ASKED)
+    encoder, decoder = _stacks(whole, recording.records, source, target, n_globals)
+    if not same(output, plain):
+        raise CannotRecord(CHANGES)
+    for stack, count in ((encoder, source), (decoder, target)):
+        every = [recording.records[name] for name in (*stack.own, *stack.cross)]
+        if not asks or (in_blocks and stack is encoder):
+            prove(every, stack.layers, count, forward, n_globals if stack is encoder else 0)
+    if any(recording.records[name].rest_in for name in decoder.cross):
+        _prove_read(model, given, written, recording, decoder)
+    states = (width * plain.itemsize, text_config(model).hidden_size * plain.itemsize)
+    stored = _stored(recording.records, (source, source + n_globals), states, (encoder, decoder))
+    return TwoStacks(
+        encoder,
+        decoder,
+        names,
+        start,
+        *decoder.heads[0],
+        stored,
+        trunk,
+        own_code=not asks,
+        own_encoder=in_blocks,
+        read_width=width,
+        n_globals=n_globals,
+    )
+
+
+def _prove_read(model: Any, given: Mapping[str, Tensor], written: Tensor, recording: Recording, decoder: Stack) -> None:
+    """Raises CannotRecord where keys that count as read, of one softmax over two texts, depend on what is written."""
+    with active(again := Recording(recording.names)), tried(DOES_NOT_RUN):
+        run_two(model, given, written.flip(1))
+    for own, cross in zip(decoder.own, decoder.cross, strict=True):
+        before, after = ([one.records[name] for name in (own, cross)] for one in (recording, again))
+        if not same(after[1].k, before[1].k) or not same(after[1].v, before[1].v) or same(after[0].v, before[0].v):
+            raise CannotRecord(MERGED)
+
+
+def _check_vocabularies(model: Any) -> None:
+    """Raises CannotRecord where the two texts are of different tokens: one tokenizer comes with a model."""
+    table, writes = model.get_input_embeddings(), text_config(model).vocab_size
+    reads = table.num_embeddings if isinstance(table, nn.Embedding) else writes
+    if reads != writes:
+        raise CannotRecord(Reason(TWO_VOCABULARIES, {"reads": reads, "writes": writes}))
+
+
+def short_texts(model: Any, heard: Read | None) -> tuple[Mapping[str, Tensor], Tensor]:
+    """What is read and what is written when a model is tried, of different lengths. Raises CannotRecord."""
+    start = start_token(model)
+    n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
+    some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
+    given = (
+        {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if heard is None else heard.given
+    )
+    source = SOURCE if heard is None else len(heard)
+    target = TARGET if source != TARGET else TARGET - 1
+    written = torch.tensor([[start, *some[: target - 1]]], device=model.device) % n_vocab
+    return given, written
+
+
+def _stored(
+    records: Mapping[str, LayerRecord],
+    lengths: tuple[int, ...],
+    states: tuple[int, int],
+    stacks: tuple[Stack, Stack],
+) -> float:
+    """Bytes at most of a token that is read or of one that is written; ``states`` are those of one in each stream.
+
+    ``lengths`` are those of what is read, without and with the encoder's own tokens.
+    """
+    read, written = (float(state * (len(stack.layers) + 2)) for state, stack in zip(states, stacks, strict=True))
+    for record in records.values():
+        for one, more in ((record.q, record.output), (record.k, record.v)):
+            stored = (one.nbytes + more.nbytes) / one.shape[1]
+            read, written = (read + stored, written) if one.shape[1] in lengths else (read, written + stored)
+    return max(read, written)
+
+
+class AlreadyRead(BaseModelOutput):
+    """What the encoder made, as the decoder of any family is given it: Switch asks for what its routers said too."""
+
+    router_logits: Any = None
+
+
+def start_token(model: Any) -> int:
+    """Raises CannotRecord where the model does not say with what its decoder begins."""
+    for settings in (getattr(model, "generation_config", model.config), text_config(model), model.config):
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            if isinstance(found := getattr(settings, name, None), int):
+                return found
+    raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
+
+
+def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
+    """The same, with as many tokens to read and to write as the model has vectors of positions for."""
+    read, written = (torch.full((1, count), info.n_vocab // 2, device=model.device) for count in (PROBED + 1, PROBED))
+    given = {"input_ids": read} if heard is None else heard.given
+    found = looked_up_at_load(model, lambda: run_two(model, given, written))
+    reads, writes = (
+        [count for table, count in found if any(table is one for one in stack.parameters())]
+        for stack in (model.get_encoder(), model.get_decoder())
+    )
+    known = [] if info.unbounded else [info.max_tokens]  # the tokenizer's goes for what no table bounds
+    own = getattr(model.config, "encoder", None)  # of a pair
+    read_by = declared_lengths(own) if isinstance(own, PreTrainedConfig) else known
+    max_tokens, max_written = (
+        min([*one, *counts] or [info.max_tokens]) for one, counts in ((read_by, reads), (known, writes))
+    )
+    unbounded = not reads and not read_by
+    return replace(info, max_tokens=max_tokens, max_written=max_written, unbounded=unbounded)
+
+
+def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
+    """One forward over both, without a cache; ``given``: what is read, or ``encoder_outputs``, what was made of it."""
+    with torch.no_grad():
+        return model(**given, decoder_input_ids=written, use_cache=False, return_dict=True)
+
+
+def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
+    """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
+    with last_states(model) as finished, active(recording), tried(DOES_NOT_RUN):
+        answer = said(run_two(model, given, written))
+    length = written.shape[1]
+    of_decoder = [(module, output) for module, output in finished if output.last_hidden_state.shape[1] == length]
+    if not of_decoder:
+        raise CannotRecord(READS_ELSE)
+    module, output = of_decoder[-1]
+    if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder ends in the output layer
+        raise CannotRecord(HANDS_ON_SCORES)
+    return Trunk(module, type(output), has_head=True), answer
+
+
+def _stacks(
+    model: Any, records: dict[str, LayerRecord], source: int, target: int, n_globals: int
+) -> tuple[Stack, Stack]:
+    """Raises CannotRecord where some layer lacks what the others have."""
+    found: dict[tuple[int, int], dict[str, dict[int, str]]] = {}
+    for qualified, record in records.items():
+        place = NUMBERED.match(qualified)
+        if place is None:
+            raise CannotRecord(OTHER_PLACES)
+        layers = found.setdefault((record.q.shape[1], record.k.shape[1]), {}).setdefault(place[1], {})
+        if layers.setdefault(int(place[2]), qualified) != qualified:
+            raise CannotRecord(ATTENDS_AGAIN)
+    read = source + n_globals
+    kinds = [found.get(shape, {}) for shape in ((read, read), (target, target), (target, source))]
+    if kinds[1] and not kinds[0]:
+        raise CannotRecord(OTHER_ENCODER)
+    if any(queries == target and keys == source + target for queries, keys in found):  # as in T5Gemma 2
+        raise CannotRecord(MERGED)
+    if len(found) == 1 and kinds[0]:
+        raise CannotRecord(OTHER_DECODER)
+    if kinds[1] and not kinds[2]:  # a decoder of a pair that was made without add_cross_attention
+        raise CannotRecord(NO_CROSS)
+    if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):
+        raise CannotRecord(OTHER_PLACES)
+    (encoder, reads), (decoder, writes), (crosses, looks) = (next(iter(stacks.items())) for stacks in kinds)
+    modules = [tuple(model.get_submodule(stack)) for stack in (encoder, decoder)]
+    whole = [list(range(len(stack))) for stack in modules]
+    if decoder != crosses or [sorted(layers) for layers in (reads, writes, looks)] != [*whole, whole[1]]:
+        raise CannotRecord(OTHER_PLACES)
+    of_encoder, of_decoder = modules
+    named = [tuple(layers[layer] for layer in sorted(layers)) for layers in (reads, writes, looks)]
+    heads = [(len(records[names[0]].q), len(records[names[0]].k)) for names in named]
+    return Stack(of_encoder, named[0], (), (heads[0],)), Stack(of_decoder, named[1], named[2], (heads[1], heads[2]))

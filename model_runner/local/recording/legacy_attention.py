@@ -1,0 +1,436 @@
+"""The second way to see attention: in models whose code does not ask transformers' interface, but multiplies by itself.
+
+What is heard of a module is believed where it explains itself: its scores must be one multiple of q·k in all heads,
+and beside it at most a bias that depends on the distance alone. A constant that a whole row of scores has in common
+moves no weight; where a bias is a distance but for that (ALiBi counts from the first key), it is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from attention.masks import window_of
+from model_runner.errors import N_
+from model_runner.local.recording.block_sparse import as_a_whole, rows_in_blocks, watch_blocks
+from model_runner.local.recording.legacy_call import to_be_recorded
+from model_runner.local.recording.lsh_attention import hashed_rows, watch_hashed
+from model_runner.local.recording.mask_parsing import is_of, rule_of_cells
+from model_runner.local.recording.matmul_tracer import Heard, Products
+from model_runner.local.recording.mismatch_reason import CHANGED_OUTPUT, why_unexplained
+from model_runner.local.recording.parity_check import tried
+from model_runner.local.recording.recorder import (
+    ATTENDS_AGAIN,
+    GROWING_BIAS,
+    UNKNOWN_MASK,
+    CannotRecord,
+    Recording,
+    hear_rotations,
+    recorded_now,
+)
+from model_runner.local.recording.residual_stream import watched
+from model_runner.local.recording.rope_inference import rotation_between
+from model_runner.local.recording.rotary_hooks import RotaryCall, find_call
+from model_runner.local.recording.score_terms import Explained, Told, explained, told
+from model_runner.local.recording.sliding_windows import rows_of, watch_windows
+from model_runner.record import LayerRecord
+from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
+from model_runner.verification import verify
+
+NO_PRODUCTS = N_(
+    "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
+)
+BY_EINSUM = N_("its own code multiplies by einsum, in which queries, keys and what positions add are not told apart")
+MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
+CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
+NO_STREAM = N_("its layers do not hand on one stream of tokens")
+LOOKS_AHEAD = N_(
+    "beside each token it has written, its decoder carries further rows that look ahead; the next token is read off one"
+    " of these, and a capture has one row a token"
+)
+MERGES = N_(
+    "from one block of layers to the next it merges neighbouring tokens,"
+    " and a capture has one row a token in every layer"
+)
+ROWS = 64  # of what is verified at a time
+HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
+EVEN = 64.0  # of q·k before it is scaled: far more than the roundings of a bias
+CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
+CONVOLVED = ("NystromformerSelfAttention",)  # beside their softmax they add a convolution of their values, in place
+PROPHET, FUNNEL = "ProphetNetNgramSelfAttention", "FunnelEncoder"
+MADE_OF = (nn.Linear, Conv1D, nn.Conv1d)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a module does with every text: ``rotation`` says where its queries are not just projected."""
+
+    scale: float
+    biased: bool
+    rotation: str | None
+    across: bool = False  # its keys are of another text
+    told: Told | None = None  # how further products are in its scores
+
+
+def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
+    """From now on, what these modules multiply is recorded. Raises CannotRecord where that does not explain itself.
+
+    ``forward`` runs the model on a few tokens.
+    """
+    _check_rows(model)
+    as_a_whole(model)
+    seen, unread = _listened(model, forward, {})
+    forms = _forms(model, forward, seen)
+    known = watch_windows(model) | watch_blocks(model) | watch_hashed(model)
+    if not known and not forms:
+        raise CannotRecord(BY_EINSUM if unread else NO_PRODUCTS)
+    hear_rotations(model)
+    for module, form in forms.items():
+        _watch(module, form)
+
+
+def _check_rows(model: nn.Module) -> None:
+    """Raises CannotRecord where it is known that layers have other rows than one a token.
+
+    ProphetNet (Qi et al. 2020, arXiv:2001.04063) has as many streams beside that of the tokens as it looks tokens
+    ahead. A row of these has the keys of the tokens and one of its own. Funnel-Transformer (Dai et al. 2020,
+    arXiv:2006.03236) pools each two rows where a block of layers begins.
+    """
+    for module in model.modules():
+        if type(module).__name__ == PROPHET:
+            raise CannotRecord(LOOKS_AHEAD)
+        if type(module).__name__ == FUNNEL and len(module.blocks) > 1:  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
+            raise CannotRecord(MERGES)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The one attention of a module: what its projections made, and which of them did so before the softmax."""
+
+    heard: Heard
+    projected: list[Tensor]
+    before: list[nn.Module]
+
+
+def _listened(
+    model: Any, forward: Callable[[], Any], factors: Mapping[nn.Module, float]
+) -> tuple[dict[nn.Module, _Seen], bool]:
+    """What each module multiplies in a forward, and whether something was multiplied that is not told apart.
+
+    ``factors`` multiply what these projections make.
+    """
+    stack: list[nn.Module] = []
+    made: list[tuple[tuple[nn.Module, ...], Tensor, int]] = []
+    products = Products(lambda: tuple(stack))
+
+    def enter(module: nn.Module, _: Any) -> None:
+        stack.append(module)
+
+    def leave(module: nn.Module, _: Any, output: Any) -> Any:
+        changed = None
+        if isinstance(module, MADE_OF) and torch.is_tensor(output):
+            if module in factors:
+                changed = output = output * factors[module]
+            made.append((tuple(stack), output, len(products.heard)))
+        stack.pop()
+        return changed
+
+    hooks = [module.register_forward_pre_hook(enter) for module in model.modules()]
+    hooks += [module.register_forward_hook(leave, always_call=True) for module in model.modules()]
+    try:
+        with tried(N_("it does not run on a text alone ({error})")), products:
+            forward()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    seen: dict[nn.Module, _Seen] = {}
+    for number, heard in enumerate(products.heard):
+        inside = _shared(heard.places)
+        if not inside or inside[-1] in seen:
+            raise CannotRecord(ATTENDS_AGAIN)
+        within = [(place, output, before) for place, output, before in made if inside[-1] in place]
+        outputs = [output for _, output, _ in within]
+        outputs += [output for place, output in products.projected if inside[-1] in place]
+        earlier = [place[-1] for place, _, before in within if before <= number]
+        seen[inside[-1]] = _Seen(heard, outputs, earlier)
+    return seen, products.unread
+
+
+def _forms(model: Any, forward: Callable[[], Any], seen: Mapping[nn.Module, _Seen]) -> dict[nn.Module, Form]:
+    """What every module does with every text.
+
+    Small weights drown q·k in the roundings of the bias beside it, large ones give scores so low that they might as
+    well be masked. So where a module's scale is no known number, the model runs once more with projections multiplied
+    to give products of a usual size; what is seen there must explain the model's own numbers too.
+    """
+    forms: dict[nn.Module, Form] = {}
+    refused: dict[nn.Module, CannotRecord] = {}
+    for module, one in seen.items():
+        try:
+            forms[module] = _form(one.heard, one.projected)
+        except CannotRecord as error:
+            refused[module] = error
+    unsure = [
+        module for module, one in seen.items() if module not in forms or not _is_known(forms[module].scale, one.heard)
+    ]
+    factors: dict[nn.Module, float] = {}
+    for module in unsure:
+        factors |= dict.fromkeys(seen[module].before, _evened(seen[module].heard))
+    again = _listened(model, forward, factors)[0] if factors else {}
+    for module in (one for one in unsure if one in again):
+        own = seen[module]
+        try:
+            form = _form(again[module].heard, again[module].projected)
+            if module not in forms or _is_known(form.scale, own.heard):
+                forms[module] = _explaining(own, form)
+        except CannotRecord:
+            continue
+    for module, error in refused.items():
+        if module not in forms:
+            raise error
+    return forms
+
+
+def _explaining(seen: _Seen, form: Form) -> Form:
+    """The form, once it explains these numbers too. Raises CannotRecord where it does not."""
+    _explained(seen.heard, seen_by(seen.heard), form)
+    return replace(form, rotation=_rotation(_first(seen.heard), seen.projected))
+
+
+def _evened(heard: Heard) -> float:
+    """The power of two that makes the products of one module a few units in size, if both sides are multiplied."""
+    size = float(heard.products.double().std())
+    return 2.0 ** round(math.log2(EVEN / size) / 2) if size > 0 and math.isfinite(size) else 1.0
+
+
+def prove(
+    records: Iterable[LayerRecord],
+    layers: Sequence[nn.Module],
+    n_tokens: int,
+    forward: Callable[[], Any],
+    n_globals: int = 0,
+) -> None:
+    """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream.
+
+    ``n_globals`` are tokens of the encoder's own, beside those of the text.
+    """
+    if not all(verify(record, None, ROWS).ok for record in records):
+        raise CannotRecord(why_unexplained(forward))
+    streams: list[Tensor] = []
+    with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
+        forward()
+    n_rows = max(rows(layers, n_tokens) for rows in (rows_of, rows_in_blocks, hashed_rows))
+    if any(not torch.is_tensor(stream) or len(stream) != n_rows + n_globals for stream in streams):
+        raise CannotRecord(NO_STREAM)
+
+
+def _watch(module: nn.Module, form: Form) -> None:
+    open_: list[Products] = []
+    projected: list[Tensor] = []
+
+    def project(_module: nn.Module, _: Any, output: Any) -> None:
+        if open_ and torch.is_tensor(output):
+            projected.append(output)
+
+    def enter(module: nn.Module, *_: Any) -> None:
+        if to_be_recorded(module):
+            open_.append(Products(apart=type(module).__name__ in CONVOLVED))
+            open_[-1].__enter__()
+
+    def leave(module: nn.Module, _: Any, output: Any) -> None:
+        if not open_:
+            return
+        products = open_.pop()
+        products.__exit__(None, None, None)
+        recording = recorded_now()
+        if recording is not None and output is not None:  # None: it ended by an error, which goes on by itself
+            if type(module).__name__ in CONVOLVED and products.heard:
+                _check_convolved(module, products.heard[0], output[0])
+            _record(recording, recording.names[id(module)], products.heard, form, projected)
+        projected.clear()
+
+    if form.rotation is not None:
+        for part in (one for one in module.modules() if isinstance(one, MADE_OF)):
+            part.register_forward_hook(project)
+    module.register_forward_pre_hook(enter)
+    module.register_forward_hook(leave, always_call=True)
+
+
+def _check_convolved(module: Any, heard: Heard, output: Tensor) -> None:
+    """Raises CannotRecord where what the module returned is not what its softmax made and its convolution of values."""
+    beside = module.conv(heard.v[None])[0]
+    whole = (heard.output + beside).transpose(0, 1).flatten(1)
+    near = CLOSE * torch.finfo(output.dtype).eps * float(heard.output.abs().max() + beside.abs().max())
+    if not bool(((whole - output[0]).abs() <= near).all()):
+        raise CannotRecord(CHANGED_OUTPUT)
+
+
+def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form, projected: Sequence[Tensor]) -> None:
+    name, _ = recording.enter(name)
+    if len(every) != 1:
+        raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
+    heard, sink, known = every[0], recording.sink, recording.known.get(name)
+    output, visible = heard.output.transpose(0, 1), seen_by(heard)
+    recording.rotary_calls = _calls_of(recording, heard, form)
+    if sink is not None:
+        if form.biased:
+            raise CannotRecord(GROWING_BIAS)
+        if known is not None and not is_of(known, visible):
+            raise CannotRecord(UNKNOWN_MASK)
+        if recording.grown(name, (heard.q[None], heard.k[None], heard.v[None], output[None]), None) is not None:
+            return
+    rule = known or rule_of_cells(visible, across=form.across)
+    whole = _explained(heard, visible, form)
+    seen = LayerRecord(
+        q=whole.q,
+        k=whole.k,
+        v=heard.v,
+        output=output,
+        scale=whole.scale,
+        softcap=None,
+        sinks=None,
+        mask=rule,
+        window=window_of(rule.own),
+        rotation=form.rotation and (rotation_between(projected, heard) or form.rotation),
+        eager=True,
+        bias=whole.bias,
+    )
+    recording.take(name, seen)
+
+
+def _explained(heard: Heard, visible: Tensor, form: Form) -> Explained:
+    """What makes these scores. Raises CannotRecord where what the first text showed of them does not."""
+    if form.told is None:
+        return Explained(heard.q, heard.k, form.scale, _bias(heard, visible, form))
+    return explained(heard, visible, form.told)
+
+
+def _calls_of(recording: Recording, heard: Heard, form: Form) -> list[RotaryCall]:
+    """The calls of a rotary function that turned these queries, where they were turned by one that can be read."""
+    turned = form.rotation is not None and find_call(recording.rotary_calls, heard.q) is not None
+    return recording.rotary_calls if turned else []
+
+
+def seen_by(heard: Heard) -> Tensor:
+    """Which cells ``[heads, queries, keys]`` may have a weight; no q·k of these lengths is as low as what hides one."""
+    products = [(heard.q, heard.k), *((term.left, term.table) for term in heard.terms)]
+    most = torch.stack([left.float().norm(dim=-1) * right.float().norm(dim=-1).amax() for left, right in products])
+    away = (2 * most.sum(dim=0)[..., None]).clamp(min=HIDDEN)
+    return heard.scores >= heard.scores.amax(dim=-1, keepdim=True) - away
+
+
+def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
+    """What the first text shows: the multiple of q·k, found beside a bias of any size that a distance has."""
+    visible, products, scores = seen_by(heard), heard.products.double(), heard.scores.double()
+    across = visible.shape[1] != visible.shape[2]
+    if not (across or bool(torch.diagonal(visible, dim1=1, dim2=2).all())):
+        raise CannotRecord(MORE_IN_SCORES)
+    if heard.terms:
+        more = told(heard, visible)
+        whole = explained(heard, visible, more)
+        return Form(whole.scale, True, _rotation(_first(heard), projected), across, more)
+    off_score, off_q = (_apart(one.masked_fill(~visible, 0.0), visible, across) for one in (scores, products))
+    scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), heard)
+    unit = _unit(heard, scale)
+    off = (scores - scale * products).masked_fill(~visible, 0.0).abs()
+    biased, rotation = bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard.q, projected)
+    form = Form(scale, biased, rotation, across)
+    if form.biased and across:  # no distance parts two texts
+        raise CannotRecord(MORE_IN_SCORES)
+    _bias(heard, visible, form)
+    return form
+
+
+def _first(heard: Heard) -> Tensor:
+    """The queries, before anything was added to those of one product."""
+    return heard.origins[0].base if heard.terms else heard.q
+
+
+def _bias(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
+    """What the scores hold beside the multiple of q·k, a head at a time: a long text has many cells.
+
+    Raises CannotRecord where a distance does not tell it.
+    """
+    found = [_bias_of(heard.of_head(head), visible[head : head + 1], form) for head in range(len(heard.q))]
+    biases = [one for one in found if one is not None]
+    return replace(biases[0], values=torch.cat([one.values for one in biases]).float()) if biases else None
+
+
+def _bias_of(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
+    rest = (heard.scores.double() - form.scale * heard.products.double()).masked_fill(~visible, 0.0)
+    near = CLOSE * _unit(heard, form.scale)
+    if not form.biased:
+        if bool((rest.abs() <= near).all()):
+            return None
+        raise CannotRecord(MORE_IN_SCORES)
+    from_own = near + torch.diagonal(near, dim1=1, dim2=2)[..., None]  # what is taken away is rounded too
+    for one, rounded in ((rest, near), (_from_diagonal(rest, visible), from_own)):
+        found = by_distance(one, visible, rounded)
+        if found is not None:
+            return found
+    raise CannotRecord(MORE_IN_SCORES)
+
+
+def _unit(heard: Heard, scale: float) -> Tensor:
+    """One unit of the dtype of every score, and of the lengths that it is the product of."""
+    keys = heard.k.double().norm(dim=-1).repeat_interleave(len(heard.q) // len(heard.k), dim=0)
+    lengths = heard.q.double().norm(dim=-1)[:, :, None] * keys[:, None]
+    return _eps(heard) * (scale * lengths + heard.scores.double().abs())
+
+
+def _eps(heard: Heard) -> float:
+    return max(torch.finfo(dtype).eps for dtype in (heard.scores.dtype, heard.q.dtype))
+
+
+def _apart(scores: Tensor, visible: Tensor, across: bool) -> Tensor:
+    """Less what a row has in common, and, within one text, what a distance alone tells."""
+    if not across:
+        return _from_means(_from_diagonal(scores, visible), visible)
+    mean = scores.sum(dim=-1, keepdim=True) / visible.sum(dim=-1, keepdim=True)
+    return (scores - mean).masked_fill(~visible, 0.0)
+
+
+def _from_diagonal(scores: Tensor, visible: Tensor) -> Tensor:
+    """Less what the row has where a token looks at itself."""
+    own = torch.diagonal(scores, dim1=1, dim2=2)[..., None]
+    return (scores - own).masked_fill(~visible, 0.0)
+
+
+def _from_means(scores: Tensor, visible: Tensor) -> Tensor:
+    """Less the mean of a head's cells of the same distance: what a distance alone tells is gone."""
+    heads, queries, keys = (slice(0, size) for size in scores.shape)
+    return (scores - mean_by_distance(scores, visible).tile(heads, queries, keys)).masked_fill(~visible, 0.0)
+
+
+def _known_number(scale: float, heard: Heard) -> float:
+    """1 or 1/√d where rounding alone parts them: a forward in a coarse dtype tells it no better."""
+    return next((one for one in _known_numbers(heard) if abs(scale - one) <= 2 * _eps(heard) * one), scale)
+
+
+def _known_numbers(heard: Heard) -> tuple[float, ...]:
+    return (1.0, heard.q.shape[-1] ** -0.5)
+
+
+def _is_known(scale: float, heard: Heard) -> bool:
+    return scale in _known_numbers(heard)
+
+
+def _rotation(q: Tensor, projected: Sequence[Tensor]) -> str | None:
+    """None where the last token's queries are numbers that a projection of this module made, or √d of them."""
+    last = q[:, -1].flatten().float()
+    for factor in (1.0, q.shape[-1] ** -0.5, q.shape[-1] ** -0.25):
+        if any(bool(torch.isin(last, (made * factor).float().flatten()).all()) for made in projected):
+            return None
+    return CHANGED_QUERIES
+
+
+def _shared(places: Sequence[Sequence[nn.Module]]) -> list[nn.Module]:
+    """The modules, from the outermost on, that all of these calls were made in."""
+    return [at[0] for at in takewhile(lambda at: len(set(at)) == 1, zip(*places))]

@@ -1,0 +1,25 @@
+"""An attention by code of the model's own begins: it can be recorded, and not be changed."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from model_runner.errors import N_, EditNotPossible
+from model_runner.local.cancellation import pause
+from model_runner.local.recording.recorder import recorded_now
+
+NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
+
+
+def to_be_recorded(module: nn.Module) -> bool:
+    """Whether what this module begins now is to be recorded. Raises EditNotPossible where it was to be changed.
+
+    A decoder that asks the interface may be changed beside an encoder that does not.
+    """
+    pause()
+    recording = recorded_now()
+    if recording is not None and recording.edit is not None:
+        own = recording.edit.layers.get(recording.names[id(module)])
+        if own is None or own.changes or recording.edit.matrices or recording.edit.rotation is not None:
+            raise EditNotPossible(reason=NO_EDITS)
+    return recording is not None and recording.keeps

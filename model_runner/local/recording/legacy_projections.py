@@ -1,0 +1,93 @@
+"""An attention by code of its own that is known: what its projections make is kept, and a record is made of it.
+
+Which keys its code gives each query, and how it scores them, is said by who asks for the record; that this gives what
+the module went on with is checked, as of every layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from model_runner.local.recording.cannot_record import CannotRecord
+from model_runner.local.recording.legacy_call import to_be_recorded
+from model_runner.local.recording.recorder import UNKNOWN_MASK, recorded_now
+from model_runner.record import LayerRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One call of an attention module, of one text.
+
+    ``made`` is what its parts made by name, of one that was called several times each in turn; ``before`` is what the
+    projection of its output, which is one of them, was given, in turn too.
+    """
+
+    made: dict[str, list[Tensor]]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    output: Any
+    before: tuple[Tensor, ...]
+
+    def only(self, name: str) -> Tensor:
+        """What a part made that was called once."""
+        (found,) = self.made[name]
+        return found
+
+
+def watch_projections(
+    module: nn.Module,
+    parts: tuple[str, ...],
+    record: Callable[[Call], LayerRecord],
+    *,
+    last: str | None = None,
+    named: nn.Module | None = None,
+) -> None:
+    """From now on, whenever ``module`` runs while a recording is active, what ``record`` makes of it is taken.
+
+    ``parts`` are the names of modules in it, ``last`` that of the one that its output goes through. The record has the
+    name of ``named``, in whose place the module stands from time to time.
+    """
+    made: dict[str, list[Tensor]] = {}
+    before: list[Tensor] = []
+    is_open: list[bool] = []
+
+    def enter(module: nn.Module, *_: Any) -> None:
+        if to_be_recorded(named or module):
+            is_open.append(True)
+
+    def keep(name: str) -> Callable[..., None]:
+        def kept(_module: nn.Module, given: tuple[Any, ...], output: Tensor) -> None:
+            if is_open:
+                made.setdefault(name, []).append(output.clone())  # code divides queries in place, for one
+                if name == last:
+                    before.append(given[0])
+
+        return kept
+
+    def leave(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        recording = recorded_now()
+        try:
+            if is_open and recording is not None and output is not None:  # None: it ended by an error
+                name, _ = recording.enter(recording.names[id(named or module)])
+                if recording.sink is not None:
+                    raise CannotRecord(UNKNOWN_MASK)
+                call = Call(dict(made), args, kwargs, output, tuple(before))
+                recording.take(name, record(call))
+        finally:
+            is_open.clear()
+            made.clear()
+            before.clear()
+
+    for name in (*parts, *(() if last is None else (last,))):
+        module.get_submodule(name).register_forward_hook(keep(name))
+    module.register_forward_pre_hook(enter)
+    module.register_forward_hook(leave, with_kwargs=True, always_call=True)
+
+
+def by_head(made: Tensor, n_heads: int) -> Tensor:
+    """``[1, tokens, heads * d]`` of one text as (heads, tokens, d)."""
+    return made[0].unflatten(-1, (n_heads, -1)).transpose(0, 1)

@@ -1,0 +1,70 @@
+"""A model's forward as transformers has it, and whether the recorded one says the same: tried once, at load.
+
+A model may read its implementation of attention in places of its own, beside the function that it calls: whatever the
+reason, a forward that changes when it is recorded is not the model's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model_runner.errors import N_, Reason, first_line
+from model_runner.local.recording.recorder import CannotRecord
+
+BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+NO_NUMBERS = N_("what it says is no number (NaN): its weights are damaged, or too large for this number format")
+
+
+def text_config(model: Any) -> Any:
+    """What the configuration says of the text; a model of texts and pictures has several."""
+    return model.config.get_text_config(decoder=True)
+
+
+@contextlib.contextmanager
+def tried(sentence: str) -> Generator[None]:
+    """What the model's own code does with a few tokens. Raises CannotRecord: the sentence, with its ``{error}``."""
+    try:
+        yield
+    except BROKEN as error:
+        if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error):
+            raise
+        raise CannotRecord(Reason(sentence, {"error": first_line(error)})) from error
+
+
+def plain_forward(model: Any, ids: Tensor) -> Tensor:
+    """What the model says of these tokens before anything of ours touches it. Raises CannotRecord, of NaN too."""
+    with tried(N_("it does not run on a text alone ({error})")):
+        return of_numbers(said(run(model, ids)))
+
+
+def run(model: Any, ids: Tensor) -> Any:
+    """One forward over these tokens, without a cache."""
+    with torch.no_grad():
+        return model(input_ids=ids, use_cache=False, return_dict=True)
+
+
+def said(output: Any) -> Tensor:
+    """The logits, or, without an output layer, the last hidden state."""
+    return output.logits if torch.is_tensor(getattr(output, "logits", None)) else output.last_hidden_state
+
+
+def of_numbers(found: Tensor) -> Tensor:
+    """The same; −inf is a token that the model removes. Raises CannotRecord for NaN."""
+    if bool(found.isnan().any()):
+        raise CannotRecord(NO_NUMBERS)
+    return found
+
+
+def same(recorded: Tensor, plain: Tensor) -> bool:
+    """Whether rounding alone can make the difference: the first half of the digits agree."""
+    finite = plain.isfinite()
+    if not torch.equal(recorded.isfinite(), finite):
+        return False
+    size = plain[finite].float()
+    return bool((recorded[finite].float() - size).norm() <= torch.finfo(plain.dtype).eps ** 0.5 * size.norm())

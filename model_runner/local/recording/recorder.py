@@ -1,0 +1,672 @@
+"""The one place that sees every layer's q, k and v: an attention function registered with transformers.
+
+The function computes nothing itself: it hands on to transformers' own scaled_dot_product_attention path, or, where
+that path cannot express the layer (soft-cap, sinks), to the modeling module's own eager function, a block of query
+rows at a time. While a :class:`Recording` is active in this context it also keeps what went in and what came out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import sys
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import AttentionMaskInterface, causal_mask_function, sdpa_mask
+
+from attention.masks import chosen_of, window_of
+from model_runner.capture import COMPRESSED, TOKENS
+from model_runner.errors import N_, EditNotPossible
+from model_runner.head_difference import HeadDifference
+from model_runner.key_choice import KeyChoice
+from model_runner.layer_edit import LayerEdit
+from model_runner.local.cancellation import pause
+from model_runner.local.recording.cannot_record import CannotRecord
+from model_runner.local.recording.changed_matrices import added
+from model_runner.local.recording.chunked_eager import eager_by_rows
+from model_runner.local.recording.compressed_keys import (
+    GROWING,
+    TURNED_BY_BLOCK,
+    compression_of,
+    edit_of_entries,
+    rule_of_entries,
+    watch_compressors,
+)
+from model_runner.local.recording.compressed_keys import OF_BOTH as COMPRESSED_TOO
+from model_runner.local.recording.edited_mask import masked
+from model_runner.local.recording.forward_edit import ForwardEdit
+from model_runner.local.recording.head_pairs import HeadPairs
+from model_runner.local.recording.indexer import (
+    Choice,
+    NewlyChosen,
+    choosing,
+    chosen_cells,
+    hear_indexers,
+    narrowed,
+    newly_chosen,
+)
+from model_runner.local.recording.mask_parsing import rule_of, rule_of_cells
+from model_runner.local.recording.merged_attention import MERGED, READ_UNTURNED, MergedCall, Part, watch_merged
+from model_runner.local.recording.rotary_hooks import FoundRotation, RotaryCall, find_rotation, watch_rotations
+from model_runner.local.recording.step_consumer import Sink
+from model_runner.local.recording.to_device import at, cells_of, same_cells
+from model_runner.local.recording.token_made_bias import (
+    OTHER_BIAS,
+    OTHER_MASK,
+    MadeBias,
+    check_edit,
+    key_bias,
+    profile_bias,
+    several,
+    sharpened,
+    watch_made_biases,
+)
+from model_runner.local.recording.token_rows import NONE, TokenRows, rows_of
+from model_runner.mask_rule import CAUSAL, FULL, MaskRule
+from model_runner.record import LayerRecord
+from model_runner.relative_bias import RelativeBias, relative
+
+V = TypeVar("V")
+NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
+WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal by the mask they are given alone
+IN_SCORES = ("softcap", "s_aux", "sinks", "position_bias", "indices")  # options that make scores more than products
+BY_QUERY = ("position_bias", "sinks")  # options of attention that may have a row a query
+EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks by themselves, as what is added to scores
+GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
+UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
+SEVERAL = N_("it splits one text into a batch of several")
+ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
+IN_PARTS = N_("its heads get their values in two parts, and a variant of softmax would need both at once")
+
+
+@dataclass(frozen=True)
+class AttentionCalls:
+    """Of modules that attend more than once in a forward, by qualified name: how often, and in how many parts each.
+
+    A call in parts has the same queries and keys in every part and other values (DiffLlama): they make one record.
+    """
+
+    times: Mapping[str, int] = field(default_factory=dict[str, int])
+    parts: Mapping[str, int] = field(default_factory=dict[str, int])
+    pairs: Mapping[str, HeadPairs] = field(default_factory=dict[str, HeadPairs])  # how a module joins its parts
+
+    def keys(self, modules: Iterable[str]) -> list[str]:
+        """The keys of all calls of these modules."""
+        return [key_of_call(module, call) for module in modules for call in range(self.times.get(module, 1))]
+
+
+def key_of_call(module: str, call: int) -> str:
+    """What the record of a module's call is kept under: the module's name, for the calls after the first numbered."""
+    return module if call == 0 else f"{module}@{call}"
+
+
+def module_of_call(key: str) -> str:
+    """The qualified name of the module whose call this is."""
+    return key.partition("@")[0]
+
+
+@dataclass(eq=False)
+class Recording:
+    """What one forward leaves behind; filled in place while the forward runs."""
+
+    names: dict[int, str]  # id of an attention module -> its qualified name
+    calls: AttentionCalls | None = field(default_factory=AttentionCalls)  # None: they are being found out
+    keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
+    sink: Sink | None = None  # takes what layers show, instead of ``records``
+    known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, where this forward need not show them
+    keeps: bool = True  # False: only ``edit`` is wanted of this forward, and it may be of a whole batch
+    whole_masks: bool = False  # have every mask made, also where the layer could do without
+    edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
+    start: int = 0  # position of the first query: tokens that a cache already held
+    n_rotary: int = 0  # calls of the rotary function so far
+    home: torch.device | None = None  # where what is kept is; None until a layer has shown itself
+    called: dict[str, int] = field(default_factory=dict)  # how often each module has attended in this forward
+    held: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # values and output of a call's parts so far
+    again: set[str] = field(default_factory=set)  # calls with the queries and keys of the call before them
+    read: tuple[Tensor, Tensor] | None = None  # queries and keys of the last call, where calls are being found out
+    records: dict[str, LayerRecord] = field(default_factory=dict)
+    rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
+    biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
+    made: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)  # id of a module -> what it made for its scores
+    read_keys: dict[int, int] = field(
+        default_factory=dict[int, int]
+    )  # id of a module -> keys of what is read, the last
+    n_compressed: dict[int, int] = field(default_factory=dict[int, int])  # id of a module -> its compressed keys
+    compressed: dict[str, LayerRecord] = field(default_factory=dict[str, LayerRecord])  # beside those of ``records``
+    choices: list[Choice] = field(default_factory=list)  # what indexers have said in this forward
+    kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
+    rotary_calls: list[RotaryCall] = field(default_factory=list)
+    rotations: list[FoundRotation] = field(default_factory=list)  # of the layers so far, each once
+
+    def enter(self, module: str) -> tuple[str, int]:
+        """A module attends: the key of its call in this forward, and which part of that call this is.
+
+        Raises CannotRecord where it attends more often than at load: its record would replace another one.
+        """
+        count = self.called.get(module, 0)
+        self.called[module] = count + 1
+        parts = 1 if self.calls is None else self.calls.parts.get(module, 1)
+        call, part = divmod(count, parts)
+        if self.calls is not None and call >= self.calls.times.get(module, 1):
+            raise CannotRecord(ATTENDS_AGAIN)
+        return key_of_call(module, call), part
+
+    def pass_over(self, key: str) -> None:
+        """The call of this key does not take place in this forward: its layer is left out."""
+        module = module_of_call(key)
+        parts = 1 if self.calls is None else self.calls.parts.get(module, 1)
+        self.called[module] = self.called.get(module, 0) + parts
+
+    def join(self, module: str, given: Tensor) -> None:
+        """What a module that attends in parts has made of them, ``[1, queries, heads / parts · d_value]``."""
+        pairs = None if self.calls is None else self.calls.pairs.get(module)
+        if pairs is None or self.calls is None or not self.keeps:
+            return
+        key = key_of_call(module, self.called[module] // self.calls.parts[module] - 1)
+        if self.sink is not None:
+            self.sink.join(key, given if self.home is None else given.to(self.home), pairs)
+        elif (record := self.records.get(key)) is not None:
+            rows = given.reshape(record.output.shape[0], -1, record.output.shape[2]).to(record.output.device)
+            difference = HeadDifference(pairs.factor, pairs.gain, pairs.eps, self.keep(rows))
+            self.records[key] = replace(record, difference=difference)
+
+    def parts_of(self, module: nn.Module) -> int:
+        """In how many parts a call of this module attends."""
+        return 1 if self.calls is None else self.calls.parts.get(self.names[id(module)], 1)
+
+    def note_read(self, key: str, query: Tensor, keys: Tensor) -> None:
+        """While calls are being found out: whether one reads the very queries and keys of the call before it."""
+        if self.calls is None:
+            if self.read is not None and self.read[0] is query and self.read[1] is keys:
+                self.again.add(key)
+            self.read = query, keys
+
+    def grown(
+        self,
+        name: str,
+        shown: tuple[Tensor, Tensor, Tensor, Tensor],
+        chosen: NewlyChosen | None,
+        own: TokenRows = NONE,
+    ) -> Tensor | None:
+        """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know.
+
+        ``shown`` are queries, keys, values and output; ``own`` is what the new tokens make of bias, mask and sinks.
+        """
+        query, _, _, output = shown
+        here = self._brought((shown, chosen, own), query)
+        if self.sink is None or not self.sink.more(name, here[0], self.rotary_calls, here[1], here[2]):
+            return None
+        self.rotary_calls.clear()
+        substitutes = self.edit is not None and self.edit.layers[name].substitutes
+        return self.sink.substituted(name).to(output.device) if substitutes else output
+
+    def _brought(self, shown: V, q: Tensor) -> V:
+        """What a layer with these queries shows, on the device of the first layer; the calls of its rotation too."""
+        self.home = self.home or q.device
+        if q.device == self.home:
+            return shown
+        self.rotary_calls = at(self.rotary_calls, self.home)
+        return at(shown, self.home)
+
+    def take(self, name: str, seen: LayerRecord) -> None:
+        """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
+        if not self.keeps:
+            return
+        seen = self._brought(seen, seen.q)
+        if self.sink is not None:
+            self.sink.begin(name, seen, self.rotary_calls)
+        else:
+            found = find_rotation(self.rotary_calls, seen.q, self.rotations)
+            if isinstance(found, FoundRotation) and found not in self.rotations:
+                self.rotations.append(found)
+            rotation = found.rotation if isinstance(found, FoundRotation) else found or seen.rotation
+            self.records[name] = replace(self._kept(seen), rotation=rotation)
+        self.rotary_calls.clear()
+
+    def take_compressed(self, name: str, seen: LayerRecord) -> None:
+        """Keep a layer's look at its compressed keys."""
+        self.compressed[name] = replace(self._kept(self._brought(seen, seen.q)), q=self.records[name].q)
+
+    def _kept(self, seen: LayerRecord) -> LayerRecord:
+        """The record with tensors of its own."""
+        return replace(
+            seen,
+            q=self.keep(seen.q),
+            k=self.keep(seen.k),
+            v=self.keep(seen.v),
+            output=self.keep(seen.output),
+            choice=self._kept_choice(seen.choice),
+        )
+
+    def _kept_choice(self, choice: KeyChoice | None) -> KeyChoice | None:
+        """Kept once for all layers that share it."""
+        if choice is not None and choice.indexer not in self.kept_choices:
+            q, k, weights = (self.keep(one) for one in (choice.q, choice.k, choice.weights))
+            self.kept_choices[choice.indexer] = replace(choice, q=q, k=k, weights=weights)
+        return None if choice is None else self.kept_choices[choice.indexer]
+
+    def chosen(self, indices: Tensor | None, rule: MaskRule, key: Tensor) -> NewlyChosen | None:
+        """What the indexer said that these are the words of; None: every query reads all keys it may."""
+        if indices is None:
+            return None
+        choice = next((one for one in reversed(self.choices) if one.indices is indices), Choice(indices, None))
+        return newly_chosen(choice, rule, self.start, key.shape[2])
+
+
+_ACTIVE: contextvars.ContextVar[Recording | None] = contextvars.ContextVar("attention_atlas_recording", default=None)
+
+
+@contextlib.contextmanager
+def active(recording: Recording) -> Generator[Recording]:
+    """Record every attention call of this context (threads do not inherit it)."""
+    token = _ACTIVE.set(recording)
+    try:
+        edit = recording.edit
+        with added(() if edit is None else edit.matrices), choosing(None if edit is None else edit.indexers):
+            yield recording
+    finally:
+        _ACTIVE.reset(token)
+        recording.choices.clear()
+        recording.kept_choices.clear()
+        recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
+        recording.biases.clear()
+        recording.made.clear()
+        recording.read_keys.clear()
+        recording.n_compressed.clear()
+        recording.rotary_calls.clear()
+        recording.rotations.clear()
+        recording.called.clear()
+        recording.held.clear()
+        recording.read = None
+
+
+def recorded_now() -> Recording | None:
+    """What this context's forward is recorded by."""
+    return _ACTIVE.get()
+
+
+def hear_rotations(model: nn.Module) -> None:
+    """Have the calls of the model's rotary functions kept while a recording is active, process-wide."""
+    watch_rotations(model, _take_rotation, _edit_rotation)
+
+
+def hear_joined(pairs: Mapping[str, HeadPairs]) -> None:
+    """Have what these modules make of the parts of their attention kept while a recording is active."""
+
+    def hear(name: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
+        def hook(_: nn.Module, args: tuple[Any, ...]) -> None:
+            if (recording := _ACTIVE.get()) is not None:
+                recording.join(name, args[0])
+
+        return hook
+
+    for name, one in pairs.items():
+        one.projection.register_forward_pre_hook(hear(name))
+
+
+def install(model: nn.Module) -> None:
+    """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
+    hear_rotations(model)
+    hear_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
+    watch_made_biases(model, _take_made)
+    watch_merged(model, _take_read)
+    compresses = watch_compressors(model, _take_compressed)
+    name = EAGER_MASKS if compresses else NAME  # DeepSeek-V4 appends numbers to its mask, which must not be cells
+    model.set_attn_implementation(name)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
+
+
+def _take_rotation(call: RotaryCall) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.rotary_calls.append(call)
+
+
+def _take_choice(indexer: nn.Module, choice: Choice) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        how = choice.how and narrowed(choice.how, indexer, recording.names[id(indexer)])
+        recording.choices.append(replace(choice, how=how))
+
+
+def _take_made(module: nn.Module, made: tuple[Tensor, ...]) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.made[id(module)] = made
+
+
+def _take_read(module: nn.Module, n_read: int) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.read_keys[id(module)] = n_read
+
+
+def _take_compressed(module: nn.Module, count: int) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.n_compressed[id(module)] = count
+
+
+def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    recording = _ACTIVE.get()
+    if recording is None or recording.edit is None or recording.edit.rotation is None:
+        return cos, sin
+    recording.n_rotary += 1
+    return recording.edit.rotation.apply(cos, sin, start=recording.start, call=recording.n_rotary - 1)
+
+
+def recordable_mask(
+    *args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any
+) -> Any:
+    """transformers' sdpa mask, remembering the rule it was made from."""
+    recording = _ACTIVE.get()
+    if recording is not None and recording.whole_masks:
+        options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    mask = sdpa_mask(*args, mask_function=mask_function, use_vmap=use_vmap, **options)
+    if recording is not None and mask is not None:
+        recording.rules.append((mask, MaskRule(rule_of(mask_function, mask))))
+    return mask
+
+
+def recordable_whole_mask(*args: Any, **options: Any) -> Any:
+    """The same where transformers would leave a causal one out, for attention that it knows to be causal by itself."""
+    return recordable_mask(*args, **{**options, "allow_is_causal_skip": False})
+
+
+def recordable_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **options: Any) -> Any:
+    """The same as 0 and the least number, as transformers' eager attention adds it: NLLB-MoE's experts read it too."""
+    mask = recordable_whole_mask(*args, **options)
+    if mask is None:
+        return None
+    added = torch.where(mask, torch.zeros((), device=mask.device, dtype=dtype), torch.finfo(dtype).min)
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.rules[-1] = (added, recording.rules[-1][1])
+    return added
+
+
+def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record, in the order of the computation
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    **options: Any,
+) -> tuple[Tensor, None]:
+    """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
+    pause()
+    recording = _ACTIVE.get()
+    if recording is not None and id(module) in recording.read_keys:
+        return _merged(recording, module, (query, key, value), attention_mask, scaling, options), None
+    if recording is not None and recording.n_compressed.get(id(module)):
+        return _with_compressed(recording, module, (query, key, value), attention_mask, scaling, options), None
+    rule, edit, chosen, own_bias, name, part, n_parts = None, None, None, None, "", 0, 1
+    indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
+    bias, softcap = options.get("position_bias"), options.get("softcap")
+    sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
+    own = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    causal = own and (query.shape[2] > 1 or key.shape[2] == 1)  # one token that reads a cache sees all of it
+    eager, window = softcap is not None or sinks is not None, options.get("sliding_window")
+    if recording is not None:
+        name, part = recording.enter(recording.names[id(module)])
+        recording.note_read(name, query, key)
+        n_parts = recording.parts_of(module)
+        own_bias = _made_bias(recording, module, query, attention_mask, bias)
+        rule = own_bias.rule if own_bias is not None and own_bias.rule is not None else recording.known.get(name)
+        rule = rule or _rule_of(recording, attention_mask, causal, window, query.shape[2])
+        chosen = recording.chosen(indices, rule, key)
+        rule = rule if chosen is None else chosen.rule(rule)
+        edit = None if recording.edit is None else recording.edit.layers[name]
+    if indices is not None:
+        cells = chosen_cells(indices, key.shape[2])
+        attention_mask = cells if attention_mask is None else attention_mask & cells
+    if recording is not None and rule is not None and edit is not None:
+        if own_bias is not None:
+            check_edit(own_bias.bias, edit)
+            if own_bias.mask is not None and (edit.masks or edit.temperatures):  # a bias is edited apart from the mask
+                attention_mask, options["position_bias"] = own_bias.mask, own_bias.added
+        key, value = edit.read(key), edit.read(value)
+        query = _sharpened(recording, edit, query, eager, first=part == 0)
+        rule = edit.rule(rule)
+        attention_mask, bias = masked(edit, rule, recording.start, query, key, attention_mask, options)
+    if eager:
+        by_query = {
+            name: one for name, one in options.items() if torch.is_tensor(one) and name in BY_QUERY and one.dim() == 4
+        }
+        shared = {name: one for name, one in options.items() if name not in by_query}
+        eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **shared)
+        rule_of_none = CAUSAL if causal else FULL
+        output = eager_by_rows(eager_function, query, key, value, attention_mask, rule_of_none, by_query)
+    else:
+        output = sdpa_attention_forward(
+            module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
+        )[0]
+    if recording is not None and rule is not None and (recording.keeps or (edit is not None and edit.substitutes)):
+        _refuse_unexpressible(options, query)
+        per_query = None if sinks is None or sinks.dim() == 1 else sinks.detach()[0, :, :, 0].contiguous()
+        token_bias = None if own_bias is None else own_bias.bias
+        token_bias = token_bias if token_bias is None or edit is None else sharpened(token_bias, edit)
+        own_rows = rows_of(token_bias, rule, per_query, query.shape[2])
+
+        def record(value: Tensor, output: Tensor) -> Tensor:
+            """The output, of substitutes where an edit puts them in the place of softmax."""
+            if (grown := recording.grown(name, (query, key, value, output), chosen, own_rows)) is not None:
+                return grown
+            seen = LayerRecord(
+                q=query[0], k=key[0], v=value[0], output=output[0],
+                scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
+                softcap=softcap,
+                sinks=None if sinks is None else sinks.detach() if per_query is None else per_query,
+                mask=rule,
+                window=window or window_of(rule.own),
+                rotation=None, eager=eager, edit=edit, bias=token_bias or _bias_of(recording, bias),
+                choice=None if chosen is None else chosen.how,
+            )  # fmt: skip  # a line for what belongs together
+            if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
+                found = find_rotation(recording.rotary_calls, seen.q, recording.rotations)
+                seen = replace(seen, rotation=found.rotation if isinstance(found, FoundRotation) else found)
+            seen = seen.substitute_heads()
+            recording.take(name, seen)
+            return seen.output[None]
+
+        if n_parts == 1:
+            output = record(value, output)
+        elif edit is not None and edit.substitutes:
+            raise EditNotPossible(reason=IN_PARTS)
+        else:
+            recording.held.append((value, output))
+            if part == n_parts - 1:
+                values, outputs = zip(*recording.held, strict=True)
+                recording.held.clear()
+                record(torch.cat(values, dim=-1), torch.cat(outputs, dim=-1))
+    return output if edit is None else edit.part_passed_on(output, part, n_parts), None
+
+
+def _merged(
+    recording: Recording,
+    module: nn.Module,
+    given: tuple[Tensor, Tensor, Tensor],
+    mask: Tensor | None,
+    scaling: float | None,
+    options: dict[str, Any],
+) -> Tensor:
+    """The output of a module whose one softmax weighs two texts; ``given`` are queries, and keys and values of both."""
+    query, key, value = given
+    n_read, name = recording.read_keys.pop(id(module)), recording.enter(recording.names[id(module)])[0]
+
+    def attend(key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, is_causal=False)[0]
+
+    if not recording.keeps and recording.edit is None:
+        return attend(key, value, mask)
+    if mask is None or recording.sink is not None or any(options.get(one) is not None for one in IN_SCORES):
+        raise CannotRecord(MERGED)
+    window, written = getattr(module, "sliding_window", None), key.shape[2] - n_read
+    cells, across = mask[:1, ..., :written], cells_of(mask[:1, ..., written:], query.shape[2])
+    if across is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
+        raise CannotRecord(OTHER_MASK)
+    rules = _rule_of(recording, cells, False, window, query.shape[2]), rule_of_cells(across[None], across=True)
+    edits = [LayerEdit() if recording.edit is None else recording.edit.layers[one] for one in both_of(name)]
+    heres, rests = (slice(0, written), slice(written, None)), (("cross", None), ("decoder", READ_UNTURNED))
+    of_written, of_read = (
+        Part(key[:, :, here], value[:, :, here], mask[..., here], rule, edit, *rest).edited(query)
+        for here, rule, edit, rest in zip(heres, rules, edits, rests, strict=True)
+    )
+    call = MergedCall(query, of_written, of_read, attend)
+    if recording.keeps:
+        _refuse_unexpressible(options, query)
+        scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+        for one, record in zip(both_of(name), call.records(scale, window), strict=True):
+            recording.take(one, record)
+    return call.output()
+
+
+def _with_compressed(
+    recording: Recording,
+    module: nn.Module,
+    given: tuple[Tensor, Tensor, Tensor],
+    mask: Tensor | None,
+    scaling: float | None,
+    options: dict[str, Any],
+) -> Tensor:
+    """The output of a module that reads compressed keys after those of tokens; ``given`` are queries, keys, values."""
+    query, key, value = given
+    n_tokens, name = key.shape[2] - recording.n_compressed[id(module)], recording.enter(recording.names[id(module)])[0]
+    sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
+    eager = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
+
+    def attend(key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        return eager_by_rows(eager, query, key, value, mask, FULL, {})
+
+    if not recording.keeps and recording.edit is None:
+        return attend(key, value, mask)
+    compression = compression_of(module)
+    if mask is None or compression is None or recording.sink is not None or recording.start:
+        raise CannotRecord(GROWING)
+    window, cells = options.get("sliding_window"), cells_of(mask[:1], query.shape[2])
+    if cells is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
+        raise CannotRecord(OTHER_MASK)
+    rule = _rule_of(recording, mask[:1, ..., :n_tokens], False, window, query.shape[2])
+    own = rule_of_entries(cells[:, n_tokens:], compression)
+    edit = LayerEdit() if recording.edit is None else recording.edit.layers[name]
+
+    def part(here: slice, rule: MaskRule, edit: LayerEdit, rest_in: str, rotation: str | None = None) -> Part:
+        given = Part(key[:, :, here], value[:, :, here], cells[None, None, :, here], rule, edit, rest_in, rotation)
+        return given.edited(query, COMPRESSED_TOO)
+
+    of_tokens = part(slice(0, n_tokens), rule, edit, COMPRESSED)
+    of_entries = part(slice(n_tokens, None), own, edit_of_entries(edit), TOKENS, TURNED_BY_BLOCK)
+    call = MergedCall(query, of_tokens, of_entries, attend, None if sinks is None else sinks.detach(), eager=True)
+    if recording.keeps:
+        _refuse_unexpressible(options, query)
+        scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+        record, compressed = call.records(scale, window)
+        recording.take(name, record)
+        how = recording.choices[-1].how if chosen_of(own.own) is not None and recording.choices else None
+        recording.take_compressed(name, replace(compressed, choice=how))
+    return call.output()
+
+
+def both_of(name: str) -> tuple[str, str]:
+    """The keys of what a module that merges two texts is kept under: of what is written, and of what is read."""
+    return name, key_of_call(name, 1)
+
+
+def _made_bias(
+    recording: Recording, module: nn.Module, query: Tensor, mask: Tensor | None, bias: Tensor | None
+) -> MadeBias | None:
+    """What the module made for its own scores in this call; None where it makes nothing, or it is not wanted."""
+    made = recording.made.pop(id(module), None)
+    if made is None:
+        return None
+    if len(made) == 2:
+        return None if bias is None or len(query) != 1 else profile_bias(module, made, bias, recording.start)
+    if mask is None:
+        raise CannotRecord(OTHER_MASK)
+    if len(query) != 1:  # several texts, of which nothing is kept
+        if recording.edit is not None and any(edit.masks for edit in recording.edit.layers.values()):
+            raise CannotRecord(SEVERAL)
+        return several(module, made[0], mask, query.shape[1])
+    return key_bias(module, made[0], mask, recording.rules, query.shape[1], grows=recording.sink is not None)
+
+
+def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool, *, first: bool) -> Tensor:
+    """Queries with the temperatures of their heads in them; what was heard of their rotation then has them too.
+
+    ``first``: of several parts of a call the first one, after which the rotation has been told.
+    """
+    sharpened = edit.sharpen(query)
+    if sharpened is query:
+        return query
+    if eager:
+        raise EditNotPossible(reason=N_("a head with soft-capped scores or a sink cannot be sharpened by its queries"))
+    if not first:
+        return sharpened
+    recording.rotary_calls = [
+        replace(call, rotated_q=edit.sharpen(call.rotated_q)) if call.rotated_q.shape[:3] == query.shape[:3] else call
+        for call in recording.rotary_calls
+    ]
+    return sharpened
+
+
+def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: int | None, queries: int) -> MaskRule:
+    if mask is None:
+        return CAUSAL if causal else FULL
+    for made, rule in recording.rules:
+        if made is mask or (made.data_ptr() == mask.data_ptr() and made.shape == mask.shape):
+            return rule
+    alike = [rule for made, rule in recording.rules if same_cells(made, mask)]  # on several devices layers have copies
+    if any(rule != alike[0] for rule in alike):  # a short text does not tell them apart
+        alike = [rule for rule in alike if window_of(rule.own) == window]
+    if alike:
+        return alike[0]
+    if not recording.whole_masks and (cells := cells_of(mask, queries)) is not None:
+        return rule_of_cells(cells[None], across=len(cells) != cells.shape[1])  # of its making: for this text alone
+    raise CannotRecord(OTHER_MASK)
+
+
+def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
+    """The rule of a bias, found once for all layers that share the tensor; None where it adds nothing."""
+    if bias is None or not bias.any():
+        return None
+    if recording.sink is not None:
+        raise CannotRecord(GROWING_BIAS)
+    known = next((rule for seen, rule in recording.biases if seen is bias), None)
+    if known is None:
+        known = relative(bias[0])
+        if known is None:
+            raise CannotRecord(OTHER_BIAS)
+        recording.biases.append((bias, known))
+    return known
+
+
+def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
+    if options.get("block_indices") is not None:
+        raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
+    if len(query) != 1:
+        raise CannotRecord(SEVERAL)
+
+
+def _eager_function(module: nn.Module) -> Callable[..., Any]:
+    """The modeling module's own ``eager_attention_forward``."""
+    eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+    if eager is None:
+        raise CannotRecord(N_("it has no attention function that could be called for soft-capped or sink attention"))
+    return eager
+
+
+AttentionInterface.register(NAME, recordable_attention)
+AttentionMaskInterface.register(NAME, recordable_mask)
+AttentionInterface.register(WHOLE_MASKS, recordable_attention)
+AttentionMaskInterface.register(WHOLE_MASKS, recordable_whole_mask)
+AttentionInterface.register(EAGER_MASKS, recordable_attention)
+AttentionMaskInterface.register(EAGER_MASKS, recordable_eager_mask)

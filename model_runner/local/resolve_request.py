@@ -1,0 +1,153 @@
+"""A request's text becomes the tokens that go through the model, or is refused; and what can go wrong in a forward."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from model_runner import memory
+from model_runner.errors import (
+    N_,
+    NoLanguages,
+    NoSuchLanguage,
+    NoSuchPlace,
+    NotCapturable,
+    OutOfMemory,
+    Reason,
+    SequenceTooLong,
+    TextExceedsMemory,
+    TokenizerDiffers,
+    WrongModel,
+    first_line,
+)
+from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
+from model_runner.local.loading.tokenizer_languages import languages_of
+from model_runner.local.recording.recorder import CannotRecord
+from model_runner.local.tokenizing import Encoded, Writer, encode, longest_start
+from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.rotation_edit import stretch
+from model_runner.runner import ModelInfo
+from model_runner.sound_errors import ReadsTextOnly
+from model_runner.text_errors import BrokenNumbers, ForwardFails, TokenizerStops
+
+Request = TypeVar("Request", CaptureRequest, GenerateRequest)
+SHOWN = 12  # languages that a sentence names
+READING = N_("reading {tokens} tokens")
+
+
+def resolve(request: Request, info: ModelInfo) -> Request:
+    """The request with the model, revision, dtype and adapter of the runner, and its usual languages.
+
+    Raises WrongModel if it names others, NoSuchLanguage and NoLanguages for a language that the tokenizer has not.
+    """
+    own: dict[str, Any] = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
+    own["adapter"] = None if info.adapter is None else info.adapter.on
+    for name, value in own.items():
+        if getattr(request, name) not in (None, value):
+            raise WrongModel(wanted=getattr(request, name), held=value)
+    return replace(request, **own, **_languages(request, info))
+
+
+def _languages(request: CaptureRequest | GenerateRequest, info: ModelInfo) -> dict[str, str | None]:
+    known, usual = info.tokenizer.languages, {"source_language": info.tokenizer.source}
+    usual["target_language"] = info.tokenizer.target
+    for name in usual:
+        code = getattr(request, name)
+        if code is not None and not known:
+            raise NoLanguages(name=info.name, code=code)
+        if code is not None and code not in known:
+            raise NoSuchLanguage(name=info.name, code=code, codes=_some(known))
+        usual[name] = code or usual[name]
+    return usual
+
+
+def _some(codes: tuple[str, ...]) -> str:
+    return ", ".join(codes[:SHOWN]) + ("…" if len(codes) > SHOWN else "")
+
+
+def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
+    """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
+
+    Raises ReadsTextOnly for a sound, SequenceTooLong beyond the model's positions, or those that its stretched rotation
+    reaches, TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id
+    outside its vocabulary, and what :func:`model_runner.tokens.encode` raises.
+    """
+    if request.sound is not None:
+        raise ReadsTextOnly(name=info.name)
+    encoded = _in_language(tokenizer, encode(tokenizer, request.text, chat=request.chat), request, info)
+    count, limit = len(encoded.ids) + len(request.continuation), int(info.max_tokens * stretch(request.edits))
+    if count > limit:
+        alone = encode(tokenizer, request.text)
+        room = max(0, limit - (count - len(alone.ids)))
+        characters = longest_start(tokenizer, request.text, alone, room) if room else 0
+        too_long = TokenizerStops if info.unbounded else SequenceTooLong
+        raise too_long(tokens=count, limit=limit, characters=characters)
+    check_ids(encoded.ids, info)
+    writer = Writer(tokenizer, encoded)
+    append_all(writer, request.continuation, info)
+    return writer
+
+
+def check_ids(ids: Iterable[int], info: ModelInfo) -> None:
+    """Raises TokenizerDiffers where a text made a token that the model does not have."""
+    for token_id in ids:
+        if not 0 <= token_id < info.n_vocab:
+            raise TokenizerDiffers(token=token_id, count=info.n_vocab)
+
+
+def _in_language(
+    tokenizer: Tokenizer, encoded: Encoded, request: CaptureRequest | GenerateRequest, info: ModelInfo
+) -> Encoded:
+    """The same with the token of the request's language in the place of the usual one, before or after the text."""
+    if request.source_language in (None, info.tokenizer.source) or info.tokenizer.source is None:
+        return encoded
+    known = languages_of(tokenizer)
+    usual, own = known[info.tokenizer.source], known[request.source_language]
+    around = zip(encoded.ids, encoded.spans, strict=True)
+    ids = tuple(own if token_id == usual and start == end else token_id for token_id, (start, end) in around)
+    return replace(encoded, ids=ids)
+
+
+def append_all(writer: Writer, ids: Iterable[int], info: ModelInfo) -> None:
+    """These tokens after what is written. Raises NoSuchPlace for one outside the model's vocabulary."""
+    for token_id in ids:
+        if not 0 <= token_id < info.n_vocab:
+            raise NoSuchPlace(what=N_("token id"), value=token_id, count=info.n_vocab)
+        writer.append(token_id)
+
+
+def check_memory(n_tokens: int, bytes_per_token: float, device: torch.device) -> None:
+    """Raises TextExceedsMemory where what is kept of so many tokens would not fit."""
+    free = memory.available(device) // 2  # the other half is for the forward's own temporaries
+    needed = bytes_per_token * n_tokens
+    if needed > free:
+        sizes = {"needed": memory.readable(needed), "free": memory.readable(free)}
+        raise TextExceedsMemory(tokens=n_tokens, limit=int(free / bytes_per_token), **sizes)
+
+
+def numbers_alone(made: Tensor) -> Tensor:
+    """What a model made of a text, where all of it are numbers. Raises BrokenNumbers."""
+    if not all(bool(end.isfinite()) for end in torch.aminmax(made)):  # of a NaN both are one; no copy is made
+        raise BrokenNumbers()
+    return made
+
+
+@contextlib.contextmanager
+def explained(info: ModelInfo, n_tokens: int) -> Generator[None]:
+    """What can go wrong in a forward over so many tokens, as the sentence a user is shown."""
+    stage = Reason(READING, {"tokens": n_tokens})
+    try:
+        yield
+    except CannotRecord as error:
+        raise NotCapturable(name=info.name, family=info.family, reason=error.reason) from error
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise OutOfMemory(stage=stage) from error
+    except (RuntimeError, IndexError, ValueError) as error:
+        if "allocate memory" in str(error):
+            raise OutOfMemory(stage=stage) from error
+        raise ForwardFails(tokens=n_tokens, error=first_line(error)) from error
