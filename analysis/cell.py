@@ -145,7 +145,7 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
         mixed=mixed,
         output=output,
         difference=float(np.abs(mixed - output).max()),
-        passed_on=_float64(record.passed_on[query, head]),
+        passed_on=_float64(record.head_output_edited[query, head]),
         push=_push(capture, layer, head, query),
     )
 

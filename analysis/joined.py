@@ -144,9 +144,9 @@ class Lower(LayerEdit):
 
     n_read: int = 0
 
-    def passed_on(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
+    def head_output_edited(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
         """As the edit of the rows alone."""
-        below = LayerEdit(heads=self.heads).passed_on(output[:, self.n_read :])
+        below = LayerEdit(heads=self.heads).head_output_edited(output[:, self.n_read :])
         return torch.cat([output[:, : self.n_read], below], dim=1)
 
 

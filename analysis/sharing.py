@@ -55,7 +55,7 @@ def output_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers h
     for layer in range(before.n_layers):
         if not before.has_weights(layer):
             continue
-        old, new = (capture.record(layer).passed_on.double() for capture in (before, after))
+        old, new = (capture.record(layer).head_output_edited.double() for capture in (before, after))
         moved, length = (x.norm(dim=(0, 2)).cpu().numpy() for x in (new - old, old))  # (heads,)
         drift[layer, : len(length)] = np.divide(moved, length, out=np.full_like(moved, np.nan), where=length > 0)
     return drift

@@ -217,7 +217,7 @@ class _Chain:
 
     def written(self) -> RunnerError | None:
         """The heads side by side at the query's token, and what W_O makes of each; why not, where it cannot be told."""
-        passed = float64(self.record.passed_on[self.query])
+        passed = float64(self.record.head_output_edited[self.query])
         try:
             written = float64(self.capture.head_writes(self.layer, self.query))
         except RunnerError as error:

@@ -13,7 +13,7 @@ from benchmarks import _llama
 from benchmarks._table import print_table
 from inline.show import Kind, show
 from model_runner import Capture, CaptureRequest
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.runner import LocalRunner
 
 N_TOKENS = 128
@@ -23,7 +23,7 @@ ROUNDS = 5
 def compare_pictures() -> None:
     """Print the table; without BertViz, our rows alone."""
     words = _llama.text(N_TOKENS)
-    runner = LocalRunner(_llama.random_llama(), _llama.word_tokenizer(), name="random Llama", kept=Kept(0))
+    runner = LocalRunner(_llama.random_llama(), _llama.word_tokenizer(), name="random Llama", kept=ByteBudgetCache(0))
 
     def capture() -> Capture:
         return runner.capture(CaptureRequest(text=words))

@@ -26,7 +26,7 @@ from benchmarks import _llama
 from benchmarks._pictures import compare_pictures
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.runner import LocalRunner
 
 LENGTHS = (256, 1024, 2048)
@@ -60,12 +60,21 @@ def _print_times(seconds: float) -> None:
     model = _llama.random_llama()
     plain, runner = _llama.sharing_weights(model), _runner(model)  # its thread takes so many as are set when it starts
     rows = [_times(runner, plain, n_tokens, seconds) for n_tokens in LENGTHS]
-    head = ["T", "turns", "plain, trunk", "plain, with logits", "capture", "÷ trunk", "÷ with logits", "CPU ÷ trunk"]
+    head = [
+        "T",
+        "turns",
+        "plain, backbone",
+        "plain, with logits",
+        "capture",
+        "÷ backbone",
+        "÷ with logits",
+        "CPU ÷ backbone",
+    ]
     print_table(f"Time of a capture, {torch.get_num_threads()} thread(s)", [*head, "target", ""], rows)
 
 
 def _times(runner: LocalRunner, plain: LlamaForCausalLM, n_tokens: int, seconds: float) -> list[str]:
-    """Medians over turns of the three ways; the target holds for the trunk alone, which is what a capture runs."""
+    """Medians over turns of the three ways; the target holds for the backbone alone, which is what a capture runs."""
     words = _llama.text(n_tokens)
     ids = runner.engine.tokenizer(words, return_tensors="pt")["input_ids"]
     ways: tuple[Callable[[], object], ...] = (
@@ -101,7 +110,9 @@ def _clocked(way: Callable[[], object]) -> tuple[float, float]:
 
 
 def _runner(model: LlamaForCausalLM) -> LocalRunner:
-    return LocalRunner(model, _llama.word_tokenizer(), name="random Llama", kept=Kept(0))  # nothing is found again
+    return LocalRunner(
+        model, _llama.word_tokenizer(), name="random Llama", kept=ByteBudgetCache(0)
+    )  # nothing is found again
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------

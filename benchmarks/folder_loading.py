@@ -19,9 +19,9 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks._table import machine, print_table
 from model_runner.local.loading.checkpoint import inspect_folder
-from model_runner.local.loading.expected_shapes import declared
+from model_runner.local.loading.expected_shapes import expected_shapes
 from model_runner.local.loading.loader import load_runner
-from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer, apart
+from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer, start_sandbox
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         byte_tokenizer().save_pretrained(folder)
         ways: dict[str, Callable[[], object]] = {
             "unguarded, as in a notebook": lambda: load_runner(str(folder)),
-            "as a visitor's": lambda: load_runner(str(folder), guarded=True),
+            "as a visitor's": lambda: load_runner(str(folder), sandboxed=True),
             "its configuration, tried apart": lambda: _shapes(folder),
             "its tokenizer, tried apart": lambda: _tokenizer(folder),
         }
@@ -54,15 +54,15 @@ def _seconds(way: Callable[[], object]) -> float:
 
 
 def _shapes(folder: Path) -> None:
-    process = apart("shapes", folder)
+    process = start_sandbox("shapes", folder)
     try:
-        declared("tiny", inspect_folder(folder), process, AutoModelForCausalLM, lambda: None)
+        expected_shapes("tiny", inspect_folder(folder), process, AutoModelForCausalLM, lambda: None)
     finally:
         process.close()
 
 
 def _tokenizer(folder: Path) -> None:
-    tokenizer = GuardedTokenizer(folder)
+    tokenizer = SandboxedTokenizer(folder)
     try:
         tokenizer.load("tiny", lambda: None)
     finally:

@@ -28,7 +28,7 @@ from transformers import AutoModelForCausalLM
 from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import GenerateRequest, load_runner
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.loading.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 
@@ -68,7 +68,7 @@ def _pair(name: str) -> Pair:
     if name == "random":
         model = _llama.random_llama()
         plain = _llama.sharing_weights(model)
-        runner = LocalRunner(model, _llama.word_tokenizer(), name="random Llama", kept=Kept(0))
+        runner = LocalRunner(model, _llama.word_tokenizer(), name="random Llama", kept=ByteBudgetCache(0))
         text = _llama.text(PROMPT)
     else:
         loaded = load_runner(DEFAULT, device="cpu")

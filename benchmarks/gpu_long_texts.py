@@ -28,7 +28,7 @@ from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from benchmarks.capture_cost import most_resident
 from model_runner import Capture, CaptureRequest
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.resolve_request import write
 from model_runner.local.runner import LocalRunner
 
@@ -106,7 +106,7 @@ def _model(shape: Shape) -> LlamaForCausalLM:
 
 def _runner(model: LlamaForCausalLM, shape: Shape) -> LocalRunner:
     tokenizer = _llama.word_tokenizer(shape.tokens)
-    return LocalRunner(model, tokenizer, name="random Llama", device=shape.device, kept=Kept(0))
+    return LocalRunner(model, tokenizer, name="random Llama", device=shape.device, kept=ByteBudgetCache(0))
 
 
 def _ids(words: str, shape: Shape) -> torch.Tensor:
@@ -133,7 +133,9 @@ def _done(shape: Shape) -> None:
 
 
 def _times(shape: Shape, turns: int) -> list[list[str]]:
-    """A row of the capture beside the trunk of the plain forward, by turns; and one of tiles, anywhere in the map."""
+    """A row of the capture beside the backbone of the plain forward, by turns; and one of tiles, anywhere in the
+    map.
+    """
     model = _model(shape)
     plain, runner = _llama.sharing_weights(model), _runner(model, shape)
     words = _llama.text(shape.tokens)

@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.checked_rows import rows_checked
 from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
@@ -48,7 +48,7 @@ def _runner(dtype: torch.dtype, device: str) -> LocalRunner:
     config = AutoConfig.from_pretrained(DEFAULT_FOLDER, max_position_embeddings=LENGTHS[-1], vocab_size=_llama.VOCAB)
     model = AutoModelForCausalLM.from_config(config).to(device, dtype)
     tokenizer = _llama.word_tokenizer(longest=LENGTHS[-1])
-    return LocalRunner(model, tokenizer, name="random", device=device, kept=Kept(0))
+    return LocalRunner(model, tokenizer, name="random", device=device, kept=ByteBudgetCache(0))
 
 
 def _times(runner: LocalRunner, n_tokens: int, turns: int) -> list[str]:

@@ -12,7 +12,7 @@ from analysis.needle import DEPTHS, Needle, Retrieval, Trial, hidden, retrieval,
 from jobs.pull import Pull, T
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import ScaledHead
-from model_runner.errors import N_, EditNotPossible, SequenceTooLong, Told
+from model_runner.errors import N_, EditNotPossible, SequenceTooLong, UserFacingError
 from model_runner.text_errors import NeedleTooLong
 
 COUNTS = (1, 2, 4, 8)  # heads that are ablated
@@ -50,7 +50,7 @@ class Hidden(Pull[T]):
         """Whether not even the first text fits the model."""
         return isinstance(self.error, NeedleTooLong) and not self.items
 
-    def _explained(self, error: Told) -> Told:
+    def _explained(self, error: UserFacingError) -> UserFacingError:
         return NeedleTooLong(**error.values) if isinstance(error, SequenceTooLong) else error
 
 

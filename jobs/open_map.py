@@ -9,9 +9,9 @@ from dataclasses import asdict
 from analysis.far_looks import FarLook, far_looks
 from analysis.long_map import Denominators, Spot, Tile, Tiling, denominators, tile
 from jobs.map_desk import DESK, MapDesk
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture, index
-from model_runner.errors import Told
+from model_runner.errors import UserFacingError
 
 MOST = 64 * 2**20  # bytes of what can all be made again
 FLOAT = 4  # bytes of a denominator
@@ -29,13 +29,13 @@ class OpenMap:
 
     def __init__(self, capture: Capture, most: int = MOST, desk: MapDesk = DESK) -> None:
         self._capture, self._desk = capture, desk
-        self._rows = Kept(max(most // 8, FEW * FLOAT * len(capture.tokens)))
-        self._wide, self._close = Kept(5 * most // 8), Kept(most // 4)
+        self._rows = ByteBudgetCache(max(most // 8, FEW * FLOAT * len(capture.tokens)))
+        self._wide, self._close = ByteBudgetCache(5 * most // 8), ByteBudgetCache(most // 4)
         self._reading, self._layers = threading.Lock(), set[int]()
         self.ticket = desk.open(self)
 
     @property
-    def _kept(self) -> tuple[Kept, Kept, Kept]:
+    def _kept(self) -> tuple[ByteBudgetCache, ByteBudgetCache, ByteBudgetCache]:
         return self._rows, self._wide, self._close
 
     @property
@@ -64,7 +64,7 @@ class OpenMap:
                 if what == "tile":
                     return self.tile(layer, head, Spot(*rest)).packed()
                 return json.dumps([asdict(look) for look in self.far(layer, head, rest[0])]).encode()
-        except Told as error:
+        except UserFacingError as error:
             raise LookupError(what) from error
 
     def tile(self, layer: int, head: int, spot: Spot) -> Tile:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
-from model_runner.errors import Told
+from model_runner.errors import UserFacingError
 from model_runner.job import Job
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Pull(Generic[T]):
         self.running = running
         self.stopped = False  # before it was done
         self.looked_at = False  # what is new is shown before any work begins
-        self.error: Told | None = None
+        self.error: UserFacingError | None = None
         self._submit, self._read = submit, read
         self._job: Job[Any] | None = None
         self._pulling = Lock()
@@ -75,12 +75,12 @@ class Pull(Generic[T]):
                     return
                 self._job = None
                 self._take(job)
-        except Told as error:
+        except UserFacingError as error:
             if self.running:  # else another thread ended it meanwhile, and this is how its job says so
                 self.error = self._explained(error)
             self.running, self._job = False, None
 
-    def _explained(self, error: Told) -> Told:
+    def _explained(self, error: UserFacingError) -> UserFacingError:
         """The error, in words of what was being done."""
         return error
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jobs.map_desk import DESK, MapDesk
-from model_runner.errors import Told
+from model_runner.errors import UserFacingError
 
 T = TypeVar("T")
 Draw = Callable[[int, int], bytes]
@@ -57,5 +57,5 @@ class QuickHead:
             draw = self._draw if numbers[0] == self._number else None
         try:
             return b"" if draw is None else draw(*numbers[1:])
-        except Told:
+        except UserFacingError:
             return b""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
-    from model_runner.byte_lru import Kept
+    from model_runner.byte_lru import ByteBudgetCache
 
 
 class Closable(Protocol):
@@ -40,7 +40,7 @@ class SessionJobs:
         self._held[name] = (key, make(f"{self._owner} {name}"))
         return self._held[name][1]
 
-    def weigh(self, name: str, kept: Kept) -> None:
+    def weigh(self, name: str, kept: ByteBudgetCache) -> None:
         """Have the work of this name, which tells its ``nbytes``, count as kept; where there is no room it ends."""
         if name in self._held:
             kept.put(self, name, None, self._held[name][1].nbytes, partial(self.drop, name))

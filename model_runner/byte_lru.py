@@ -20,7 +20,7 @@ class _Entry:
     let_go: Callable[[], None]
 
 
-class Kept:
+class ByteBudgetCache:
     """At most ``most`` bytes together; what was used longest ago goes first. Safe to use from several threads.
 
     ``group`` is whose it is: a model's captures, a session's film. What is larger than all is not kept.

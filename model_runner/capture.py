@@ -356,7 +356,7 @@ class Capture:
             self._head(layer, head),
             index("position", position, len(self.tokens)),
         )
-        output, stream = self.record(layer).passed_on[position, head], self.residuals[-1][position]
+        output, stream = self.record(layer).head_output_edited[position, head], self.residuals[-1][position]
         return self._ask(DirectLogits(layer, head, output, stream, self.hidden[position]))
 
     def head_writes(self, layer: int, position: int) -> Float[Tensor, "heads d_model"]:
@@ -366,7 +366,7 @@ class Capture:
         """
         self._check_matrices()
         layer, position = self._layer(layer), index("position", position, len(self.tokens))
-        return self._ask(HeadWrites(layer, self.record(layer).passed_on[position]))
+        return self._ask(HeadWrites(layer, self.record(layer).head_output_edited[position]))
 
     def verify(self, layer: int) -> Check:
         """Recompute this layer's output from the weights and compare it with the model's own, to within rounding.

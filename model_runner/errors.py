@@ -24,7 +24,7 @@ class Reason:
         return self.text.format(**self.values)
 
 
-class Told(Exception):
+class UserFacingError(Exception):
     """What happened, with the value, then what to do about it."""
 
     message: ClassVar[str]
@@ -35,13 +35,13 @@ class Told(Exception):
         super().__init__(f"{self.message} {self.hint}".strip().format(**values))
 
 
-class Cancelled(Told):
+class Cancelled(UserFacingError):
     """Nobody waits for the work any more, or its model was given up for others: asked again, it is answered."""
 
     message = N_("The work was cancelled because a newer request replaced it.")
 
 
-class RunnerError(Told):
+class RunnerError(UserFacingError):
     """The request cannot be answered as it is."""
 
     message = N_("Something went wrong: {reason}")
@@ -343,7 +343,7 @@ class CapturesDiffer(RunnerError):
     message = N_("The two captures are of different tokens, so their cells do not correspond.")
 
 
-def by_name(name: str) -> type[Told]:
+def by_name(name: str) -> type[UserFacingError]:
     """The class of this name. Raises LookupError."""
     kinds = [Cancelled, RunnerError, *RunnerError.__subclasses__()]
     kinds += [special for kind in kinds[1:] for special in kind.__subclasses__()]

@@ -56,7 +56,7 @@ class LayerEdit:
         """The layer's mask with the edits laid over it, once."""
         return own if own.edits or not self.masks else replace(own, edits=self.masks)
 
-    def passed_on(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
+    def head_output_edited(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
         """What the heads give to the output projection; the tensor itself where nothing changes."""
         for edit in self.heads:
             if isinstance(edit, SharpenedHead):
@@ -71,14 +71,16 @@ class LayerEdit:
                     output[:, :, [first, second]] = output[:, :, [second, first]]
         return output
 
-    def part_passed_on(self, output: Float[Tensor, "batch queries heads d_part"], part: int, n_parts: int) -> Tensor:
+    def part_output_edited(
+        self, output: Float[Tensor, "batch queries heads d_part"], part: int, n_parts: int
+    ) -> Tensor:
         """The same of one of the parts that a head's numbers come in; an edit changes each number by itself."""
         if n_parts == 1:
-            return self.passed_on(output)
+            return self.head_output_edited(output)
         size = output.shape[-1]
         own, whole = slice(part * size, (part + 1) * size), output.new_zeros(*output.shape[:-1], n_parts * size)
         whole[..., own] = output
-        return self.passed_on(whole)[..., own]
+        return self.head_output_edited(whole)[..., own]
 
 
 def mean_pooled(x: Float[Tensor, "batch kv_heads tokens d"], kv_heads: int) -> Tensor:

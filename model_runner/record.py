@@ -23,7 +23,7 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.one_thread import one_thread
 from model_runner.relative_bias import RelativeBias
-from model_runner.relative_key_bias import ContentBias
+from model_runner.relative_key_bias import RelativeKeyBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps
@@ -52,7 +52,9 @@ class LayerRecord:
     rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
-    bias: RelativeBias | ContentBias | RepeatedKeys | TokenBias | None = None  # added to the scores, see :meth:`biases`
+    bias: RelativeBias | RelativeKeyBias | RepeatedKeys | TokenBias | None = (
+        None  # added to the scores, see :meth:`biases`
+    )
     choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
     difference: HeadDifference | None = None  # where the model subtracts heads from each other
     rest_in: str | None = None  # the attention whose map has the rest of each row; ``sinks`` are then its log-sum-exp
@@ -76,9 +78,9 @@ class LayerRecord:
         return (*(() if keys is None else (keys.keys,)), *(() if how is None else (how.q, how.k, how.weights)))
 
     @property
-    def passed_on(self) -> Float[Tensor, "queries heads d_value"]:
+    def head_output_edited(self) -> Float[Tensor, "queries heads d_value"]:
         """What went on to the output projection: ``output``, unless the request changed heads."""
-        return self.output if self.edit is None else self.edit.passed_on(self.output[None])[0]
+        return self.output if self.edit is None else self.edit.head_output_edited(self.output[None])[0]
 
     def scores(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
         """Scaled, soft-capped, biased and masked scores of a tile; heads are whole groups or one head."""
@@ -96,7 +98,7 @@ class LayerRecord:
         """What is added to the scores of a tile, float32; None where the layer adds nothing."""
         if isinstance(self.bias, RepeatedKeys):
             return self.bias.tile(heads, queries, keys, self.q.device)
-        if not isinstance(self.bias, ContentBias):
+        if not isinstance(self.bias, RelativeKeyBias):
             return None if self.bias is None else self.bias.tile(heads, queries, keys)
         return self.bias.tile(self.q[heads, queries], self._keys_of(heads, keys), heads, queries, keys)
 
@@ -108,7 +110,7 @@ class LayerRecord:
         """Σ x² of what own code rounds before it is a score: the terms, their sum, q·k, and the products that q·k
         is the sum of, since it divides one of the two; None where the score is q·k and a number at most.
         """
-        if not isinstance(self.bias, ContentBias):
+        if not isinstance(self.bias, RelativeKeyBias):
             return None
         q, k = self.q[heads, queries].float(), self._keys_of(heads, keys).float()
         products = (q**2 @ (k**2).transpose(1, 2)) + (q @ k.transpose(1, 2)) ** 2
@@ -118,7 +120,7 @@ class LayerRecord:
         """No cell of a head has more added to it; 0 where the layer adds nothing."""
         if isinstance(self.bias, RepeatedKeys):
             return self.q.new_full((len(self.q),), self.bias.most, dtype=torch.float32)
-        if isinstance(self.bias, ContentBias):
+        if isinstance(self.bias, RelativeKeyBias):
             return self.bias.largest(self.q, self.k.repeat_interleave(self.group, dim=0))
         return self.q.new_zeros(len(self.q), dtype=torch.float32) if self.bias is None else self.bias.largest()
 

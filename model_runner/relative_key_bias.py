@@ -73,7 +73,7 @@ class DistanceTerm:
 
 
 @dataclass(frozen=True, eq=False)
-class ContentBias:
+class RelativeKeyBias:
     """The sum of its terms."""
 
     terms: tuple[DistanceTerm, ...]

@@ -213,7 +213,7 @@ def _of_map(output: Float[Tensor, "tokens d_value"], edit: Substituted, one: Hea
 
 def _of_difference(record: LayerRecord, difference: HeadDifference) -> _Compared:
     """What the model went on with, against the heads' outputs subtracted and normed: every row of them."""
-    found, allowed = difference.join(record.passed_on), difference.rounding(record.passed_on)
+    found, allowed = difference.join(record.head_output_edited), difference.rounding(record.head_output_edited)
     error = (found - difference.joined.float()).abs()
     place = int(error.argmax())
     return _Compared(

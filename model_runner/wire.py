@@ -39,7 +39,7 @@ from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
-from model_runner.relative_key_bias import ContentBias, DistanceTerm
+from model_runner.relative_key_bias import DistanceTerm, RelativeKeyBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.runner import ModelInfo
@@ -55,7 +55,8 @@ BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, Recursi
 
 CLASSES: tuple[type[Any], ...] = (
     AdapterInfo,
-    Capture, Check, ContentBias, DistanceTerm, HeadDifference, KeyChoice, LayerEdit, LayerOrigin, LayerRecord, MaskRule,
+    Capture, Check, RelativeKeyBias, DistanceTerm, HeadDifference, KeyChoice, LayerEdit, LayerOrigin, LayerRecord,
+    MaskRule,
     ModelInfo, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token, TokenizerInfo,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
@@ -120,7 +121,7 @@ class _Writer:
             return {"bytes": self._bytes(value)}
         if isinstance(value, Tensor):
             return {"tensor": self._tensor(value)}
-        if isinstance(value, errors.Told):
+        if isinstance(value, errors.UserFacingError):
             return {"error": type(value).__name__, "values": self.plain(value.values)}
         if type(value).__name__ in _BY_NAME and _BY_NAME[type(value).__name__] is type(value):
             fields = {name: self.plain(getattr(value, name)) for name in _fields(type(value))}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.room import Room
     from model_runner import Capture, CaptureRequest, Runner
     from model_runner.adapter import AdapterInfo
-    from model_runner.byte_lru import Kept
+    from model_runner.byte_lru import ByteBudgetCache
     from model_runner.edits import Edit
     from model_runner.local.model_cache import ModelCache
     from model_runner.preview import ModelPreview
@@ -247,7 +247,7 @@ def model_cache() -> ModelCache:
     return cache
 
 
-def kept() -> Kept:
+def kept() -> ByteBudgetCache:
     """What the server keeps for later, of all sessions, within the budget of its setting ATLAS_MEMORY."""
     return model_cache().kept
 

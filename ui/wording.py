@@ -11,10 +11,10 @@ from viz.share_text import share_digits
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from jobs.address_reading import Unreadable
-    from model_runner.errors import Told
+    from model_runner.errors import UserFacingError
 
 
-def sentence(error: Told | Unreadable) -> str:
+def sentence(error: UserFacingError | Unreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return without_paths(joined(_(error.message), _(error.hint)).format(**values))

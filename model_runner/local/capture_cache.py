@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.request import CaptureRequest
 
@@ -10,7 +10,7 @@ from model_runner.request import CaptureRequest
 class CaptureCache:
     """One larger than the budget is not kept at all. Safe to use from several threads."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: ByteBudgetCache) -> None:
         self._kept = kept
 
     @property

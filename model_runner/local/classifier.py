@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
 from model_runner.class_scores import Scale
-from model_runner.local.recording.model_inspection import Trunk
+from model_runner.local.recording.model_inspection import Backbone
 from model_runner.local.recording.residual_stream import standing_in
 
 CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values())
@@ -47,24 +47,26 @@ def scale_of(config: Any) -> Scale:
     return stated.get(config.problem_type, several)
 
 
-def class_logits(model: Any, trunk: Trunk, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
+def class_logits(
+    model: Any, backbone: Backbone, output: Any, given: Mapping[str, Tensor]
+) -> Float[Tensor, "batch classes"]:
     """The scores of the classes, float32; ``output`` is what the backbone made of ``given``."""
     rows = len(output.last_hidden_state)
     if rows > 1:  # without a token for padding some heads take one text at a time
-        return torch.cat([class_logits(model, trunk, _row(output, i), _each(given, i)) for i in range(rows)])
-    with standing_in([trunk.module], lambda *_: lambda *_, **__: output):
+        return torch.cat([class_logits(model, backbone, _row(output, i), _each(given, i)) for i in range(rows)])
+    with standing_in([backbone.module], lambda *_: lambda *_, **__: output):
         return model(**given, use_cache=False, return_dict=True).logits.float()
 
 
-def logits_of_state(model: Any, trunk: Trunk, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "classes"]:
+def logits_of_state(model: Any, backbone: Backbone, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "classes"]:
     """The scores for one final hidden state alone, where the head reads nothing else of the backbone.
 
     Raises what the model's own code raises where it does.
     """
-    output = trunk.output(last_hidden_state=hidden[None, None])
+    output = backbone.output(last_hidden_state=hidden[None, None])
     pad = model.config.get_text_config(decoder=True).pad_token_id
     tokens = torch.full((1, 1), 1 if pad == 0 else 0, device=hidden.device)
-    return class_logits(model, trunk, output, {"input_ids": tokens})[0]
+    return class_logits(model, backbone, output, {"input_ids": tokens})[0]
 
 
 def positions_read(model: Any, last: nn.Module, given: Mapping[str, Tensor]) -> tuple[int, ...]:

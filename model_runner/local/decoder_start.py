@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class Beginning:
+class DecoderStart:
     """Of one model. ``languages`` are the tokens of its tokenizer; ``language`` the one that its settings write in."""
 
     def __init__(self, model: Any, start: int, languages: Mapping[str, int]) -> None:

@@ -12,13 +12,13 @@ from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAddi
 from model_runner.errors import Cancelled, NotSeparable, OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.answers.architecture import architecture
-from model_runner.local.answers.encoder_decoder_cache import line_up_two, two_cached_layers
-from model_runner.local.answers.encoder_decoder_rerun import two_rerun_of
+from model_runner.local.answers.encoder_decoder_cache import encoder_decoder_cached_layers, start_encoder_decoder_race
+from model_runner.local.answers.encoder_decoder_rerun import encoder_decoder_rerun_of
 from model_runner.local.answers.experts import random_routing, routing
 from model_runner.local.answers.ffn_units import feed_forward_units
 from model_runner.local.answers.head_effects import head_answers, head_patches, residual_patches
 from model_runner.local.answers.kv_race import Race
-from model_runner.local.answers.kv_trials import cached_layers, line_up, next_logits
+from model_runner.local.answers.kv_trials import cached_layers, next_logits, start_race
 from model_runner.local.answers.logit_lens import logit_lens
 from model_runner.local.answers.position_table import position_table
 from model_runner.local.answers.projections import layer_matrices, projections
@@ -30,7 +30,7 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.generation import Generation
 from model_runner.local.recording.changed_matrices import singulars
-from model_runner.local.resolve_request import explained, resolve
+from model_runner.local.resolve_request import explained, resolve_request
 from model_runner.local.translation import Translation
 from model_runner.matrix_edit import CHANGED, ScaledSingulars, SingularValues
 from model_runner.projection_questions import HeadProjections, LayerMatrices
@@ -52,14 +52,14 @@ from model_runner.request import CaptureRequest, GenerateRequest
 Run = TypeVar("Run", bound=Generation | Race | Translation)
 
 
-def resolved(engine: Engine | EncoderDecoder, question: Any) -> Any:
+def resolved_question(engine: Engine | EncoderDecoder, question: Any) -> Any:
     """The question with every request in it filled in. Raises WrongModel."""
     if isinstance(question, CaptureRequest):
-        return resolve(question, engine.info)
+        return resolve_request(question, engine.info)
     if isinstance(question, GenerateRequest):
-        return resolve(question, engine.info)
+        return resolve_request(question, engine.info)
     named = {name: getattr(question, name, None) for name in ("request", "source")}
-    filled = {name: resolve(request, engine.info) for name, request in named.items() if request is not None}
+    filled = {name: resolve_request(request, engine.info) for name, request in named.items() if request is not None}
     return replace(question, **filled) if filled else question
 
 
@@ -121,7 +121,7 @@ class Answers:
                 return head_patches(_rerun_of(engine, request), layer, head, engine.capture(source), tokens)
             case CacheLayers(request):
                 one = isinstance(engine, Engine)
-                return cached_layers(engine, request) if one else two_cached_layers(engine, request)
+                return cached_layers(engine, request) if one else encoder_decoder_cached_layers(engine, request)
             case NextLogits(request):
                 return next_logits(engine, request)
             case Question() if isinstance(engine, Engine):
@@ -138,7 +138,7 @@ class Answers:
             case LayerMatrices():
                 return layer_matrices(engine, question)
             case SingularValues():
-                return singulars(question, engine.anatomy.layers, engine.decomposed)
+                return singulars(question, engine.structure.layers, engine.decomposed)
             case ExpertRouting(request):
                 return routing(engine, request)
             case _:
@@ -188,11 +188,11 @@ def _token(engine: Engine | EncoderDecoder, generation: Generation | Translation
 
 
 def _rerun_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Rerun:
-    return rerun_of(engine, request) if isinstance(engine, Engine) else two_rerun_of(engine, request)
+    return rerun_of(engine, request) if isinstance(engine, Engine) else encoder_decoder_rerun_of(engine, request)
 
 
 def _line_up(engine: Engine | EncoderDecoder, request: GenerateRequest) -> Race:
-    return line_up(engine, request) if isinstance(engine, Engine) else line_up_two(engine, request)
+    return start_race(engine, request) if isinstance(engine, Engine) else start_encoder_decoder_race(engine, request)
 
 
 def _race_step(engine: Engine | EncoderDecoder, race: Race) -> Any:

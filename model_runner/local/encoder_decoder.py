@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from transformers import WhisperFeatureExtractor
 
 from model_runner.beams import BeamSearch
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
 from model_runner.errors import N_, NoAttribution, ScoresClasses
@@ -29,21 +29,26 @@ from model_runner.local.answers.feed_forward import FeedForward, feed_forward
 from model_runner.local.beam_search import ALONE, search_beams
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, decoder_tokens, is_classifier, scale_of
-from model_runner.local.decoder_start import Beginning
+from model_runner.local.decoder_start import DecoderStart
 from model_runner.local.encoder_input import Read, growing_caches, masked, text_to_read
 from model_runner.local.generation import end_tokens
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.loading.tokenizer_languages import languages_of
 from model_runner.local.output_layer import output_logits
-from model_runner.local.recording.encoder_decoder_edits import edit_of_three
-from model_runner.local.recording.encoder_decoder_inspection import AlreadyRead, examine_two, run_two, two_lengths
+from model_runner.local.recording.encoder_decoder_edits import encoder_decoder_edit
+from model_runner.local.recording.encoder_decoder_inspection import (
+    AlreadyRead,
+    inspect_encoder_decoder,
+    run_both,
+    two_lengths,
+)
 from model_runner.local.recording.forward_edit import ForwardEdit
 from model_runner.local.recording.global_tokens import global_tokens, without_padding
 from model_runner.local.recording.model_inspection import describe
-from model_runner.local.recording.recorder import Recording, active, module_of_call
+from model_runner.local.recording.recorder import ActivationRecorder, module_of_call, record_with
 from model_runner.local.recording.residual_stream import outputs_of, watched
 from model_runner.local.resolve_request import append_all, check_ids, check_memory, explained, numbers_alone, write
-from model_runner.local.sound_input import ears_of
+from model_runner.local.sound_input import sound_input_of
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
 from model_runner.local.translation import Translation
@@ -65,18 +70,22 @@ class EncoderDecoder:
         *,
         name: str,
         revision: str | None,
-        kept: Kept,
-        ears: WhisperFeatureExtractor | None = None,
+        kept: ByteBudgetCache,
+        feature_extractor: WhisperFeatureExtractor | None = None,
     ) -> None:
-        """``ears`` make sounds ready where it listens. Raises NotCapturable where attention cannot be recorded."""
+        """``feature_extractor`` makes sounds ready where it listens. Raises NotCapturable where attention cannot be
+        recorded.
+        """
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self.ears = None if ears is None else ears_of(model, ears)
-        self.anatomy = examine_two(self.model, name, heard := self.ears and self.ears.to_try())
-        info = two_lengths(describe(self.model, self.tokenizer, self.anatomy, name, revision), self.model, heard)
-        self.beginning = Beginning(self.model, self.anatomy.start, languages_of(self.tokenizer))
+        self.sound_input = None if feature_extractor is None else sound_input_of(model, feature_extractor)
+        self.structure = inspect_encoder_decoder(
+            self.model, name, sound := self.sound_input and self.sound_input.to_try()
+        )
+        info = two_lengths(describe(self.model, self.tokenizer, self.structure, name, revision), self.model, sound)
+        self.beginning = DecoderStart(self.model, self.structure.start, languages_of(self.tokenizer))
         known = replace(info.tokenizer, target=self.beginning.language or info.tokenizer.target)
-        hears = 0.0 if self.ears is None else self.ears.seconds
+        hears = 0.0 if self.sound_input is None else self.sound_input.seconds
         self.info = replace(info, tokenizer=known, attentions=ATTENTIONS, hears=hears)
         if is_classifier(self.model):
             own = self.model.config
@@ -100,7 +109,7 @@ class EncoderDecoder:
         if known is None:
             source, written = self.texts(request)
             with explained(self.info, len(source) + len(written.tokens)):
-                edit = edit_of_three(request.edits, self.anatomy.shapes)
+                edit = encoder_decoder_edit(request.edits, self.structure.shapes)
                 if request.target is None and not request.continuation and not self.info.classes:
                     check_growing(request.edits)
                     append_all(written, self._free_run(source, written, edit), self.info)
@@ -110,13 +119,13 @@ class EncoderDecoder:
 
     def source(self, request: CaptureRequest | GenerateRequest) -> Read:
         """What the encoder reads. Raises RunnerError."""
-        if self.ears is None:
+        if self.sound_input is None:
             return text_to_read(write(self.tokenizer, replace(request, continuation=()), self.info), self.model.device)
         if request.text:
             raise ListensOnly(name=self.info.name)
         if request.sound is None:
             raise NoSound(name=self.info.name)
-        return self.ears.hear(request.sound)
+        return self.sound_input.hear(request.sound)
 
     def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
         """What is read, and the tokens that are already written. Raises RunnerError."""
@@ -136,7 +145,7 @@ class EncoderDecoder:
         append_all(written, (*given, *request.continuation), self.info)
         if len(written.tokens) > self.info.room:
             raise WrittenFull(tokens=len(written.tokens), limit=self.info.room)
-        check_memory(len(source) + len(written.tokens), self.anatomy.bytes_per_token, self.model.device)
+        check_memory(len(source) + len(written.tokens), self.structure.bytes_per_token, self.model.device)
         return source, written
 
     def _task(self, request: CaptureRequest | GenerateRequest, source: Read) -> tuple[int, ...]:
@@ -145,14 +154,14 @@ class EncoderDecoder:
             return self.beginning.of(request.target_language)
         if request.sound.digest not in self._tasks:  # for a language is found by a forward
             self._tasks = {request.sound.digest: task_tokens(self.model, source.given)}
-        return (self.anatomy.start, *self._tasks[request.sound.digest])
+        return (self.structure.start, *self._tasks[request.sound.digest])
 
     def _given(self, target: str, task: tuple[int, ...]) -> tuple[int, ...]:
         """The ids of a target, without the ``task`` before it and the end that a decoder writes itself.
 
         Of a sound, after a space and nothing else, as Whisper was taught (github.com/openai/whisper, decoding.py).
         """
-        if self.ears is not None:
+        if self.sound_input is not None:
             return encode(self.tokenizer, f" {target.strip()}", special=False).ids
         ids = encode(self.tokenizer, target, special=not self.beginning.languages, written=True).ids
         check_ids(ids, self.info)
@@ -165,14 +174,14 @@ class EncoderDecoder:
         One that is changed reads all that is written anew for each token, so that masks count from its beginning. Of a
         sound it is what stands around transformers' generation for Whisper that is left out: it cuts longer sounds.
         """
-        given, recording = masked(source.given), Recording(self.anatomy.names, edit=edit, keeps=False)
+        given, recording = masked(source.given), ActivationRecorder(self.structure.names, edit=edit, keeps=False)
         before = torch.tensor([[token.id for token in written.tokens]], device=self.model.device)
         generate = self.model.generate
-        if before[0].tolist() != [self.anatomy.start]:  # which it begins with by itself
+        if before[0].tolist() != [self.structure.start]:  # which it begins with by itself
             given |= {"decoder_input_ids": before, "decoder_start_token_id": int(before[0, 0])}
-        if self.ears is not None:
+        if self.sound_input is not None:
             generate = functools.partial(ALONE.generate, self.model)
-        with torch.no_grad(), active(recording), _each_anew(self.model, recording):
+        with torch.no_grad(), record_with(recording), _each_anew(self.model, recording):
             made = generate(
                 **given,
                 max_new_tokens=min(FREE_RUN, self.info.room - before.shape[1]),
@@ -186,17 +195,17 @@ class EncoderDecoder:
 
     def read(self, request: CaptureRequest, source: Read, written: Writer, edit: ForwardEdit | None = None) -> Capture:
         """One forward over both texts, with every layer recorded: the decoder's attention, and the others with it."""
-        recording = Recording(self.anatomy.names, edit=edit)
+        recording = ActivationRecorder(self.structure.names, edit=edit)
         streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
-        encoder, decoder, n_globals = self.anatomy.encoder, self.anatomy.decoder, self.anatomy.n_globals
+        encoder, decoder, n_globals = self.structure.encoder, self.structure.decoder, self.structure.n_globals
         read = (*source.tokens, *global_tokens(n_globals, len(source.text)))
         with (
             watched(encoder.layers, lambda _, x: streams["encoder"].append(without_padding(x, len(read), n_globals))),
             watched(decoder.layers, lambda _, x: streams["decoder"].append(x.clone())),
-            outputs_of(self.anatomy.trunk.module) as last,
-            active(recording),
+            outputs_of(self.structure.backbone.module) as last,
+            record_with(recording),
         ):
-            output = run_two(self.reader, source.given, self.ids(written))
+            output = run_both(self.reader, source.given, self.ids(written))
             classes = self.class_logits(output, source.given)[0] if self.info.classes else None
         wrote = tuple(written.tokens)
         made = numbers_alone(output.encoder_last_hidden_state[0])
@@ -249,7 +258,7 @@ class EncoderDecoder:
         if count == limit:
             raise WrittenFull(tokens=count, limit=limit)
         check_growing(request.edits)
-        edit = edit_of_three(request.edits, self.anatomy.shapes)
+        edit = encoder_decoder_edit(request.edits, self.structure.shapes)
         return Translation(self, request, source, written, min(limit, count + request.max_new_tokens), edit)
 
     def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
@@ -266,16 +275,21 @@ class EncoderDecoder:
     @property
     def reader(self) -> Any:
         """What is run to read and write: of a classifier its backbone, since its head wants an end token (BART, T5)."""
-        return self.anatomy.trunk.module if self.info.classes else self.model
+        return self.structure.backbone.module if self.info.classes else self.model
 
     def layer_runs(self, stack: str) -> list[LayerRun]:
         """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
-        layers, read = getattr(self.anatomy, stack).layers, None if self.ears is None else self.ears.to_try()
+        layers, read = (
+            getattr(self.structure, stack).layers,
+            None if self.sound_input is None else self.sound_input.to_try(),
+        )
         return probe(self.model, layers, self.try_on, cut=None if read is None else len(read))
 
     def try_on(self, ids: Tensor) -> Any:
         """One forward over a few tokens, which the encoder reads too, unless it listens."""
-        return run_two(self.reader, {"input_ids": ids} if self.ears is None else self.ears.to_try().given, ids)
+        return run_both(
+            self.reader, {"input_ids": ids} if self.sound_input is None else self.sound_input.to_try().given, ids
+        )
 
     def block_paths(self, stack: str) -> tuple[BlockPath | None, ...]:
         """How each layer adds to the stream; tried at the first call."""
@@ -287,8 +301,8 @@ class EncoderDecoder:
 
     def attention_names(self, stack: str) -> tuple[tuple[str, ...], ...]:
         """In each layer, those of its attention and of the one across, from the layer on."""
-        found = getattr(self.anatomy, stack)
-        layers = [f"{self.anatomy.names[id(layer)]}." for layer in found.layers]
+        found = getattr(self.structure, stack)
+        layers = [f"{self.structure.names[id(layer)]}." for layer in found.layers]
         names = zip(layers, *(one for one in (found.own, found.cross) if one), strict=True)
         return tuple(
             tuple(dict.fromkeys(module_of_call(key).removeprefix(layer) for key in own)) for layer, *own in names
@@ -311,7 +325,7 @@ class EncoderDecoder:
 
         An encoder that listens has fixed ones, and no tokens to try it with: then it is the decoder.
         """
-        return self.model.get_encoder() if self.ears is None else self.model.get_decoder()
+        return self.model.get_encoder() if self.sound_input is None else self.model.get_decoder()
 
     def direct_path(self) -> DirectPath:
         """Raises NoAttribution: a head of the encoder reaches the logits by every token that looks at it."""
@@ -325,18 +339,18 @@ class EncoderDecoder:
     def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
         """The scores of a classifier; ``output`` is what its two stacks made of ``given``."""
         with torch.no_grad():
-            return class_logits(self.model, self.anatomy.trunk, output, given)
+            return class_logits(self.model, self.structure.backbone, output, given)
 
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
         """What the model's output layer makes of these states of the decoder. Raises ScoresClasses."""
         self.check_head()
-        of_encoder: Any = hidden.new_zeros(*hidden.shape[:2], self.anatomy.read_width)
+        of_encoder: Any = hidden.new_zeros(*hidden.shape[:2], self.structure.read_width)
         unread = AlreadyRead(last_hidden_state=of_encoder)
-        return output_logits(self.model, self.anatomy.trunk, hidden, encoder_outputs=unread)
+        return output_logits(self.model, self.structure.backbone, hidden, encoder_outputs=unread)
 
 
 @contextlib.contextmanager
-def _each_anew(model: nn.Module, recording: Recording) -> Generator[None]:
+def _each_anew(model: nn.Module, recording: ActivationRecorder) -> Generator[None]:
     """Each forward of the model is one by itself, in which a layer may attend again."""
     hook = model.register_forward_pre_hook(lambda *_: recording.called.clear())
     try:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model_runner.beams import BeamSearch
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
 from model_runner.errors import (
@@ -39,21 +39,21 @@ from model_runner.local.classifier import class_logits, class_names, is_classifi
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
-from model_runner.local.preallocated_cache import row_cache
+from model_runner.local.preallocated_cache import preallocated_cache
 from model_runner.local.recording.arena import ALIGNMENT, Arena
 from model_runner.local.recording.changed_matrices import Decomposed, changed_matrices
-from model_runner.local.recording.chunked_feed_forward import by_rows, is_long, row_wise_parts
+from model_runner.local.recording.chunked_feed_forward import chunked_feed_forward, is_long, row_wise_parts
 from model_runner.local.recording.compressed_keys import Compression, compressed_capture, compression_of
 from model_runner.local.recording.forward_edit import ForwardEdit, Shape, forward_edit
-from model_runner.local.recording.growing_buffers import Series
+from model_runner.local.recording.growing_buffers import GrowingBuffers
 from model_runner.local.recording.indexer import change_of
-from model_runner.local.recording.model_inspection import declared_lengths, describe, examine
+from model_runner.local.recording.model_inspection import declared_lengths, describe, inspect_model
 from model_runner.local.recording.parity_check import text_config
 from model_runner.local.recording.probe_rotation import probe_rotation
-from model_runner.local.recording.recorder import CannotRecord, Recording, active, module_of_call
-from model_runner.local.recording.scratch_block import SpareBlock
+from model_runner.local.recording.recorder import ActivationRecorder, CannotRecord, module_of_call, record_with
+from model_runner.local.recording.scratch_block import ScratchBlock
 from model_runner.local.resolve_request import check_memory, explained, numbers_alone, write
-from model_runner.local.token_types import Given
+from model_runner.local.token_types import ModelInputs
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
@@ -77,16 +77,16 @@ class Engine:
         name: str,
         revision: str | None,
         has_head: bool,
-        kept: Kept,
+        kept: ByteBudgetCache,
     ) -> None:
         """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self.anatomy = examine(self.model, name)
-        self.given = Given(self.model, self.anatomy.trunk.module, self.tokenizer)
-        self.has_head = has_head and self.anatomy.trunk.has_head
+        self.structure = inspect_model(self.model, name)
+        self.given = ModelInputs(self.model, self.structure.backbone.module, self.tokenizer)
+        self.has_head = has_head and self.structure.backbone.has_head
         learned = learned_lengths(self.model)
-        self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision, learned)
+        self.info = describe(self.model, self.tokenizer, self.structure, name, revision, learned)
         if self.has_head and is_classifier(self.model):
             own = self.model.config
             self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
@@ -94,7 +94,7 @@ class Engine:
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
         self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
         self._asked = asked
-        self._spare = SpareBlock()
+        self._spare = ScratchBlock()
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
         self._path: DirectPath | None = None  # proven when it is first asked for
         self._row_wise: tuple[nn.Module, ...] | None = None  # tried when the first long text comes
@@ -127,38 +127,38 @@ class Engine:
 
     def edit(self, request: CaptureRequest | GenerateRequest) -> ForwardEdit | None:
         """The request's edits together; the rotation is probed when the first edit of it comes. Raises RunnerError."""
-        anatomy = self.anatomy
+        structure = self.structure
         if isinstance(request, GenerateRequest):
             check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
             limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic ones reach beyond
-            self._thetas = probe_rotation(anatomy, min(limits))
-        shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)
+            self._thetas = probe_rotation(structure, min(limits))
+        shape = Shape(structure.attention, structure.kinds, structure.n_heads, structure.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
-        matrices = changed_matrices(request.edits, anatomy.layers, self.decomposed, anatomy.origins)
+        matrices = changed_matrices(request.edits, structure.layers, self.decomposed, structure.origins)
         indexers = change_of(request.edits, self.model)
         return None if found is None else replace(found, matrices=matrices, indexers=indexers)
 
     def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
         """One forward of the unmodified model with every layer recorded."""
         arena = self._arena(len(writer.tokens))
-        recording = self.anatomy.recording(keep=arena.keep, edit=self.edit(request))
+        recording = self.structure.recording(keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
-        layers, parts, n_tokens = self.anatomy.layers, self._in_blocks(len(writer.tokens)), len(writer.tokens)
-        stream = self.anatomy.watched(
+        layers, parts, n_tokens = self.structure.layers, self._in_blocks(len(writer.tokens)), len(writer.tokens)
+        stream = self.structure.watched(
             lambda _, x: residuals.append(arena.keep(x[:n_tokens]))
         )  # Longformer's are padded
-        with torch.no_grad(), stream, by_rows(parts), active(recording):
+        with torch.no_grad(), stream, chunked_feed_forward(parts), record_with(recording):
             given = self.given.of(writer.tokens)
-            output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
+            output = self.structure.backbone.module(**given, use_cache=False, return_dict=True)
         classes = self.class_logits(output, given)[0] if self.info.classes else None
         hidden, records = numbers_alone(arena.keep(output.last_hidden_state[0])), recording.records
         capture = Capture(
             request=request,
             tokens=tuple(writer.tokens),
-            kinds=self.anatomy.kinds,
-            records=tuple(records.get(self.anatomy.attention.get(i, "")) for i in range(len(layers))),
-            origins=self.anatomy.origins,
+            kinds=self.structure.kinds,
+            records=tuple(records.get(self.structure.attention.get(i, "")) for i in range(len(layers))),
+            origins=self.structure.origins,
             residuals=tuple(residuals),
             hidden=hidden,
             asked=self._asked,
@@ -168,9 +168,9 @@ class Engine:
         compressed = compressed_capture(capture, *self._compressed(recording)) if recording.compressed else None
         return capture if compressed is None else replace(capture, others=(compressed,))
 
-    def _compressed(self, recording: Recording) -> tuple[dict[int, LayerRecord], dict[int, Compression]]:
+    def _compressed(self, recording: ActivationRecorder) -> tuple[dict[int, LayerRecord], dict[int, Compression]]:
         """By layer: what it reads of compressed keys, and how they are made."""
-        names = self.anatomy.attention
+        names = self.structure.attention
         made = {layer: compression_of(self.model.get_submodule(name)) for layer, name in names.items()}
         read = {layer: recording.compressed[name] for layer, name in names.items() if name in recording.compressed}
         return read, {layer: one for layer, one in made.items() if one is not None}
@@ -180,9 +180,9 @@ class Engine:
         if not is_long(n_tokens, self.model.device):
             return ()
         if self._row_wise is None:
-            anatomy = self.anatomy
-            attention = frozenset(self.model.get_submodule(module_of_call(key)) for key in anatomy.attention.values())
-            layers = list(dict.fromkeys(anatomy.layers[layer] for layer in sorted(anatomy.attention)))
+            structure = self.structure
+            attention = frozenset(self.model.get_submodule(module_of_call(key)) for key in structure.attention.values())
+            layers = list(dict.fromkeys(structure.layers[layer] for layer in sorted(structure.attention)))
             self._row_wise = row_wise_parts(self.model, layers, attention)
         return self._row_wise
 
@@ -193,15 +193,15 @@ class Engine:
         writer, capacity = self.to_continue(request)
         rules, edit = self.proven_rules(), self.edit(request)
 
-        def room() -> tuple[Series, Recording]:
+        def room() -> tuple[GrowingBuffers, ActivationRecorder]:
             arena = self._arena(capacity)
-            series = Series(arena, capacity, row_cache(self.model, arena, capacity))
-            return series, self.anatomy.recording(sink=series, known=rules, edit=edit)
+            series = GrowingBuffers(arena, capacity, preallocated_cache(self.model, arena, capacity))
+            return series, self.structure.recording(consumer=series, known=rules, edit=edit)
 
-        def seen(series: Series, n_tokens: int) -> Capture:
-            return view(request, self.anatomy, writer, series, n_tokens, asked=self._asked)
+        def seen(series: GrowingBuffers, n_tokens: int) -> Capture:
+            return view(request, self.structure, writer, series, n_tokens, asked=self._asked)
 
-        generation = Generation(self.model, self.anatomy, self.logits_after, seen, writer, room, request.sampling)
+        generation = Generation(self.model, self.structure, self.logits_after, seen, writer, room, request.sampling)
         with explained(self.info, len(writer.tokens)):
             generation.begin()
         return generation
@@ -229,7 +229,7 @@ class Engine:
         """The mask rule of every attention layer over all positions. Raises CannotContinue."""
         if self._rules is None:
             try:
-                self._rules = prove_continuation(self.model, self.anatomy)
+                self._rules = prove_continuation(self.model, self.structure)
             except CannotRecord as error:
                 raise CannotContinue(name=self.info.name, family=self.info.family, reason=error.reason) from error
         return self._rules
@@ -253,21 +253,21 @@ class Engine:
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
         """What the model's output layer makes of these states; its own code, soft-caps and scales included."""
         self.check_head()
-        return output_logits(self.model, self.anatomy.trunk, hidden)
+        return output_logits(self.model, self.structure.backbone, hidden)
 
     def logits_after(self, hidden: Float[Tensor, "1 1 d_model"]) -> Float[Tensor, "vocab"]:
         """The same of one position alone."""
-        return output_logits(self.model, self.anatomy.trunk, hidden)[0, 0]
+        return output_logits(self.model, self.structure.backbone, hidden)[0, 0]
 
     def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
         """The scores of a classifier; ``output`` is what its backbone made of ``given``."""
         with torch.no_grad():
-            return class_logits(self.model, self.anatomy.trunk, output, given)
+            return class_logits(self.model, self.structure.backbone, output, given)
 
     @property
     def reads_positions(self) -> nn.Module:
         """The module whose tokens are told their positions."""
-        return self.anatomy.trunk.module
+        return self.structure.backbone.module
 
     def direct_path(self) -> DirectPath:
         """From every head to the logits, see :mod:`model_runner.local.answers.attribution`; proven at the first call.
@@ -276,10 +276,10 @@ class Engine:
         """
         if not self.info.classes:
             self.check_head()
-        if self.anatomy.own_code:
+        if self.structure.legacy:
             raise NoAttribution(reason=UNSEEN_WAY)
         if self._path is None:
-            self._path = prove(self.model, self.anatomy, self._head_alone)
+            self._path = prove(self.model, self.structure, self._head_alone)
         return self._path
 
     def _head_alone(self, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
@@ -287,24 +287,26 @@ class Engine:
         if not self.info.classes:
             return self.logits_after(hidden[None, None])
         try:
-            return logits_of_state(self.model, self.anatomy.trunk, hidden)
+            return logits_of_state(self.model, self.structure.backbone, hidden)
         except (AttributeError, LookupError, TypeError) as error:  # BERT's head reads what its pooler made
             raise NoAttribution(reason=READS_MORE) from error
 
     def layer_runs(self) -> list[LayerRun]:
         """What every module inside the layers is given and makes, of a few tokens."""
-        trunk = self.anatomy.trunk.module
-        begins = self.anatomy.begins
-        return probe(self.model, self.anatomy.layers, lambda ids: trunk(input_ids=ids, use_cache=False), begins=begins)
+        backbone = self.structure.backbone.module
+        begins = self.structure.begins
+        return probe(
+            self.model, self.structure.layers, lambda ids: backbone(input_ids=ids, use_cache=False), begins=begins
+        )
 
     def block_paths(self) -> tuple[BlockPath | None, ...]:
         """How each layer adds to the stream, see :mod:`model_runner.local.answers.block_path`; tried at the first
         call.
         """
         if self._ways is None:
-            anatomy = self.anatomy
+            structure = self.structure
             self._ways = block_paths(
-                self.layer_runs(), [anatomy.attention_in(place) for place in range(len(anatomy.layers))]
+                self.layer_runs(), [structure.attention_in(place) for place in range(len(structure.layers))]
             )
         return self._ways
 
@@ -319,10 +321,10 @@ class Engine:
     # -- memory -------------------------------------------------------------------------------------------------------
 
     def _check_memory(self, count: int) -> None:
-        check_memory(count, self.anatomy.bytes_per_token, self.model.device)
+        check_memory(count, self.structure.bytes_per_token, self.model.device)
 
     def _arena(self, n_tokens: int) -> Arena:
         """Room for all that is kept of so many tokens: five tensors a layer, the stream before and after each."""
-        pieces = 5 * len(self.anatomy.attention) + len(self.anatomy.layers) + 2
-        needed = math.ceil(self.anatomy.bytes_per_token * n_tokens) + pieces * ALIGNMENT
+        pieces = 5 * len(self.structure.attention) + len(self.structure.layers) + 2
+        needed = math.ceil(self.structure.bytes_per_token * n_tokens) + pieces * ALIGNMENT
         return Arena(self._spare.take(needed, self.model.device))

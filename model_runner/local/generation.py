@@ -1,8 +1,8 @@
 """A text that goes on token by token through the model's own cache of keys and values, with everything kept of it.
 
-Each forward is the unmodified model's over the new tokens alone; what its layers show is added to a :class:`Series`, so
-that the capture after any step is that of one whole forward over the same tokens; where a model turns longer texts
-otherwise, the text is read anew there. Knows nothing of threads or requests
+Each forward is the unmodified model's over the new tokens alone; what its layers show is added to a
+:class:`GrowingBuffers`, so that the capture after any step is that of one whole forward over the same tokens; where a
+model turns longer texts otherwise, the text is read anew there. Knows nothing of threads or requests
 in a queue: that is the runner's.
 """
 
@@ -24,13 +24,19 @@ from attention.masks import Written
 from model_runner import sampling as drawing
 from model_runner.capture import Capture
 from model_runner.errors import N_, BrokenLogits
-from model_runner.local.preallocated_cache import empty_cache, row_cache
+from model_runner.local.preallocated_cache import empty_cache, preallocated_cache
 from model_runner.local.recording.arena import Arena
 from model_runner.local.recording.compressed_keys import GROWING, compression_of
-from model_runner.local.recording.growing_buffers import Series
-from model_runner.local.recording.model_inspection import PROBE_TOKENS, Anatomy, declared_lengths
+from model_runner.local.recording.growing_buffers import GrowingBuffers
+from model_runner.local.recording.model_inspection import PROBE_TOKENS, ModelStructure, declared_lengths
 from model_runner.local.recording.parity_check import run, text_config, tried
-from model_runner.local.recording.recorder import GROWING_BIAS, UNKNOWN_MASK, CannotRecord, Recording, active
+from model_runner.local.recording.recorder import (
+    GROWING_BIAS,
+    UNKNOWN_MASK,
+    ActivationRecorder,
+    CannotRecord,
+    record_with,
+)
 from model_runner.local.recording.residual_stream import outputs_of
 from model_runner.local.recording.rope_switch import crosses, rope_switches
 from model_runner.local.tokenizing import Writer
@@ -50,15 +56,17 @@ class Generation:
     """A text under way; ``begin`` once, then ``step`` until it says stop. Not safe to use from several threads."""
 
     model: Any
-    anatomy: Anatomy
+    structure: ModelStructure
     head: Callable[[Float[Tensor, "1 1 d_model"]], Float[Tensor, "vocab"]]
-    view: Callable[[Series, int], Capture]  # of the first so many tokens
+    view: Callable[[GrowingBuffers, int], Capture]  # of the first so many tokens
     writer: Writer
-    room: Callable[[], tuple[Series, Recording]]  # for all of it; the recording is into the series, and knows the rules
+    room: Callable[
+        [], tuple[GrowingBuffers, ActivationRecorder]
+    ]  # for all of it; the recording is into the series, and knows the rules
     sampling: Sampling
     ends: frozenset[int] = field(init=False)
-    series: Series = field(init=False)
-    recording: Recording = field(init=False)
+    series: GrowingBuffers = field(init=False)
+    recording: ActivationRecorder = field(init=False)
     switches: Sequence[int] = field(init=False)
     logits: Float[Tensor, "vocab"] = field(init=False)  # after all that has gone through the model
     index: int = 0
@@ -78,7 +86,7 @@ class Generation:
         self.series, self.recording = self.room()
         ids = [token.id for token in self.writer.tokens]
         with self._more(len(ids)):
-            hidden = _run(self.anatomy.trunk.module, ids, self.series.cache).last_hidden_state[0]
+            hidden = _run(self.structure.backbone.module, ids, self.series.cache).last_hidden_state[0]
         self.series.take_hidden(hidden)
         self.logits = self.head(hidden[None, -1:])  # alone, or a long text would have as many logits
 
@@ -109,7 +117,7 @@ class Generation:
 
     def _go_on(self, token_id: int) -> None:
         """One forward over this token, by the cache of those before it."""
-        with self._more(1), outputs_of(self.anatomy.trunk.module) as outputs:
+        with self._more(1), outputs_of(self.structure.backbone.module) as outputs:
             output = _run(self.model, [token_id], self.series.cache)
         self.logits = output.logits[0, -1].float().clone()
         self.series.take_hidden(outputs[0].last_hidden_state[0])
@@ -119,7 +127,7 @@ class Generation:
         """A forward of so many more tokens, all of which the series takes."""
         self.series.add(n_tokens)
         self.recording.start, self.recording.n_rotary = self.series.start, 0
-        with self.anatomy.watched(self.series.take_stream), active(self.recording):
+        with self.structure.watched(self.series.take_stream), record_with(self.recording):
             yield
 
 
@@ -136,9 +144,9 @@ def next_token(logits: Float[Tensor, "vocab"], sampling: Sampling, ids: Sequence
 
 def view(
     request: GenerateRequest,
-    anatomy: Anatomy,
+    structure: ModelStructure,
     writer: Writer,
-    series: Series,
+    series: GrowingBuffers,
     n_tokens: int,
     *,
     asked: Asked,
@@ -147,11 +155,11 @@ def view(
     return Capture(
         request=request.so_far(writer.continuation(n_tokens)),
         tokens=tuple(writer.tokens[:n_tokens]),
-        kinds=anatomy.kinds,
+        kinds=structure.kinds,
         records=tuple(
-            series.record(anatomy.attention.get(layer, ""), n_tokens) for layer in range(len(anatomy.layers))
+            series.record(structure.attention.get(layer, ""), n_tokens) for layer in range(len(structure.layers))
         ),
-        origins=anatomy.origins,
+        origins=structure.origins,
         residuals=tuple(stream[:n_tokens] for stream in series.streams),
         hidden=series.first_hidden(n_tokens),
         asked=asked,
@@ -159,28 +167,28 @@ def view(
     )
 
 
-def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
+def prove_continuation(model: Any, structure: ModelStructure) -> dict[str, MaskRule]:
     """The mask rule of every attention layer, over all positions, from a few tokens through the model.
 
     Raises CannotRecord, with the reason, for a model that does not continue texts, or whose cache changes its numbers.
     """
-    trunk = anatomy.trunk.module
+    backbone = structure.backbone.module
     if not model.can_generate():
         raise CannotRecord(N_("it was not made to predict the next token"))
     if any(compression_of(module) is not None for module in model.modules()):
         raise CannotRecord(GROWING)
     ids, cache = range(PROBE_TOKENS), empty_cache(model)
-    recording = anatomy.recording(whole_masks=True)
-    with tried(NO_CACHE), active(recording):
-        whole = _run(trunk, ids, cache).last_hidden_state[0]
+    recording = structure.recording(whole_masks=True)
+    with tried(NO_CACHE), record_with(recording):
+        whole = _run(backbone, ids, cache).last_hidden_state[0]
     if all(getattr(layer, "keys", None) is None for layer in cache.layers):
         raise CannotRecord(N_("it keeps no cache of keys and values"))
     if any(record.bias is not None and not isinstance(record.bias, TokenBias) for record in recording.records.values()):
         raise CannotRecord(GROWING_BIAS)
-    if anatomy.own_code:  # no rule is named there: a window is seen where a text is longer
-        recording, config = anatomy.recording(), text_config(model)
+    if structure.legacy:  # no rule is named there: a window is seen where a text is longer
+        recording, config = structure.recording(), text_config(model)
         length = min([LONG_PROBE, *declared_lengths(config)])
-        with tried(NO_CACHE), active(recording):
+        with tried(NO_CACHE), record_with(recording):
             run(model, torch.arange(length, device=model.device)[None] % config.vocab_size)
     rules = {name: record.mask.before_choice for name, record in recording.records.items()}
     if any(isinstance(rule.own, Written) for rule in rules.values()):
@@ -188,8 +196,8 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
     if any(rule.sees_ahead(LONG_PROBE) for rule in rules.values()):
         raise CannotRecord(N_("its attention looks ahead at later tokens"))
     with tried(NO_CACHE):
-        cache = row_cache(model, Arena(torch.empty(0, dtype=torch.uint8, device=whole.device)), PROBE_TOKENS)
-        runs = [_run(trunk, ids[:2], cache), *(_run(trunk, [one], cache) for one in ids[2:])]
+        cache = preallocated_cache(model, Arena(torch.empty(0, dtype=torch.uint8, device=whole.device)), PROBE_TOKENS)
+        runs = [_run(backbone, ids[:2], cache), *(_run(backbone, [one], cache) for one in ids[2:])]
     parts = torch.cat([run.last_hidden_state[0] for run in runs])
     apart = float((parts.float() - whole.float()).norm() / whole.float().norm())
     if not apart <= torch.finfo(whole.dtype).eps ** 0.5:

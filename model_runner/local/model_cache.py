@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model_runner import memory
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
 from model_runner.local.loading.loader import Device, Dtype, load_runner
 from model_runner.local.runner import LocalRunner
@@ -25,7 +25,7 @@ PATIENCE = 10.0  # seconds after which a loading that nobody waits for any more 
 LONGEST = 1800.0  # seconds of reading weights, and of what follows
 
 
-class Asked(NamedTuple):
+class ModelKey(NamedTuple):
     """What is loaded, and as what; the same model in two dtypes is two."""
 
     name: str
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(eq=False)
-class Loading:
+class PendingLoad:
     """A model on its way: ``progress`` is (stage, done, total), bytes while it downloads. ``asked``: when last."""
 
     progress: tuple[str, int, int] = ("waiting", 0, 0)
@@ -82,8 +82,9 @@ class Loading:
 class ModelCache:
     """At most ``MOST_MODELS`` runners; a failed loading is forgotten, so that it can be tried again.
 
-    ``listed``: the only names that are loaded; None, any. What is loaded here was named by a visitor, so it is guarded
-    (see :func:`model_runner.local.loading.loader.load_runner`), but for what is listed, which who hosts it chose.
+    ``listed``: the only names that are loaded; None, any. What is loaded here was named by a visitor, so it is
+    sandboxed (see :func:`model_runner.local.loading.loader.load_runner`), but for what is listed, which who hosts it
+    chose.
     """
 
     def __init__(
@@ -97,13 +98,13 @@ class ModelCache:
 
         ``allow`` raises the RunnerError of a question that is refused.
         """
-        self.kept = Kept(memory.budget(keep))
+        self.kept = ByteBudgetCache(memory.budget(keep))
         self._listed, self._allow = listed, allow
         self._worked = 0.0  # seconds, of models that were given up
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
         self._room = threading.Lock()  # held from looking for memory to having taken it
-        self._held: OrderedDict[Asked, Loading] = OrderedDict()
+        self._held: OrderedDict[ModelKey, PendingLoad] = OrderedDict()
 
     def open(
         self,
@@ -113,7 +114,7 @@ class ModelCache:
         dtype: Dtype = "auto",
         ask_hub: bool = True,
         agreed: Collection[str] = (),
-    ) -> Loading:
+    ) -> PendingLoad:
         """The model, loaded, loading or queued; without ``ask_hub`` only one that is on this machine.
 
         ``agreed``: bases that an adapter somebody else wrote may be opened with, see
@@ -125,14 +126,14 @@ class ModelCache:
         """
         if self._listed is not None and name not in self._listed:
             raise ModelNotListed(names=", ".join(self._listed))
-        asked = Asked(name, device, dtype) if self._listed is None else Asked(name)
+        asked = ModelKey(name, device, dtype) if self._listed is None else ModelKey(name)
         with self._lock:
             loading = self._held.get(asked)
             if loading is not None and loading.lost:
                 self._give_up(self._held.pop(asked))
                 loading = None
             if loading is None:
-                loading = Loading()
+                loading = PendingLoad()
                 loading.future = self._pool.submit(self._load, asked, loading, ask_hub, frozenset(agreed))
                 self._held[asked] = loading
             self._held.move_to_end(asked)
@@ -176,7 +177,7 @@ class ModelCache:
             workers = [one.worker for runner in runners for one in (runner, runner.base) if one is not None]
             return sum(one.queue for one in workers), self._worked + sum(one.seconds for one in workers)
 
-    def _load(self, asked: Asked, loading: Loading, ask_hub: bool, agreed: frozenset[str]) -> LocalRunner:
+    def _load(self, asked: ModelKey, loading: PendingLoad, ask_hub: bool, agreed: frozenset[str]) -> LocalRunner:
         def make_room() -> None:
             while not self._room.acquire(timeout=0.1):
                 loading.check()
@@ -194,7 +195,7 @@ class ModelCache:
                 preview=loading.look,
                 make_room=make_room,
                 check=loading.check,
-                guarded=self._listed is None,
+                sandboxed=self._listed is None,
                 ask_hub=ask_hub,
                 agreed=agreed if self._listed is None else None,
                 kept=self.kept,
@@ -221,7 +222,7 @@ class ModelCache:
         gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
         gc.collect()
 
-    def _give_up(self, loading: Loading) -> None:
+    def _give_up(self, loading: PendingLoad) -> None:
         given_up = loading.future.result()
         given_up.close()
         self._worked += sum(one.worker.seconds for one in (given_up, given_up.base) if one is not None)

@@ -8,18 +8,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model_runner.local.recording.model_inspection import Trunk
+from model_runner.local.recording.model_inspection import Backbone
 from model_runner.local.recording.residual_stream import standing_in
 
 
 def output_logits(
-    model: Any, trunk: Trunk, hidden: Float[Tensor, "batch tokens d_model"], **more: Any
+    model: Any, backbone: Backbone, hidden: Float[Tensor, "batch tokens d_model"], **more: Any
 ) -> Float[Tensor, "batch tokens vocab"]:
-    """The model's forward without its trunk, float32: ``hidden`` stands in for what the trunk would return.
+    """The model's forward without its backbone, float32: ``hidden`` stands in for what the backbone would return.
 
     ``more`` is what else the forward is given.
     """
-    said = trunk.output(last_hidden_state=hidden)
-    with torch.no_grad(), standing_in([trunk.module], lambda *_: lambda *_, **__: said):
+    said = backbone.output(last_hidden_state=hidden)
+    with torch.no_grad(), standing_in([backbone.module], lambda *_: lambda *_, **__: said):
         tokens = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
         return model(input_ids=tokens, use_cache=False, return_dict=True, **more).logits.float()

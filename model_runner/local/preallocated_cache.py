@@ -22,18 +22,18 @@ def empty_cache(model: Any) -> DynamicCache:
     return DynamicCache(config=model.config.get_text_config(decoder=True))
 
 
-def row_cache(model: Any, arena: Arena, capacity: int) -> DynamicCache:
+def preallocated_cache(model: Any, arena: Arena, capacity: int) -> DynamicCache:
     """The same with room for ``capacity`` tokens; a layer that holds something else than keys and values stays."""
     cache = empty_cache(model)
     for place, layer in enumerate(cache.layers):
         if type(layer) is DynamicLayer:
-            cache.layers[place] = RowsLayer(arena, capacity)
+            cache.layers[place] = PreallocatedLayer(arena, capacity)
         elif type(layer) is DynamicSlidingWindowLayer:
-            cache.layers[place] = RowsLayer(arena, capacity, layer.sliding_window)
+            cache.layers[place] = PreallocatedLayer(arena, capacity, layer.sliding_window)
     return cache
 
 
-class RowsLayer(DynamicLayer):
+class PreallocatedLayer(DynamicLayer):
     """Keys and values of one layer; with a ``window`` the model is given the last ``window`` − 1 and its new ones.
 
     A row that has left the window is kept all the same: it belongs to the text.

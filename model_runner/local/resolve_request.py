@@ -40,7 +40,7 @@ SHOWN = 12  # languages that a sentence names
 READING = N_("reading {tokens} tokens")
 
 
-def resolve(request: Request, info: ModelInfo) -> Request:
+def resolve_request(request: Request, info: ModelInfo) -> Request:
     """The request with the model, revision, dtype and adapter of the runner, and its usual languages.
 
     Raises WrongModel if it names others, NoSuchLanguage and NoLanguages for a language that the tokenizer has not.

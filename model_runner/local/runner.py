@@ -11,14 +11,14 @@ from transformers import WhisperFeatureExtractor
 
 from model_runner import growing
 from model_runner.adapter import AdapterInfo
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.kv import RaceStep
 from model_runner.local.cancellation import checked
-from model_runner.local.dispatch import Answers, resolved
+from model_runner.local.dispatch import Answers, resolved_question
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.loading.devices import put, together
+from model_runner.local.loading.devices import move_model, on_one_device
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.recording.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
@@ -45,24 +45,24 @@ class LocalRunner:
         device: str | None = None,
         has_head: bool = True,
         filled: tuple[str, ...] = (),
-        ears: WhisperFeatureExtractor | None = None,
-        kept: Kept | None = None,
+        feature_extractor: WhisperFeatureExtractor | None = None,
+        kept: ByteBudgetCache | None = None,
         adapter: AdapterInfo | None = None,
         base: LocalRunner | None = None,
     ) -> None:
-        """``ears`` make sounds ready for a model that listens. ``kept`` holds its captures, beside what else it holds;
-        None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
+        """``feature_extractor`` makes sounds ready for a model that listens. ``kept`` holds its captures, beside what
+        else it holds; None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
         :mod:`model_runner.local.loading.missing_weights`. ``base`` is the runner of the same model without its
         adapter's changes.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
-        of_it: Any = {"name": name, "revision": revision, "kept": kept or Kept(CACHE_BYTES)}
-        model = put(model, device)
+        of_it: Any = {"name": name, "revision": revision, "kept": kept or ByteBudgetCache(CACHE_BYTES)}
+        model = move_model(model, device)
         forget_lengths(model)
         self.engine: Engine | EncoderDecoder
         if getattr(model.config, "is_encoder_decoder", False):
-            self.engine = EncoderDecoder(model, tokenizer, self, ears=ears, **of_it)
+            self.engine = EncoderDecoder(model, tokenizer, self, feature_extractor=feature_extractor, **of_it)
         else:
             self.engine = Engine(model, tokenizer, self, has_head=has_head, **of_it)
         self.engine.info = replace(self.engine.info, adapter=adapter, filled=filled)
@@ -91,12 +91,12 @@ class LocalRunner:
         ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
         """
         self.allow(question)
-        question = resolved(self.engine, question)
+        question = resolved_question(self.engine, question)
         if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
             return self.worker.answered(kept, session)
 
         def answer(job: Job[Any]) -> Any:
-            with checked(job.check), together():
+            with checked(job.check), on_one_device():
                 return self._answers.answer(question, session)
 
         return self.worker.submit(answer, session)
@@ -129,11 +129,11 @@ class LocalRunner:
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
-        return growing.generate(self, resolved(self.engine, request), session)
+        return growing.generate(self, resolved_question(self.engine, request), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
         """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
-        return growing.race(self, resolved(self.engine, request), session)
+        return growing.race(self, resolved_question(self.engine, request), session)
 
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""

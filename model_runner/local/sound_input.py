@@ -31,7 +31,7 @@ OTHER = N_("{file} has {value} as {setting}, which makes no sound of the length 
 STRIDE = 2  # of the convolutions: rows of the spectrogram in one frame of the encoder
 
 
-class Ears:
+class SoundInput:
     """What makes a sound ready for one model, ``n_frames`` of it at a time."""
 
     def __init__(self, extractor: WhisperFeatureExtractor, n_frames: int, device: torch.device, dtype: Any) -> None:
@@ -62,9 +62,9 @@ class Ears:
         return Read(tuple(tokens), text, {"input_features": features.to(self._device, self._dtype)})
 
 
-def ears_of(model: Any, extractor: WhisperFeatureExtractor) -> Ears:
+def sound_input_of(model: Any, extractor: WhisperFeatureExtractor) -> SoundInput:
     """Those of a model that is loaded."""
-    return Ears(extractor, model.config.max_source_positions, model.device, model.dtype)
+    return SoundInput(extractor, model.config.max_source_positions, model.device, model.dtype)
 
 
 def extractor_of(name: str, folder: Path, config: Any) -> WhisperFeatureExtractor | None:

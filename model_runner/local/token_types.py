@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from model_runner.errors import TokenizerFails, Told, first_line
+from model_runner.errors import TokenizerFails, UserFacingError, first_line
 from model_runner.local.loading.folder_tokenizer import special_ids
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.recording.parity_check import text_config
@@ -25,15 +25,15 @@ from model_runner.tokens import Token, second_starts
 TYPES = "token_type_ids"
 
 
-class Given:
+class ModelInputs:
     """What the forwards of one model of one stack are given."""
 
-    def __init__(self, model: Any, trunk: nn.Module, tokenizer: Tokenizer) -> None:
+    def __init__(self, model: Any, backbone: nn.Module, tokenizer: Tokenizer) -> None:
         self._model, self._tokenizer = model, tokenizer
-        self._learned = learned_types(model, trunk)
+        self._learned = learned_types(model, backbone)
 
     def of(self, tokens: Sequence[Token]) -> dict[str, Int[Tensor, "1 tokens"]]:
-        """Arguments of the model and of its trunk alike. Raises TokenizerFails."""
+        """Arguments of the model and of its backbone alike. Raises TokenizerFails."""
         ids = torch.tensor([[token.id for token in tokens]], device=self._model.device)
         return {"input_ids": ids, **self.types(tokens)}
 
@@ -49,11 +49,11 @@ class Given:
         return marks_second(self._tokenizer)  # asked when the first pair comes
 
 
-def learned_types(model: Any, trunk: nn.Module) -> bool:
+def learned_types(model: Any, backbone: nn.Module) -> bool:
     """Whether the model reads whole texts, and takes one type a token, of at least two."""
     config = text_config(model)
     several = getattr(config, "type_vocab_size", None)  # TAPAS has a table of seven, under another name
-    takes = all(TYPES in inspect.signature(one.forward).parameters for one in (model, trunk))
+    takes = all(TYPES in inspect.signature(one.forward).parameters for one in (model, backbone))
     return takes and isinstance(several, int) and several > 1 and not getattr(config, "is_decoder", False)
 
 
@@ -64,7 +64,7 @@ def marks_second(tokenizer: Tokenizer) -> bool:
     """
     try:
         pair: Any = tokenizer("a", "b", verbose=False)
-    except (Told, KeyboardInterrupt, SystemExit):
+    except (UserFacingError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
         raise TokenizerFails(reason=first_line(error)) from error

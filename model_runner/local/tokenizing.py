@@ -10,7 +10,7 @@ from typing import Any
 
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, TokenizerFails, Told
+from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, TokenizerFails, UserFacingError
 from model_runner.local.loading.folder_tokenizer import special_ids
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.tokens import Token, visible
@@ -51,7 +51,7 @@ def encode(
         encoded: Any = tokenizer(
             whole, return_offsets_mapping=True, verbose=False, add_special_tokens=special and not chat, **more
         )
-    except (Told, KeyboardInterrupt, SystemExit):
+    except (UserFacingError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
         raise TokenizerFails(reason=_said(error)) from error
@@ -66,7 +66,7 @@ def _in_template(tokenizer: Tokenizer, text: str) -> str:
     turns = [{"role": "user", "content": text}]
     try:
         return str(tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))
-    except Told:
+    except UserFacingError:
         raise
     except Exception as error:  # a template may raise what it likes
         raise ChatTemplateFails(reason=_said(error)) from error

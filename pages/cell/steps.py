@@ -14,7 +14,7 @@ from analysis.joined import first_query, n_looked_at, side_of
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
 from model_runner.capture import COMPRESSED, TOKENS
-from model_runner.relative_key_bias import ContentBias
+from model_runner.relative_key_bias import RelativeKeyBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
@@ -171,7 +171,7 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
     """The words: those that are true of this layer's bias, and of what this model predicts."""
     texts = translated(cell_steps.TEXTS)
     match opened.capture.record(found.layer).bias:
-        case ContentBias():
+        case RelativeKeyBias():
             texts["f_bias"] = texts["f_bias_of_both"]
         case RepeatedKeys():
             texts["f_bias"] = texts["f_bias_of_counts"]

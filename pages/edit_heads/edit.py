@@ -275,7 +275,9 @@ def _lowest(edit: Edit) -> int:
 
 def _passes_the_same_on(opened: PageContext, after: Capture) -> bool:
     """Whether what the open head passes on is the same at every token, to the last bit."""
-    before, now = (capture.record(opened.layer).passed_on[:, opened.head] for capture in (opened.capture, after))
+    before, now = (
+        capture.record(opened.layer).head_output_edited[:, opened.head] for capture in (opened.capture, after)
+    )
     return before.equal(now)
 
 

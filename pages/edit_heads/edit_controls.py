@@ -24,7 +24,7 @@ from model_runner.edits import (
     SwappedHeads,
     check_cells,
 )
-from model_runner.errors import EditNotPossible, NoSuchPlace, Reason, Told
+from model_runner.errors import EditNotPossible, NoSuchPlace, Reason, UserFacingError
 from pages.edit_heads.of_attention import counted, named
 from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
 from ui import edit_list, session
@@ -76,7 +76,7 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
             st.button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
     said = st.empty()  # always there, so that what stands below is not mounted anew
-    problem: Told | None = session.slots().pop(PROBLEM, None)
+    problem: UserFacingError | None = session.slots().pop(PROBLEM, None)
     if problem is not None:
         said.warning(plain(sentence(problem)))
 
@@ -87,7 +87,7 @@ def _add(make: Callable[[], Edit]) -> None:
         new = make()
         if same_thing(edits, new) is None and len(edits) >= edit_list.MOST:
             raise EditNotPossible(reason=Reason(LIST_FULL, {"count": len(edits)}))
-    except Told as error:
+    except UserFacingError as error:
         session.slots()[PROBLEM] = error  # the run that follows says it
         return
     edit_list.keep(with_edit(edits, new))

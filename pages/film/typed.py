@@ -6,7 +6,7 @@ import streamlit as st
 
 from jobs.film import Film
 from jobs.typed_token import typed_token
-from model_runner.errors import Told
+from model_runner.errors import UserFacingError
 from ui.i18n import _
 from ui.wording import sentence
 from viz.markdown import plain
@@ -47,5 +47,5 @@ def _force(film: Film, frame: int) -> None:
         logits = film.capture(lambda: None).logits(film.n_prompt + frame - 2)
         film.force(frame, typed_token(film.runner, typed, logits))
         st.session_state["film_typed"] = ""
-    except Told as error:
+    except UserFacingError as error:
         film.refused = sentence(error)

@@ -89,7 +89,7 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
         return Tried(mapping, family, "not tried", f"no small model: {_short(error)}")
     try:
         ears = ears_of(model)
-        runner = LocalRunner(model, letters(text_config(model).vocab_size, text), name=family, ears=ears)
+        runner = LocalRunner(model, letters(text_config(model).vocab_size, text), name=family, feature_extractor=ears)
         target = WRITTEN if runner.info.attentions else None
         asked = CaptureRequest(text) if ears is None else CaptureRequest(sound=rising_tone())
         capture = runner.capture(replace(asked, target=target))
@@ -115,8 +115,8 @@ def _mechanism(runner: LocalRunner, every: Sequence[Capture], sinks_apart: bool)
     """How its numbers were seen, and what is unusual about its softmax."""
     records = [record for one in every for record in one.records if record]
     mechanism = "eager function" if any(record.eager for record in records) else "attention interface"
-    mechanism = "products of its own code" if runner.engine.anatomy.own_code else mechanism
-    if getattr(runner.engine.anatomy, "own_encoder", False):
+    mechanism = "products of its own code" if runner.engine.structure.legacy else mechanism
+    if getattr(runner.engine.structure, "legacy_encoder", False):
         mechanism = "attention interface, and products of the encoder's own code"
     if every[0].compressed is not None:
         mechanism += OF_TOKENS

@@ -65,7 +65,7 @@ def test_the_first_layers_output_is_that_of_attention_over_the_averaged_keys_and
             scores = [scale * float(q[head, query] @ keys[key]) for key in range(query + 1)]
             total = math.fsum(math.exp(score) for score in scores)
             output = sum(math.exp(score) / total * values[key] for key, score in enumerate(scores))
-            was = before.record(0).passed_on[query, head].double().numpy()
+            was = before.record(0).head_output_edited[query, head].double().numpy()
             moved += float(((output - was) ** 2).sum())
             length += float((was**2).sum())
         assert found[0, head] == pytest.approx(math.sqrt(moved / length), rel=1e-4)

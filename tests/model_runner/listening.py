@@ -57,7 +57,7 @@ def ears() -> WhisperFeatureExtractor:
 
 def runner(dtype: torch.dtype = torch.float32, **settings: Any) -> LocalRunner:
     model = place(whisper(**settings)(), "cpu", dtype)
-    return LocalRunner(model, byte_tokenizer(), name="whisper", ears=ears())
+    return LocalRunner(model, byte_tokenizer(), name="whisper", feature_extractor=ears())
 
 
 def tone(seconds: float = 0.6, rate: int = RATE, pitch: float = 200.0) -> Sound:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from model_runner import memory
-from model_runner.byte_lru import Kept, weight
+from model_runner.byte_lru import ByteBudgetCache, weight
 
 
 def test_what_was_used_longest_ago_goes_first_and_is_told() -> None:
-    kept, told = Kept(100), []
+    kept, told = ByteBudgetCache(100), []
     for name in "abc":
         kept.put("captures" if name == "a" else "films", name, name.upper(), 30, lambda name=name: told.append(name))
     assert kept.get("captures", "a") == "A"
@@ -26,7 +26,7 @@ def test_what_was_used_longest_ago_goes_first_and_is_told() -> None:
 
 
 def test_what_weighs_more_under_the_same_name_makes_room_as_it_grows() -> None:
-    kept, told = Kept(100), []
+    kept, told = ByteBudgetCache(100), []
     kept.put("films", "mine", None, 10, lambda: told.append("mine"))
     kept.put("films", "yours", None, 10, lambda: told.append("yours"))
     for size in (40, 80, 95):
@@ -37,7 +37,7 @@ def test_what_weighs_more_under_the_same_name_makes_room_as_it_grows() -> None:
 
 
 def test_a_group_is_forgotten_untold() -> None:
-    kept, told = Kept(100), []
+    kept, told = ByteBudgetCache(100), []
     kept.put("a", 1, "x", 10, lambda: told.append(1))
     kept.put("a", 2, "x", 10)
     kept.put("b", 1, "x", 10)

@@ -82,7 +82,7 @@ def everything(capture: Capture) -> list[Any]:
             for ask in (
                 capture.layer_kind, capture.has_weights, capture.q, capture.k, capture.v, capture.q_unrotated,
                 capture.k_unrotated, capture.lse, capture.verify, capture.residual,
-                lambda layer: capture.record(layer).passed_on,
+                lambda layer: capture.record(layer).head_output_edited,
                 lambda layer: torch.stack([capture.weights(layer, head) for head in range(len(capture.q(layer)))]),
                 lambda layer: capture.scores(layer, 1, queries=slice(3, 9), keys=slice(2, 20)),
                 lambda layer: capture.layer_weights(layer, slice(5, 8)),
@@ -149,10 +149,10 @@ def questions() -> list[Question[Any]]:
     text, other, more = CaptureRequest(TEXT), CaptureRequest(TEXT.replace("dog", "cat")), GenerateRequest(TEXT, 4)
     noise = [torch.randn(size, generator=torch.Generator().manual_seed(size)) for size in (D_MODEL, D_VALUE)]
     capture = runner().capture(text)
-    output, stream, hidden = capture.record(1).passed_on[-1, 2], capture.residual(-1)[-1], capture.hidden[-1]
+    output, stream, hidden = capture.record(1).head_output_edited[-1, 2], capture.residual(-1)[-1], capture.hidden[-1]
     return [
         Logits(torch.stack([noise[0], -noise[0]])),
-        DirectLogits(1, 2, output, stream, hidden), HeadWrites(1, capture.record(1).passed_on[-1]),
+        DirectLogits(1, 2, output, stream, hidden), HeadWrites(1, capture.record(1).head_output_edited[-1]),
         Beams(more, 2), WhichHeads(text, 1, 101), PatchStream(text, other, 1, (101, 32)),
         PatchHeads(text, other, 1, 2, (101, 32)), PatchHeads(text, other, 1, None, (101, 32)), CacheLayers(text),
         NextLogits(text), LearnedPositions(), NextToken(more, "a run", 0), NextRaceStep(more, "another", 0),

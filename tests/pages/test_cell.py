@@ -144,7 +144,7 @@ def test_a_carried_edit_leaves_the_output_and_doubles_what_is_passed_on_and_push
     meta, arrays = payload(app, "cell_steps")
     np.testing.assert_allclose(arrays["mixed"], plain["mixed"], atol=1e-5)
     np.testing.assert_allclose(arrays["passed_on"], 2 * plain["mixed"], atol=1e-3)  # the model's own, by another sum
-    np.testing.assert_array_equal(arrays["passed_on"], capture(edits=edits).record(7).passed_on[5, 1].numpy())
+    np.testing.assert_array_equal(arrays["passed_on"], capture(edits=edits).record(7).head_output_edited[5, 1].numpy())
     # Twice the vector, through a norm held at the changed stream's size.
     stream, changed = (
         one.residuals[-1][5].double().square().mean().sqrt() for one in (capture(), capture(edits=edits))

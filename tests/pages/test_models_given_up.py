@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 import pytest
 
 from model_runner.errors import Cancelled
-from model_runner.local.model_cache import Asked
+from model_runner.local.model_cache import ModelKey
 from tests.ui.driving import button, components, open_app, sentences, until
 from ui import session
 
@@ -26,7 +26,7 @@ PLACES = {
 
 def give_up(name: str = "default") -> weakref.ref[object]:
     """What the model cache does with the model that was not used for longest."""
-    held = session.model_cache()._held.pop(Asked(name)).result()
+    held = session.model_cache()._held.pop(ModelKey(name)).result()
     held.worker.close()
     held.engine.cache.clear()
     return weakref.ref(held)
@@ -126,7 +126,7 @@ def test_a_page_whose_model_is_given_up_again_and_again_says_so(monkeypatch):
     "typed", [{}, pytest.param({"patch_text": "The dog chased the squirrel while she"}, marks=pytest.mark.long)]
 )
 def test_the_second_text_keeps_no_model_that_was_given_up(typed):
-    if Asked("default") in session.model_cache()._held:
+    if ModelKey("default") in session.model_cache()._held:
         give_up()  # other sessions of this process may look with it
     app = ended(open_app(page=EDIT, heads="patching", **typed), "patch_stop")
     old = give_up()

@@ -34,7 +34,7 @@ def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other
     assert not app.toggle  # nothing to carry yet
     model = runner()
     assert isinstance(model, LocalRunner)
-    weight = model.engine.anatomy.layers[3].get_submodule("self_attn.q_proj").weight
+    weight = model.engine.structure.layers[3].get_submodule("self_attn.q_proj").weight
     size = np.linalg.svd(weight.numpy(), compute_uv=False)
     assert [one.label for one in app.slider][1] == plain(f"z2 · σ = {size[1]:.3g}")
     app.slider[1].set_value(2.5).run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from model_runner import CaptureRequest
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.rotation_edit import NtkTheta, ScaledTheta
 from ui import cached, session
 
@@ -20,7 +20,7 @@ def test_captures_of_two_kinds_of_edit_with_the_same_values_are_not_taken_for_ea
 
 
 def test_what_one_function_made_is_not_given_to_another_that_has_the_same_key(monkeypatch):
-    held = Kept(10**6)
+    held = ByteBudgetCache(10**6)
     monkeypatch.setattr(session, "kept", lambda: held)
     key = ("vocabulary", "default", "", 8192)
 

@@ -19,7 +19,7 @@ from babel.messages.pofile import read_po
 
 from attention.metrics import METRICS
 from jobs.stages import STAGES
-from model_runner.errors import PLACES, Cancelled, RunnerError, Told
+from model_runner.errors import PLACES, Cancelled, RunnerError, UserFacingError
 from pages.entries import ENTRIES
 from ui import state
 from ui.i18n import LANGUAGES, LOCALES, catalog
@@ -152,7 +152,7 @@ def test_babel_finds_what_python_finds_marked():
 
 
 def test_every_error_a_user_can_meet_is_marked():
-    def family(error: type[Told]) -> Iterator[type[Told]]:
+    def family(error: type[UserFacingError]) -> Iterator[type[UserFacingError]]:
         yield error
         for child in error.__subclasses__():
             if child.__module__.startswith("model_runner"):

@@ -10,14 +10,14 @@ import pytest
 from analysis.number_text import error_size, figure_number, three_digits
 from analysis.sentences import joined
 from model_runner import errors
-from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, Told
+from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, UserFacingError
 from ui import wording
 from ui.wording import number, sentence
 
 ERRORS = [
     value
     for value in vars(errors).values()
-    if isinstance(value, type) and issubclass(value, Told) and value is not Told
+    if isinstance(value, type) and issubclass(value, UserFacingError) and value is not UserFacingError
 ]
 
 

@@ -27,7 +27,7 @@ SEGMENTS = 8  # a table of no more vectors tells pieces of a text apart, not pos
 class _Stack:
     """Layers, and in each the names of its attention, of its tokens and across, from the layer on.
 
-    ``origins`` and ``begins`` are as the anatomy has them.
+    ``origins`` and ``begins`` are as the structure has them.
     """
 
     name: str
@@ -58,8 +58,8 @@ def architecture(engine: Engine | EncoderDecoder) -> Architecture:
     built = _Builder(engine, {id(module): name for name, module in model.named_modules()}, set(), widths)
     head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
     has_head = isinstance(engine, EncoderDecoder) or engine.has_head  # one that a file lacks is made of noise
-    # Without an output layer nothing outside of the trunk is the file's, nor does any number that is shown need it.
-    inside = None if has_head else {id(one) for one in engine.anatomy.trunk.module.modules()}
+    # Without an output layer nothing outside of the backbone is the file's, nor does any number that is shown need it.
+    inside = None if has_head else {id(one) for one in engine.structure.backbone.module.modules()}
     outer: list[list[Part]] = [[] for _ in range(len(starts) + 1)]  # before each stack, and after the last
     reached = 0
     for module in _order(engine, [module for stack in stacks for module in stack.layers]):
@@ -83,14 +83,14 @@ def architecture(engine: Engine | EncoderDecoder) -> Architecture:
 
 def _stacks(engine: Engine | EncoderDecoder) -> Iterator[_Stack]:
     if isinstance(engine, Engine):
-        anatomy = engine.anatomy
-        names = [anatomy.attention_in(place) for place in range(len(anatomy.layers))]
+        structure = engine.structure
+        names = [structure.attention_in(place) for place in range(len(structure.layers))]
         own = tuple(() if name is None else (name,) for name in names)
         runs, paths = engine.layer_runs(), engine.block_paths()
-        yield _Stack("", anatomy.layers, own, runs, paths, anatomy.origins, anatomy.begins)
+        yield _Stack("", structure.layers, own, runs, paths, structure.origins, structure.begins)
         return
     for name in ("encoder", "decoder"):
-        layers = getattr(engine.anatomy, name).layers
+        layers = getattr(engine.structure, name).layers
         yield _Stack(name, layers, engine.attention_names(name), engine.layer_runs(name), engine.block_paths(name))
 
 
@@ -164,8 +164,8 @@ class _Builder:
             parts=parts,
             norms=_norms(layer_run, path, attention, self.widths),
             parallel=path is not None and path.parallel,
-            n_heads=self.engine.anatomy.n_heads if attention else 0,
-            n_kv_heads=self.engine.anatomy.n_kv_heads if attention else 0,
+            n_heads=self.engine.structure.n_heads if attention else 0,
+            n_kv_heads=self.engine.structure.n_kv_heads if attention else 0,
             **_feed_forward(ffn),
             n_experts=experts.n_experts if experts else 0,
             n_used=experts.n_used if experts else 0,

@@ -21,9 +21,9 @@ from transformers.pytorch_utils import Conv1D
 
 from model_runner.errors import NoAttribution
 from model_runner.local.loading.dtypes import matrix_of
-from model_runner.local.recording.model_inspection import PROBE_TOKENS, Anatomy
+from model_runner.local.recording.model_inspection import PROBE_TOKENS, ModelStructure
 from model_runner.local.recording.parity_check import text_config
-from model_runner.local.recording.recorder import Recording, active
+from model_runner.local.recording.recorder import ActivationRecorder, record_with
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -88,7 +88,7 @@ class DirectPath:
     head: Head
     breaks: frozenset[int] = frozenset()  # layers that are not entered by what left the layer before
 
-    def passed_on(self, layer: int) -> float | None:
+    def downstream_factor(self, layer: int) -> float | None:
         """What the stream that leaves a layer is multiplied by until the last layer; None where it is not proven."""
         factor = 1.0
         for place, following in enumerate(self.layers[layer + 1 :], layer + 1):
@@ -122,58 +122,58 @@ class DirectPath:
             raise NoAttribution(reason=self.norm)
         if isinstance(self.offset, str):
             raise NoAttribution(reason=self.offset)
-        factor = self.passed_on(layer)
+        factor = self.downstream_factor(layer)
         if factor is None:
             raise NoAttribution(reason=NOT_PASSED_ON)
         read = self.norm.frozen(factor * written, stream, hidden)
         return self.head(read.to(hidden.dtype)) - self.offset
 
 
-def prove(model: Any, anatomy: Anatomy, head: Head) -> DirectPath:
+def prove(model: Any, structure: ModelStructure, head: Head) -> DirectPath:
     """The direct path of this model, from one forward of a few tokens; ``head`` runs its own output layer."""
-    recording, probe = anatomy.recording(), _Probe(anatomy)
+    recording, probe = structure.recording(), _Probe(structure)
     handles = probe.watch(recording, model)
     try:
-        with torch.no_grad(), active(recording):
+        with torch.no_grad(), record_with(recording):
             ids = torch.arange(PROBE_TOKENS, device=model.device)[None] % text_config(model).vocab_size
-            hidden = anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True).last_hidden_state
+            hidden = structure.backbone.module(input_ids=ids, use_cache=False, return_dict=True).last_hidden_state
     finally:
         for handle in handles:
             handle.remove()
     norm = probe.final_norm(hidden)
     with torch.no_grad():
         return DirectPath(
-            layers=tuple(probe.layer_path(layer) for layer in range(len(anatomy.layers))),
+            layers=tuple(probe.layer_path(layer) for layer in range(len(structure.layers))),
             norm=NO_NORM if norm is None else measured_norm(norm, hidden[0, 0]),
             offset=_offset(head, hidden[0]),
             head=head,
-            breaks=anatomy.breaks,
+            breaks=structure.breaks,
         )
 
 
 class _Probe:
     """What one small forward shows of the stream: what enters and leaves each layer, and what its parts give."""
 
-    def __init__(self, anatomy: Anatomy) -> None:
-        self.anatomy = anatomy
+    def __init__(self, structure: ModelStructure) -> None:
+        self.structure = structure
         self.entering: dict[int, Tensor] = {}
         self.leaving: dict[int, Tensor] = {}
-        self.parts: dict[int, list[Tensor]] = {layer: [] for layer in range(len(anatomy.layers))}
+        self.parts: dict[int, list[Tensor]] = {layer: [] for layer in range(len(structure.layers))}
         self.projections: dict[int, tuple[nn.Module, Tensor]] = {}
         self.after: list[tuple[nn.Module, Tensor]] = []  # leaf modules that were given what leaves the last layer
         self.now = -1  # the layer that runs
 
-    def watch(self, recording: Recording, model: Any) -> list[Any]:
+    def watch(self, recording: ActivationRecorder, model: Any) -> list[Any]:
         handles: list[Any] = []
         inside: set[nn.Module] = set()
-        for layer in dict.fromkeys(self.anatomy.layers):
+        for layer in dict.fromkeys(self.structure.layers):
             inside |= set(layer.modules())
             handles.append(layer.register_forward_pre_hook(self._enter(layer), with_kwargs=True))
             handles += [child.register_forward_hook(self._part(layer)) for child in _children(layer)]
             linear = [module for module in layer.modules() if isinstance(module, (nn.Linear, Conv1D))]
             handles += [module.register_forward_hook(self._project(layer, recording)) for module in linear]
             handles.append(layer.register_forward_hook(self._leave(layer)))
-        for second in dict.fromkeys(self.anatomy.begins.values()):
+        for second in dict.fromkeys(self.structure.begins.values()):
             handles.append(second.register_forward_pre_hook(self._begin(second), with_kwargs=True))
         leaves = [module for module in model.modules() if module not in inside and not list(module.children())]
         return handles + [module.register_forward_hook(self._follow) for module in leaves]
@@ -182,7 +182,7 @@ class _Probe:
         """The layer's sum, solved for its factors."""
         entering, leaving = self.entering[layer], self.leaving[layer]
         others = [part for part in self.parts[layer] if part.shape == leaving.shape]
-        if layer not in self.anatomy.attention:
+        if layer not in self.structure.attention:
             for some in itertools.chain(itertools.combinations(others, 1), itertools.combinations(others, 2)):
                 factors = factors_of(leaving, [entering, *some])
                 if factors is not None:
@@ -191,7 +191,7 @@ class _Probe:
         if layer not in self.projections:
             return NO_PROJECTION
         module, projected = self.projections[layer]
-        in_one_run = layer in self.anatomy.begins or layer + 1 in self.anatomy.begins
+        in_one_run = layer in self.structure.begins or layer + 1 in self.structure.begins
         for count in (1, 2) if in_one_run else (1,):  # LongCat-Flash adds what its experts made before
             for some in itertools.combinations(others, count):
                 factors = factors_of(leaving, [entering, projected, *some])
@@ -204,14 +204,14 @@ class _Probe:
 
     def _enter(self, layer: nn.Module) -> Any:
         def hook(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            self.now = self._next(self.anatomy.layers.index, layer)
+            self.now = self._next(self.structure.layers.index, layer)
             self.entering[self.now] = (args[0] if args else kwargs["hidden_states"]).clone()
 
         return hook
 
     def _begin(self, second: nn.Module) -> Any:
         """A layer begins in the run of the one before it."""
-        begins = [self.anatomy.begins.get(place) for place in range(len(self.anatomy.layers))]
+        begins = [self.structure.begins.get(place) for place in range(len(self.structure.layers))]
 
         def hook(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             stream = (args[0] if args else kwargs["hidden_states"]).clone()
@@ -236,9 +236,9 @@ class _Probe:
 
         return hook
 
-    def _project(self, layer: nn.Module, recording: Recording) -> Any:
+    def _project(self, layer: nn.Module, recording: ActivationRecorder) -> Any:
         def hook(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
-            name = self.anatomy.attention.get(self.now) if self._runs(layer) else None
+            name = self.structure.attention.get(self.now) if self._runs(layer) else None
             record = None if name is None else recording.records.get(name)
             heads = None if record is None else record.output.flatten(-2)
             if heads is None or self.now in self.projections or not torch.is_tensor(output):
@@ -257,10 +257,10 @@ class _Probe:
         return hook
 
     def _runs(self, layer: nn.Module) -> bool:
-        return self.now >= 0 and self.anatomy.layers[self.now] is layer
+        return self.now >= 0 and self.structure.layers[self.now] is layer
 
     def _follow(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
-        last = self.leaving.get(len(self.anatomy.layers) - 1)
+        last = self.leaving.get(len(self.structure.layers) - 1)
         if last is None or not args or not torch.is_tensor(args[0]) or not torch.is_tensor(output):
             return
         if torch.equal(args[0], last):

@@ -25,7 +25,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 
 
 @dataclass(eq=False)
-class TwoLane(Lane):
+class EncoderDecoderLane(Lane):
     """``read`` is what the encoder reads, once: ``made`` is what it makes of it."""
 
     read: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
@@ -46,14 +46,14 @@ class TwoLane(Lane):
         return output.logits[0, -1].float()
 
 
-def line_up_two(engine: EncoderDecoder, request: GenerateRequest) -> Race:
+def start_encoder_decoder_race(engine: EncoderDecoder, request: GenerateRequest) -> Race:
     """Both lanes before the first step. Raises RunnerError."""
     lanes = [engine.begin(request) for _ in range(2)]
     cached, uncached = (_lane(engine, one.source, one.writer, cached=one is lanes[0]) for one in lanes)
     return Race(engine.info.name, cached, uncached, end_tokens(engine.model), lanes[0].capacity)
 
 
-def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[CachedLayer, ...]:
+def encoder_decoder_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[CachedLayer, ...]:
     """What the decoder's cache of one attention holds of each layer, once it has read what is written.
 
     Raises NotSeparable for the encoder's, and RunnerError.
@@ -81,6 +81,6 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
     )
 
 
-def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> TwoLane:
+def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> EncoderDecoderLane:
     cache: Any = growing_caches(engine.model) if cached else None
-    return TwoLane(engine.model, writer, cache, read=source.given)
+    return EncoderDecoderLane(engine.model, writer, cache, read=source.given)

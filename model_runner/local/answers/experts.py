@@ -94,7 +94,7 @@ def picks_in(given: Iterable[Any], n_tokens: int) -> tuple[Tensor, Tensor] | Non
 def routing(engine: Engine, request: CaptureRequest) -> Routing:
     """Over one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
-    origins, paths = engine.anatomy.origins, engine.block_paths()
+    origins, paths = engine.structure.origins, engine.block_paths()
     found = {
         place: own_experts(run, paths[place], alone=not origins or origins[place].parts == 1)
         for place, run in enumerate(engine.layer_runs())

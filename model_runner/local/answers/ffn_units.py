@@ -149,7 +149,7 @@ def _promoted(
     if way is None or path is None or path.norms or isinstance(way.norm, str) or isinstance(way.offset, str):
         return none
     own = engine.feed_forwards()[layer]
-    factor = way.passed_on(layer)
+    factor = way.downstream_factor(layer)
     if own is None or not _within(own, path) or factor is None:
         return none  # a norm, or other experts, stand between the unit and the stream
     capture = engine.capture(request)

@@ -15,7 +15,7 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import NoAttribution
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.recording.encoder_decoder_inspection import run_two
+from model_runner.local.recording.encoder_decoder_inspection import run_both
 from model_runner.local.recording.recorder import module_of_call
 from model_runner.request import CaptureRequest
 
@@ -23,7 +23,7 @@ CLOSE = 1e-5  # of the largest number: what a projection is given must be what t
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingExample:
     """``given`` are the model's arguments by name, ``wanted`` the ids it has to say, the first at its first position.
 
     ``layers`` are those whose gradients are told, ``projections`` of each the matrix that reads its ``n_heads`` heads;
@@ -37,19 +37,19 @@ class Lesson:
     projections: tuple[nn.Module | None, ...]
 
 
-def of_one_text(engine: Engine, request: CaptureRequest) -> Lesson:
+def next_token_example(engine: Engine, request: CaptureRequest) -> TrainingExample:
     """Every token but the first has to be said, given those before it. Raises NoLogits, and as Engine.write."""
     engine.check_head()
     given = engine.given.of(engine.write(request).tokens)
-    layers = tuple(engine.anatomy.layers)
+    layers = tuple(engine.structure.layers)
     projections: list[nn.Module | None] = [None] * len(layers)
     with contextlib.suppress(NoAttribution):
         path = engine.direct_path()
         projections = [None if isinstance(way, str) else way.projection for way in path.layers]
-    return Lesson(given, given["input_ids"][0, 1:], layers, engine.anatomy.n_heads, tuple(projections))
+    return TrainingExample(given, given["input_ids"][0, 1:], layers, engine.structure.n_heads, tuple(projections))
 
 
-def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
+def encoder_decoder_example(engine: EncoderDecoder, request: CaptureRequest) -> TrainingExample:
     """The decoder is given the target one place later than it has to say it, and has read the whole text.
 
     After the target it has to say the token that ends the text that is read, where that is one of its own; a sound ends
@@ -66,19 +66,19 @@ def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
     }
     records = capture.attention(attention).records
     outputs = [None if record is None else record.output.flatten(1) for record in records]
-    stack, names = engine.anatomy.stack(attention), engine.anatomy.attends(attention)
+    stack, names = engine.structure.stack(attention), engine.structure.attends(attention)
     found = [
         [] if output is None else _linear(engine.model.get_submodule(module_of_call(name)))
         for name, output in zip(names, outputs, strict=True)
     ]
     with _heard([one for own in found for one in own]) as heard:
-        run_two(engine.model, engine.source(request).given, given["decoder_input_ids"])
+        run_both(engine.model, engine.source(request).given, given["decoder_input_ids"])
     projections = tuple(
         next((one for one in own if output is not None and _same(heard.get(id(one)), output)), None)
         for own, output in zip(found, outputs, strict=True)
     )
     wanted = torch.tensor([*written[1:], *end], dtype=torch.long, device=device)
-    return Lesson(given, wanted, stack.layers, stack.heads[attention == "cross"][0], projections)
+    return TrainingExample(given, wanted, stack.layers, stack.heads[attention == "cross"][0], projections)
 
 
 def _linear(attention: nn.Module) -> list[nn.Module]:

@@ -67,7 +67,7 @@ def attributions(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"
     """
     capture, path, place = rerun.capture, rerun.path(), rerun.read_at()
     found: list[Tensor] = []
-    for head, output in enumerate(capture.record(layer).passed_on[place]):
+    for head, output in enumerate(capture.record(layer).head_output_edited[place]):
         pause()
         with torch.no_grad():
             added = path.logits(layer, head, output, capture.residuals[-1][place], capture.hidden[place])
@@ -81,7 +81,7 @@ def written_lengths(rerun: Rerun, layer: int) -> Float[Tensor, "heads"]:
     The norm of the weighted, transformed vectors (Kobayashi et al. 2020, arXiv:2004.10102, section 3), here of their
     sum over the keys, since it is the sum that is added. Raises NoAttribution, NoWeights.
     """
-    outputs, path = rerun.capture.record(layer).passed_on[rerun.read_at()], rerun.path()
+    outputs, path = rerun.capture.record(layer).head_output_edited[rerun.read_at()], rerun.path()
     with torch.no_grad():
         return torch.stack([path.written(layer, head, output).norm() for head, output in enumerate(outputs)])
 
@@ -111,7 +111,7 @@ def head_patches(
     """
     own = rerun.capture.residual(layer)
     heads = slice(None) if head is None else slice(head, head + 1)
-    theirs = _of_equal_length(rerun.capture, source).record(layer).passed_on[:, heads]
+    theirs = _of_equal_length(rerun.capture, source).record(layer).head_output_edited[:, heads]
 
     def patched(part: list[int]) -> Change:
         def change(output: Tensor) -> Tensor:

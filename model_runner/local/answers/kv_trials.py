@@ -15,14 +15,14 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.generation import end_tokens
 from model_runner.local.preallocated_cache import empty_cache
-from model_runner.local.recording.recorder import active
+from model_runner.local.recording.recorder import record_with
 from model_runner.local.recording.rope_switch import rope_switches
 from model_runner.local.resolve_request import explained, write
 from model_runner.local.tokenizing import Writer
 from model_runner.request import CaptureRequest, GenerateRequest
 
 
-def line_up(engine: Engine, request: GenerateRequest) -> Race:
+def start_race(engine: Engine, request: GenerateRequest) -> Race:
     """Both lanes before the first step. Raises NoLogits, CannotContinue, ContextFull, and what ``write`` raises."""
     model, switches = engine.model, rope_switches(engine.model)
     cached, uncached = (_read(engine, request) for _ in range(2))
@@ -48,8 +48,8 @@ def next_logits(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Flo
         return engine.logits(engine.capture(replace(request, attention="decoder")).hidden[None, -1:])[0, 0]
     engine.check_head()
     tokens = write(engine.tokenizer, request, engine.info).tokens
-    recording = engine.anatomy.recording(keeps=False, edit=engine.edit(request))
-    with explained(engine.info, len(tokens)), active(recording):
+    recording = engine.structure.recording(keeps=False, edit=engine.edit(request))
+    with explained(engine.info, len(tokens)), record_with(recording):
         return forward(engine.model, [token.id for token in tokens], None, **engine.given.types(tokens))
 
 

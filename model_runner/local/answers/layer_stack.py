@@ -20,9 +20,9 @@ from model_runner.local.answers.block_path import BlockPath
 from model_runner.local.answers.feed_forward import FeedForward
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.recording.encoder_decoder_edits import edit_of_three
-from model_runner.local.recording.encoder_decoder_inspection import AlreadyRead, run_two
-from model_runner.local.recording.recorder import Recording, active
+from model_runner.local.recording.encoder_decoder_edits import encoder_decoder_edit
+from model_runner.local.recording.encoder_decoder_inspection import AlreadyRead, run_both
+from model_runner.local.recording.recorder import ActivationRecorder, record_with
 from model_runner.local.recording.residual_stream import outputs_of
 from model_runner.local.resolve_request import explained
 from model_runner.request import CaptureRequest
@@ -65,62 +65,66 @@ def stack_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> LayerS
 
 
 def _one(engine: Engine, request: CaptureRequest) -> LayerStack:
-    anatomy, tokens = engine.anatomy, tuple(engine.write(request).tokens)
+    structure, tokens = engine.structure, tuple(engine.write(request).tokens)
 
     def forward() -> Tensor:
         with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
             if request.edits:
-                stack.enter_context(active(anatomy.recording(edit=engine.edit(request), keeps=False)))
+                stack.enter_context(record_with(structure.recording(edit=engine.edit(request), keeps=False)))
             given = engine.given.of(tokens)
-            return anatomy.trunk.module(**given, use_cache=False, return_dict=True).last_hidden_state[0]
+            return structure.backbone.module(**given, use_cache=False, return_dict=True).last_hidden_state[0]
 
     return LayerStack(
-        layers=anatomy.layers,
-        names=tuple(anatomy.names[id(layer)] for layer in anatomy.layers),
-        attends=tuple(place in anatomy.attention for place in range(len(anatomy.layers))),
+        layers=structure.layers,
+        names=tuple(structure.names[id(layer)] for layer in structure.layers),
+        attends=tuple(place in structure.attention for place in range(len(structure.layers))),
         crosses=False,
         tokens=tokens,
         forward=forward,
         paths=engine.block_paths,
         feed_forwards=engine.feed_forwards,
-        origins=anatomy.origins,
-        begins=anatomy.begins,
-        breaks=anatomy.breaks,
+        origins=structure.origins,
+        begins=structure.begins,
+        breaks=structure.breaks,
     )
 
 
 def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
     name = "encoder" if request.attention == "encoder" else "decoder"
-    anatomy, model = engine.anatomy, engine.model
+    structure, model = engine.structure, engine.model
     capture = engine.capture(request)
     read, written = capture.attention("encoder"), capture.attention("decoder")
-    edit = edit_of_three(request.edits, anatomy.shapes)
+    edit = encoder_decoder_edit(request.edits, structure.shapes)
 
     def changed() -> contextlib.AbstractContextManager[object]:
-        return active(Recording(anatomy.names, edit=edit, keeps=False)) if edit else contextlib.nullcontext()
+        return (
+            record_with(ActivationRecorder(structure.names, edit=edit, keeps=False))
+            if edit
+            else contextlib.nullcontext()
+        )
 
     def encode() -> Tensor:
         with explained(engine.info, len(read.tokens)), torch.no_grad(), changed():
             return model.get_encoder()(**engine.source(request).given).last_hidden_state[0]
 
     def decode() -> Tensor:
-        made = read.hidden[: len(read.tokens) - anatomy.n_globals]
+        made = read.hidden[: len(read.tokens) - structure.n_globals]
         already = AlreadyRead(last_hidden_state=made[None])  # type: ignore[arg-type]  # as torch has it
-        with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last, changed():
-            run_two(engine.reader, {"encoder_outputs": already}, _ids(written.tokens, model.device))
+        with explained(engine.info, len(written.tokens)), outputs_of(structure.backbone.module) as last, changed():
+            run_both(engine.reader, {"encoder_outputs": already}, _ids(written.tokens, model.device))
         return last[-1].last_hidden_state[0]
 
-    layers = getattr(anatomy, name).layers
+    layers = getattr(structure, name).layers
     return LayerStack(
         layers=layers,
-        names=tuple(anatomy.names[id(layer)] for layer in layers),
+        names=tuple(structure.names[id(layer)] for layer in layers),
         attends=(True,) * len(layers),
         crosses=name == "decoder",
         tokens=read.tokens if name == "encoder" else written.tokens,
         forward=encode if name == "encoder" else decode,
         paths=lambda: engine.block_paths(name),
         feed_forwards=lambda: engine.feed_forwards(name),
-        n_globals=anatomy.n_globals if name == "encoder" else 0,
+        n_globals=structure.n_globals if name == "encoder" else 0,
     )
 
 

@@ -68,12 +68,12 @@ def learned_lengths(model: Any) -> list[int]:
     return [count for _, count in looked_up_at_load(model, lambda: run(model, ids))]
 
 
-def position_table(trunk: nn.Module, token_id: int) -> Float[Tensor, "positions d_model"] | None:
+def position_table(backbone: nn.Module, token_id: int) -> Float[Tensor, "positions d_model"] | None:
     """The vector of every position from 0 on, as it is added to the embeddings; None where no table is learned.
 
-    ``trunk`` is the model without its output layer; ``token_id`` any ordinary token. Costs one forward of PROBED
+    ``backbone`` is the model without its output layer; ``token_id`` any ordinary token. Costs one forward of PROBED
     tokens, to be run where the model's other forwards run.
     """
-    ids = torch.full((1, PROBED), token_id, device=next(trunk.parameters()).device)
-    found = looked_up(lambda: trunk(input_ids=ids, use_cache=False, return_dict=True))
+    ids = torch.full((1, PROBED), token_id, device=next(backbone.parameters()).device)
+    found = looked_up(lambda: backbone(input_ids=ids, use_cache=False, return_dict=True))
     return found[0][0].detach()[-found[0][1] :].float().cpu() if found else None

@@ -68,7 +68,7 @@ class _Heard:
         record, self._places = capture.record(layer), places
         made: list[tuple[str, nn.Module, Tensor, Tensor]] = []
         self._norms: list[Normed] = []
-        module = engine.model.get_submodule(module_of_call(engine.anatomy.attention[layer]))
+        module = engine.model.get_submodule(module_of_call(engine.structure.attention[layer]))
         with contextlib.ExitStack() as stack:
             for name, inside in module.named_modules():
                 if isinstance(inside, (nn.Linear, Conv1D)):

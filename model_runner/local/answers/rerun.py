@@ -25,8 +25,8 @@ from model_runner.local.answers.attribution import DirectPath
 from model_runner.local.classifier import positions_read
 from model_runner.local.engine import Engine
 from model_runner.local.recording.forward_edit import ForwardEdit
-from model_runner.local.recording.model_inspection import Anatomy
-from model_runner.local.recording.recorder import Recording, active
+from model_runner.local.recording.model_inspection import ModelStructure
+from model_runner.local.recording.recorder import ActivationRecorder, record_with
 from model_runner.local.recording.residual_stream import OF_TEXT_AND_GLOBALS, Forward, standing_in
 from model_runner.request import CaptureRequest
 
@@ -47,7 +47,7 @@ class Variants(LayerEdit):
         """Whether anything happens to the layer at all."""
         return bool(self.by_row) or super().changes
 
-    def passed_on(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
+    def head_output_edited(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
         for change in self.by_row:
             output = change(output)
         return output
@@ -121,12 +121,12 @@ class UpperLayers(Rerun):
     ``given`` is what the model was given of the capture's text.
     """
 
-    anatomy: Anatomy
+    structure: ModelStructure
     given: dict[str, Int[Tensor, "1 tokens"]]
     head: Callable[[Tensor], Float[Tensor, "batch tokens vocab"]]
 
     def _run(self, layer: int, stream: Tensor, change: Change | None, last_only: bool) -> Float[Tensor, "batch vocab"]:
-        layers, attention = self.anatomy.layers, self.anatomy.attention
+        layers, attention = self.structure.layers, self.structure.attention
         changes: dict[int, tuple[Change, ...]] = {} if change is None else {layer: (change,)}
         reached: list[bool] = []
         if last_only and len(layers) - 1 in attention:
@@ -134,9 +134,9 @@ class UpperLayers(Rerun):
         edits: dict[str, LayerEdit] = {name: LayerEdit() for name in attention.values()}
         edits |= {attention[place]: Variants(by_row=own) for place, own in changes.items()}
         given = {name: one.expand(len(stream), -1) for name, one in self.given.items()}
-        recording = self.anatomy.recording(edit=ForwardEdit(edits), keeps=False)
+        recording = self.structure.recording(edit=ForwardEdit(edits), keeps=False)
         start = layer
-        while start in self.anatomy.begins:  # in a run of a module, which can only be entered as a whole
+        while start in self.structure.begins:  # in a run of a module, which can only be entered as a whole
             start -= 1
         if start != layer:
             stream = self._whole_run(layer, start, stream)
@@ -144,8 +144,8 @@ class UpperLayers(Rerun):
             stack.enter_context(torch.no_grad())
             stack.enter_context(self._entered(start, stream, recording))
             stack.enter_context(_cut(layers[-1], given["input_ids"].shape, reached))
-            stack.enter_context(active(recording))
-            output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
+            stack.enter_context(record_with(recording))
+            output = self.structure.backbone.module(**given, use_cache=False, return_dict=True)
             return self._log_shares(output, given)
 
     def _log_shares(self, output: Any, given: dict[str, Tensor]) -> Float[Tensor, "batch vocab"]:
@@ -159,14 +159,14 @@ class UpperLayers(Rerun):
         return self.capture.residual(start).to(stream).expand_as(stream)
 
     @contextlib.contextmanager
-    def _entered(self, layer: int, stream: Tensor, recording: Recording) -> Generator[None]:
+    def _entered(self, layer: int, stream: Tensor, recording: ActivationRecorder) -> Generator[None]:
         """The stream enters this layer; those below it hand on at once, as transformers' layers return it.
 
         A layer below runs all the same where what follows it is not the next layer, which then reads its output
         (HRM-Text's two stacks read each other's).
         """
-        layers, breaks = self.anatomy.layers, self.anatomy.breaks
-        own, begins = self.capture.residual, self.anatomy.begins
+        layers, breaks = self.structure.layers, self.structure.breaks
+        own, begins = self.capture.residual, self.structure.begins
         starts = [place for place in range(len(layers)) if place not in begins]
         ends = dict(zip(starts, [*(one - 1 for one in starts[1:]), len(layers) - 1], strict=True))
         modules, reached = list(dict.fromkeys(layers)), 0
@@ -182,7 +182,7 @@ class UpperLayers(Rerun):
                     return forward(*args, **kwargs)
                 if place < layer and ends[place] + 1 not in breaks:
                     for left_out in range(place, ends[place] + 1):
-                        if (key := self.anatomy.attention.get(left_out)) is not None:
+                        if (key := self.structure.attention.get(left_out)) is not None:
                             recording.pass_over(key)
                     return stream
                 given = stream if place == layer else own(place).to(stream).expand_as(stream)
@@ -202,7 +202,7 @@ class OfClasses(UpperLayers):
 
     def read_at(self) -> int:
         """The one position that the classes are scored by. Raises NoAttribution."""
-        found = positions_read(self.engine.model, self.anatomy.layers[-1], self.given)
+        found = positions_read(self.engine.model, self.structure.layers[-1], self.given)
         if len(found) != 1:
             raise NoAttribution(reason=SEVERAL_READ)
         return found[0]
@@ -223,11 +223,11 @@ def rerun_of(engine: Engine, request: CaptureRequest) -> Rerun:
     """The upper layers of this request's capture. Raises RunnerError."""
     capture = engine.capture(request)
     given = engine.given.of(capture.tokens)
-    path, entered, anatomy, head = engine.direct_path, engine.entered, engine.anatomy, engine.logits
+    path, entered, structure, head = engine.direct_path, engine.entered, engine.structure, engine.logits
     if capture.class_logits is not None:
-        return OfClasses(capture, capture.class_logits, path, entered, anatomy, given, head, engine)
+        return OfClasses(capture, capture.class_logits, path, entered, structure, given, head, engine)
     known = engine.logits(capture.hidden[None, -1:])[0, 0]
-    return UpperLayers(capture, known, path, entered, anatomy, given, head)
+    return UpperLayers(capture, known, path, entered, structure, given, head)
 
 
 def _reaching(reached: list[bool]) -> Change:

@@ -12,7 +12,7 @@ from transformers.pytorch_utils import Conv1D
 
 from model_runner.block_questions import Learned
 from model_runner.errors import N_, EditNotPossible, NotSeparable
-from model_runner.local.answers.gradient_hooks import Lesson, of_one_text, of_two_texts
+from model_runner.local.answers.gradient_hooks import TrainingExample, encoder_decoder_example, next_token_example
 from model_runner.local.cancellation import pause
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
@@ -35,9 +35,11 @@ def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rate
         raise NotSeparable(reason=QUANTIZED)
     if engine.info.n_parameters > LARGEST:
         raise NotSeparable(reason=TOO_LARGE)
-    if isinstance(engine, Engine) and engine.anatomy.shared:
+    if isinstance(engine, Engine) and engine.structure.shared:
         raise NotSeparable(reason=SEVERAL_IN_ONE)
-    lesson = of_one_text(engine, request) if isinstance(engine, Engine) else of_two_texts(engine, request)
+    lesson = (
+        next_token_example(engine, request) if isinstance(engine, Engine) else encoder_decoder_example(engine, request)
+    )
     if not len(lesson.wanted):
         raise NotSeparable(reason=ONE_TOKEN)
     with explained(engine.info, sum(one.shape[1] for one in lesson.given.values())):
@@ -48,7 +50,7 @@ def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rate
         gradients = {name: one.grad for name, one in copied.named_parameters() if one.grad is not None}
         starts = {name: one.detach().clone() for name, one in copied.named_parameters() if name in gradients}
         after = [_stepped(copied, starts, gradients, rate, lesson) for rate in rates]
-    names = engine.anatomy.names
+    names = engine.structure.names
     return Learned(
         rates=rates,
         before=before.detach().cpu(),
@@ -59,13 +61,13 @@ def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rate
     )
 
 
-def _losses(model: Any, lesson: Lesson) -> Float[Tensor, "predicted"]:
+def _losses(model: Any, lesson: TrainingExample) -> Float[Tensor, "predicted"]:
     logits = model(**lesson.given, use_cache=False, return_dict=True).logits[0].float()
     return nn.functional.cross_entropy(logits[: len(lesson.wanted)], lesson.wanted, reduction="none")
 
 
 def _stepped(
-    model: Any, starts: dict[str, Tensor], gradients: dict[str, Tensor], rate: float, lesson: Lesson
+    model: Any, starts: dict[str, Tensor], gradients: dict[str, Tensor], rate: float, lesson: TrainingExample
 ) -> Float[Tensor, "predicted"]:
     pause()
     with torch.no_grad():

@@ -9,8 +9,8 @@ from typing import Any
 from model_runner.adapter import AdapterRefused
 from model_runner.errors import N_, Reason
 from model_runner.local.loading.adapter_files import AdapterFiles
-from model_runner.local.loading.sandboxed_process import RanOut
-from model_runner.local.loading.sandboxed_tokenizer import apart, too_much
+from model_runner.local.loading.sandboxed_process import SandboxLimitReached
+from model_runner.local.loading.sandboxed_tokenizer import start_sandbox, too_much
 
 SECONDS = 2.0  # for a pattern and all names of a model
 ALL_LINEAR = "all-linear"
@@ -99,10 +99,10 @@ def _fitting(files: AdapterFiles, names: Sequence[str]) -> Fits:
         inner = pattern.removeprefix(r"(.*\.)?").removesuffix(r"(\..*)?").removeprefix("(").removesuffix(")")
         if PLAIN.fullmatch(inner):  # what stands around it goes over a name once
             return [name for name in names if re.fullmatch(pattern, name)]
-        process = apart("names", files.folder)
+        process = start_sandbox("names", files.folder)
         try:
             answer = process.ask({"pattern": pattern, "names": list(names)}, SECONDS)
-        except RanOut as error:
+        except SandboxLimitReached as error:
             why = too_much(process, SECONDS)
             reason = Reason(BAD_PATTERN, {"pattern": pattern[:60], "why": why})
             raise AdapterRefused(name=files.name, reason=reason) from error

@@ -12,8 +12,8 @@ from transformers import CONFIG_MAPPING
 
 from model_runner import memory
 from model_runner.errors import ModelTooLarge
-from model_runner.local.loading.devices import Device, where
-from model_runner.local.loading.dtypes import Numbers
+from model_runner.local.loading.devices import Device, choose_placement
+from model_runner.local.loading.dtypes import Precision
 from model_runner.local.recording.model_inspection import LENGTHS
 from model_runner.preview import ModelPreview
 
@@ -29,15 +29,15 @@ class Weights:
     missing: int = 0
 
 
-def preview_of(
-    name: str, config: Mapping[str, Any], weights: Weights, *, numbers: Numbers, device: Device
+def preview_config(
+    name: str, config: Mapping[str, Any], weights: Weights, *, numbers: Precision, device: Device
 ) -> ModelPreview:
     """What the model of this configuration is going to be with these weights."""
     family, n_parameters = str(config.get("model_type")), weights.n_parameters
     if config.get("quantization_config"):  # several numbers in one, and some are not
         n_parameters = None
     needed = weights.n_bytes if n_parameters is None else numbers.nbytes(n_parameters, unquantized(config))
-    place = where(device, needed)
+    place = choose_placement(device, needed)
     return ModelPreview(
         name=name,
         family=family,

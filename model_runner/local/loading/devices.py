@@ -29,7 +29,7 @@ class OneDeviceOnly(RunnerError):
 
 
 @dataclass(frozen=True)
-class Placed:
+class Placement:
     """``device`` is where its first layer is; ``spread``: and others of the machine's, the processor at last."""
 
     device: torch.device
@@ -56,9 +56,9 @@ def best_device(asked: Device | str) -> torch.device:
     return torch.device(asked)
 
 
-def placed(name: str, asked: Device | str, needed: int) -> Placed:
+def place_model(name: str, asked: Device | str, needed: int) -> Placement:
     """Where a model that needs so much memory goes. Raises DeviceMissing, ModelTooLarge, NeedsAccelerate."""
-    place = where(asked, needed)
+    place = choose_placement(asked, needed)
     if needed > place.free:
         raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(place.free))
     if place.spread and importlib.util.find_spec("accelerate") is None:
@@ -66,19 +66,19 @@ def placed(name: str, asked: Device | str, needed: int) -> Placed:
     return place
 
 
-def where(asked: Device | str, needed: int) -> Placed:
+def choose_placement(asked: Device | str, needed: int) -> Placement:
     """The same whether it fits or not: one device where it can be, since parts that wait for each other are slower."""
     device = best_device(asked)
     free = memory.available(device)
     n_gpus = torch.cuda.device_count() if str(device) == "cuda" else 1
     if n_gpus > 1 and SPARE * needed > free:
         together = sum(memory.available(torch.device("cuda", index)) for index in range(n_gpus))
-        return Placed(device, together, spread=True)
-    return Placed(device, free)
+        return Placement(device, together, spread=True)
+    return Placement(device, free)
 
 
 @contextlib.contextmanager
-def together() -> Generator[None]:
+def on_one_device() -> Generator[None]:
     """A question that mixes what is on several devices is refused, not answered by half. Raises OneDeviceOnly."""
     try:
         yield
@@ -88,7 +88,7 @@ def together() -> Generator[None]:
         raise OneDeviceOnly() from error
 
 
-def put(model: Any, device: str | None) -> Any:
+def move_model(model: Any, device: str | None) -> Any:
     """The model there; one that was loaded by a map of devices is where it belongs."""
     return model if getattr(model, "hf_device_map", None) else model.to(device or model.device)
 

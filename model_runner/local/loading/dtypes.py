@@ -48,7 +48,7 @@ def known_dtype(asked: str) -> Dtype:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Precision:
     """``computed`` is the dtype of what is computed; ``quantized``, where there is one, how linear layers are kept."""
 
     computed: torch.dtype
@@ -88,8 +88,8 @@ class Numbers:
         return {}
 
 
-def name_of_numbers(model: Any) -> str:
-    """As ``Numbers.name``, of a model that is loaded: the method where its folder says it is quantized."""
+def precision_of(model: Any) -> str:
+    """As ``Precision.name``, of a model that is loaded: the method where its folder says it is quantized."""
     how = getattr(model.config, "quantization_config", None)
     if isinstance(how, TorchAoConfig):
         return "int8"

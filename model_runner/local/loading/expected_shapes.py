@@ -12,7 +12,7 @@ from transformers import PreTrainedConfig
 
 from model_runner.errors import N_, ModelIncomplete, Reason
 from model_runner.local.loading.checkpoint import Checkpoint
-from model_runner.local.loading.sandboxed_process import LimitedProcess, RanOut
+from model_runner.local.loading.sandboxed_process import SandboxedProcess, SandboxLimitReached
 from model_runner.local.loading.sandboxed_tokenizer import too_much
 from model_runner.local.loading.subprocess_probe import shapes_in
 
@@ -26,7 +26,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Declared:
+class ExpectedShapes:
     """Shapes by name: the weights, and what else a layer keeps. ``prefix`` is what a base model leaves out of names."""
 
     weights: Shapes
@@ -38,20 +38,20 @@ class Declared:
         return sum(map(math.prod, (*self.weights.values(), *self.buffers.values())))
 
 
-def declared(
-    name: str, checkpoint: Checkpoint, process: LimitedProcess, auto: Any, check: Callable[[], None]
-) -> Declared:
+def expected_shapes(
+    name: str, checkpoint: Checkpoint, process: SandboxedProcess, auto: Any, check: Callable[[], None]
+) -> ExpectedShapes:
     """What the model of this configuration would consist of. Raises ModelIncomplete, and what ``check`` raises."""
     try:
         told = process.ask({"auto": auto.__name__}, SECONDS, check)
-    except RanOut as error:
+    except SandboxLimitReached as error:
         raise ModelIncomplete(name=name, reason=Reason(MAKES_NONE, too_much(process, SECONDS).values)) from error
     if "error" in told:
         raise ModelIncomplete(name=name, reason=told["error"])
     return _compared(name, told, checkpoint)
 
 
-def declared_here(name: str, checkpoint: Checkpoint, config: PreTrainedConfig, auto: Any) -> Declared:
+def expected_shapes_here(name: str, checkpoint: Checkpoint, config: PreTrainedConfig, auto: Any) -> ExpectedShapes:
     """The same of a configuration that is harmless to try in this process. Raises ModelIncomplete.
 
     float32 is what new tensors are anyway: transformers would make the configuration's dtype that of every thread.
@@ -61,14 +61,14 @@ def declared_here(name: str, checkpoint: Checkpoint, config: PreTrainedConfig, a
     return _compared(name, shapes_in(model), checkpoint)
 
 
-def _compared(name: str, told: Mapping[str, Any], checkpoint: Checkpoint) -> Declared:
+def _compared(name: str, told: Mapping[str, Any], checkpoint: Checkpoint) -> ExpectedShapes:
     weights, buffers = ({key: tuple(one) for key, one in told[kind].items()} for kind in ("weights", "buffers"))
-    found = Declared(weights, buffers, f"{told['prefix']}.")
-    compare(name, found, checkpoint)
+    found = ExpectedShapes(weights, buffers, f"{told['prefix']}.")
+    compare_shapes(name, found, checkpoint)
     return found
 
 
-def compare(name: str, found: Declared, checkpoint: Checkpoint) -> None:
+def compare_shapes(name: str, found: ExpectedShapes, checkpoint: Checkpoint) -> None:
     """Raises ModelIncomplete where the weights cannot be those of the configuration.
 
     A weight that both name has as many numbers in both: transformers (5.23) turns some while it reads them, and says

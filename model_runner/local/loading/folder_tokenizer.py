@@ -19,7 +19,7 @@ from tokenizers import Tokenizer as Backend
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from model_runner.local.loading.sentence_pieces import PieceTokenizer, piece_tokenizer, pieces_file
-from model_runner.local.loading.tokenizer_file import RULES, Given, file_with_model_of, heard
+from model_runner.local.loading.tokenizer_file import RULES, GivenFile, file_with_model_of, heard
 from model_runner.local.loading.tokenizer_languages import languages_in, languages_of, source_of
 from model_runner.tokens import TokenizerInfo
 
@@ -77,7 +77,7 @@ def special_ids(tokenizer: Any) -> list[int]:
     return sorted({*tokenizer.all_special_ids, *(one for one, token in added.items() if token.special)})
 
 
-def _by_file(folder: Path, made: Any, given: Given) -> PreTrainedTokenizerBase:
+def _by_file(folder: Path, made: Any, given: GivenFile) -> PreTrainedTokenizerBase:
     """The class where it cuts as tokenizer.json says, else the file, under the settings that stand beside it."""
     if made is not None and made.is_fast:
         with suppress(Exception):  # whatever this does not expect, the file is read for

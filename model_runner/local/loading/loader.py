@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, PreTrainedConfig, WhisperFeatureExtractor
 
 from model_runner.adapter import AdapterBaseMissing, AdapterNotQuantized, AdapterRefused, BaseNotAsked
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.errors import (
     N_,
     ModelFolderMissing,
@@ -23,7 +23,7 @@ from model_runner.errors import (
     OutOfMemory,
     Reason,
     TokenizerFileTooLarge,
-    Told,
+    UserFacingError,
     first_line,
 )
 from model_runner.hub_errors import HubNotAsked
@@ -33,25 +33,30 @@ from model_runner.local.loading.adapted_model import adapted, memory_of_changes
 from model_runner.local.loading.adapter_files import AdapterFiles, base_inside, base_named, inspect_adapter, is_adapter
 from model_runner.local.loading.checkpoint import Checkpoint, inspect_folder, named_as_usual
 from model_runner.local.loading.class_of_family import as_read, class_of
-from model_runner.local.loading.config_preview import Weights, check_room, preview_of, stored_dtype, unquantized
-from model_runner.local.loading.devices import Device, Placed, best_device, placed, put
-from model_runner.local.loading.dtypes import Dtype, Numbers, known_dtype
-from model_runner.local.loading.expected_shapes import OTHER_SHAPES, Declared, declared, declared_here
+from model_runner.local.loading.config_preview import Weights, check_room, preview_config, stored_dtype, unquantized
+from model_runner.local.loading.devices import Device, Placement, best_device, move_model, place_model
+from model_runner.local.loading.dtypes import Dtype, Precision, known_dtype
+from model_runner.local.loading.expected_shapes import (
+    OTHER_SHAPES,
+    ExpectedShapes,
+    expected_shapes,
+    expected_shapes_here,
+)
 from model_runner.local.loading.folder_tokenizer import Opened
 from model_runner.local.loading.hub import Look, Progress
 from model_runner.local.loading.known_families import tell
 from model_runner.local.loading.missing_weights import check_missing, tied_against
 from model_runner.local.loading.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
 from model_runner.local.loading.quantized_weights import QuantizedFails, check_claim, check_quantized, method_of
-from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer, TemplateApart, apart
+from model_runner.local.loading.sandboxed_tokenizer import SandboxedTemplate, SandboxedTokenizer, start_sandbox
 from model_runner.local.loading.sentence_pieces import FILES, LARGEST, TARGET
-from model_runner.local.loading.static_checks import harmless_config, harmless_tokenizer
+from model_runner.local.loading.static_checks import is_config_harmless, is_tokenizer_harmless
 from model_runner.local.loading.tokenizer_loader import check_tokenizer, load_tokenizer
-from model_runner.local.recording.encoder_decoder_inspection import run_two, short_texts
-from model_runner.local.recording.model_inspection import short_text
+from model_runner.local.recording.encoder_decoder_inspection import probe_texts, run_both
+from model_runner.local.recording.model_inspection import probe_tokens
 from model_runner.local.recording.parity_check import run
 from model_runner.local.runner import LocalRunner
-from model_runner.local.sound_input import ears_of, extractor_of
+from model_runner.local.sound_input import extractor_of, sound_input_of
 from model_runner.memory import readable
 from model_runner.preview import ModelPreview
 
@@ -80,11 +85,11 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
     preview: Callable[[ModelPreview], None] = lambda _: None,
     make_room: Callable[[], None] = lambda: None,
     check: Callable[[], None] = lambda: None,
-    guarded: bool = False,
+    sandboxed: bool = False,
     ask_hub: bool = True,
     agreed: Collection[str] | None = None,
     adapter: bool = True,
-    kept: Kept | None = None,
+    kept: ByteBudgetCache | None = None,
 ) -> LocalRunner:
     """A runner for a name of EMBEDDED, a local folder or a hub id. Raises RunnerError.
 
@@ -98,7 +103,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
     ``preview`` what the model is going to be, before any of its weights is downloaded or read. ``make_room`` is called
     once there is a model of that name that can be captured, before free memory is looked at. ``check`` raises to leave.
 
-    ``guarded``: anybody may have made the folder. The model of its config.json is made without memory for weights
+    ``sandboxed``: anybody may have made the folder. The model of its config.json is made without memory for weights
     first; that, and its tokenizer, have a process with limits unless they are plainly harmless
     (:mod:`model_runner.local.loading.subprocess_probe`, :mod:`model_runner.local.loading.static_checks`). Without
     ``ask_hub`` a hub id is looked for on this machine alone: HubNotAsked says that it is not there. ``agreed`` are
@@ -112,7 +117,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
 
     def look(config: Mapping[str, Any], weights: Weights) -> None:
         numbers = _numbers(config, numbers_asked, device)
-        found = preview_of(name, config, weights, numbers=numbers, device=device)
+        found = preview_config(name, config, weights, numbers=numbers, device=device)
         tell(found, config, preview)  # what cannot be captured is not downloaded
         if files is None:
             numbers.check(name, config)
@@ -137,10 +142,10 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
             check_claim(name, checkpoint.config, checkpoint.shapes)
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
             numbers = _numbers(checkpoint.config, numbers_asked, device)
-            loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check, files)
+            loading = _Loading(name, checkpoint, sandboxed and name not in EMBEDDED, report, check, files)
             runner = loading.runner(revision, device, numbers, make_room, kept)
             return runner if adapter or runner.base is None else runner.base
-    except (Told, KeyboardInterrupt, SystemExit):
+    except (UserFacingError, KeyboardInterrupt, SystemExit):
         raise
     except torch.OutOfMemoryError as error:
         raise OutOfMemory(stage=N_("moving the model to the device")) from error
@@ -183,12 +188,13 @@ class _Loading:
         self,
         name: str,
         checkpoint: Checkpoint,
-        guarded: bool,
+        sandboxed: bool,
         progress: Progress,
         check: Callable[[], None],
         files: AdapterFiles | None,
     ) -> None:
-        self.name, self.checkpoint, self.guarded, self.progress, self.check = name, checkpoint, guarded, progress, check
+        self.name, self.checkpoint, self.sandboxed = name, checkpoint, sandboxed
+        self.progress, self.check = progress, check
         self.files = files
         self.auto = class_of(name, checkpoint.config, checkpoint.shapes)
         own = files is not None and any((files.folder / one).exists() for one in TOKENIZER_FILES)
@@ -198,27 +204,29 @@ class _Loading:
         self,
         revision: str | None,
         device: Device,
-        numbers: Numbers,
+        numbers: Precision,
         make_room: Callable[[], None],
-        kept: Kept | None,
+        kept: ByteBudgetCache | None,
     ) -> LocalRunner:
         """In stages, each of which may find what ends it. Raises RunnerError."""
         _check_pieces(self.name, self.with_tokenizer.folder)
-        guarded, found = self._guarded() if self.guarded else (None, None)
+        sandboxed, found = self._sandboxed() if self.sandboxed else (None, None)
         config = as_read(_config(self.name, self.checkpoint.folder), self.auto)
-        ears = extractor_of(self.name, self.checkpoint.folder, config)
+        feature_extractor = extractor_of(self.name, self.checkpoint.folder, config)
         make_room()
         more = 0 if self.files is None else memory_of_changes(self.files, self.checkpoint.shapes)
-        place = placed(self.name, device, _needed(self.checkpoint, found, numbers) + more * numbers.computed.itemsize)
+        place = place_model(
+            self.name, device, _needed(self.checkpoint, found, numbers) + more * numbers.computed.itemsize
+        )
         self.progress("loading", 0, 0)
-        tokenizer = self._tokenizer() if guarded is None else guarded
+        tokenizer = self._tokenizer() if sandboxed is None else sandboxed
         model, reported = _model(self.name, self.checkpoint, self.auto, config, numbers, place)
         self.progress("preparing", 0, 0)
-        model = put(model, str(place.device))
-        missing = check_missing(self.name, model, reported, lambda: _short_forward(model, ears))
+        model = move_model(model, str(place.device))
+        missing = check_missing(self.name, model, reported, lambda: _short_forward(model, feature_extractor))
         of_both: Any = {
-            "name": self.name, "revision": revision, "device": str(place.device), "ears": ears,
-            "has_head": missing.has_head, "filled": missing.filled,
+            "name": self.name, "revision": revision, "device": str(place.device),
+            "feature_extractor": feature_extractor, "has_head": missing.has_head, "filled": missing.filled,
         }  # fmt: skip
         if self.files is None:
             made = LocalRunner(model, tokenizer, **of_both, kept=kept)
@@ -230,11 +238,11 @@ class _Loading:
         gc.freeze()  # a model's many objects are never garbage: later collections skip them
         return made
 
-    def _guarded(self) -> tuple[GuardedTokenizer | None, Declared]:
+    def _sandboxed(self) -> tuple[SandboxedTokenizer | None, ExpectedShapes]:
         """The tokenizer in a process of its own unless it is harmless, and what the configuration declares."""
         self.progress("checking", 0, 0)
         folder = self.with_tokenizer.folder
-        tokenizer = None if harmless_tokenizer(self.with_tokenizer) else GuardedTokenizer(folder)
+        tokenizer = None if is_tokenizer_harmless(self.with_tokenizer) else SandboxedTokenizer(folder)
         try:
             found = self._declared()
             if tokenizer is not None:
@@ -246,22 +254,22 @@ class _Loading:
             raise
         return tokenizer, found
 
-    def _declared(self) -> Declared:
+    def _declared(self) -> ExpectedShapes:
         folder = self.checkpoint.folder
-        if harmless_config(self.checkpoint):
+        if is_config_harmless(self.checkpoint):
             config = as_read(_config(self.name, folder), self.auto)
-            return declared_here(self.name, self.checkpoint, config, self.auto)
-        process = apart("shapes", folder)
+            return expected_shapes_here(self.name, self.checkpoint, config, self.auto)
+        process = start_sandbox("shapes", folder)
         try:
-            return declared(self.name, self.checkpoint, process, self.auto, self.check)
+            return expected_shapes(self.name, self.checkpoint, process, self.auto, self.check)
         finally:
             process.close()
 
     def _tokenizer(self) -> Opened:
         folder = self.with_tokenizer.folder
         tokenizer: Any = load_tokenizer(self.name, folder)
-        if self.guarded:  # a short template may say anything
-            tokenizer.apply_chat_template = TemplateApart(self.name, folder)
+        if self.sandboxed:  # a short template may say anything
+            tokenizer.apply_chat_template = SandboxedTemplate(self.name, folder)
         return tokenizer
 
 
@@ -272,14 +280,14 @@ def _check_pieces(name: str, folder: Path) -> None:
             raise TokenizerFileTooLarge(name=name, file=file.name, size=readable(size), most=readable(LARGEST))
 
 
-def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Numbers:
+def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Precision:
     usual = torch.float32 if best_device(device).type == "cpu" else stored_dtype(config)
     if asked in ("int8", "nf4"):
-        return Numbers(usual, asked)
-    return Numbers(usual if asked == "auto" else getattr(torch, asked))
+        return Precision(usual, asked)
+    return Precision(usual if asked == "auto" else getattr(torch, asked))
 
 
-def _needed(checkpoint: Checkpoint, found: Declared | None, numbers: Numbers) -> int:
+def _needed(checkpoint: Checkpoint, found: ExpectedShapes | None, numbers: Precision) -> int:
     """Estimate from the headers of the weight files and from the configuration, before a single weight is read."""
     count = max(checkpoint.n_parameters, found.n_numbers if found is not None else 0)
     return numbers.nbytes(count, unquantized(checkpoint.config))
@@ -303,7 +311,7 @@ def _config(name: str, folder: Path) -> PreTrainedConfig:
 
 
 def _model(
-    name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, numbers: Numbers, place: Placed
+    name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, numbers: Precision, place: Placement
 ) -> tuple[Any, set[str]]:
     """The model, and the names of what is in no file."""
     try:
@@ -336,5 +344,7 @@ def _model(
 def _short_forward(model: Any, extractor: WhisperFeatureExtractor | None) -> Any:
     """What the model says of the few tokens that it is tried with; a classifier of two stacks reads one text."""
     if not getattr(model.config, "is_encoder_decoder", False) or is_classifier(model):
-        return run(model, short_text(model))
-    return run_two(model, *short_texts(model, None if extractor is None else ears_of(model, extractor).to_try()))
+        return run(model, probe_tokens(model))
+    return run_both(
+        model, *probe_texts(model, None if extractor is None else sound_input_of(model, extractor).to_try())
+    )

@@ -25,11 +25,11 @@ PATIENCE = 6  # times its seconds of work that a process may take on a busy mach
 LONGEST_ANSWER = 64 << 20  # bytes
 
 
-class RanOut(Exception):
+class SandboxLimitReached(Exception):
     """It ended, or was ended, before it answered: its time or its memory was up."""
 
 
-class LimitedProcess:
+class SandboxedProcess:
     """One duty of :mod:`model_runner.local.loading.subprocess_probe` on one folder.
 
     Once it was ended it is started anew when it is asked again, and ``first`` is asked then before anything else.
@@ -49,7 +49,7 @@ class LimitedProcess:
     def ask(self, question: dict[str, Any], seconds: float, check: Callable[[], None] = lambda: None) -> Any:
         """Its answer, within so many seconds of work; other askers wait for their turn.
 
-        Raises RanOut, and what ``check`` raises: both end it.
+        Raises SandboxLimitReached, and what ``check`` raises: both end it.
         """
         with self._lock:
             if self._process is None:
@@ -81,13 +81,13 @@ class LimitedProcess:
     def _answer(self, question: dict[str, Any], seconds: float, check: Callable[[], None]) -> Any:
         process = self._process
         if process is None or process.stdin is None:
-            raise RanOut
+            raise SandboxLimitReached
         try:
             _write(process.stdin, json.dumps({**question, "seconds": math.ceil(seconds)}).encode())
             return json.loads(self._wait(psutil.Process(process.pid), seconds, check))
         except (OSError, ValueError, psutil.NoSuchProcess) as error:
             self.close()
-            raise RanOut from error
+            raise SandboxLimitReached from error
         except BaseException:
             self.close()
             raise
@@ -101,10 +101,10 @@ class LimitedProcess:
                 check()
                 late = time.monotonic() > until or _worked(process) - worked > seconds
                 if late or process.memory_info().rss > self.memory:
-                    raise RanOut from None
+                    raise SandboxLimitReached from None
                 continue
             if answer is None:
-                raise RanOut
+                raise SandboxLimitReached
             return answer
 
 

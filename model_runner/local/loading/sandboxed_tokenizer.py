@@ -16,7 +16,7 @@ import torch
 from model_runner import memory
 from model_runner.errors import N_, ChatTemplateFails, Reason, TokenizerFails, TokenizerMissing
 from model_runner.local.loading.folder_tokenizer import KINDS, Opened
-from model_runner.local.loading.sandboxed_process import LimitedProcess, RanOut
+from model_runner.local.loading.sandboxed_process import SandboxedProcess, SandboxLimitReached
 
 MEMORY = 3 << 29  # bytes that a process apart may use, and no more than half of what is free
 LEAST = 1 << 29  # but these, with which it can at least say what is wrong
@@ -24,24 +24,24 @@ LOADING, TEXT, TEMPLATE = 60.0, 10.0, 5.0  # seconds
 TOO_MUCH = N_("it needs more than {seconds} seconds or {memory} of memory")
 
 
-def too_much(process: LimitedProcess, seconds: float) -> Reason:
+def too_much(process: SandboxedProcess, seconds: float) -> Reason:
     """Why a process apart was ended."""
     return Reason(TOO_MUCH, {"seconds": f"{seconds:g}", "memory": memory.readable(process.memory)})
 
 
-def apart(duty: str, folder: Path, **more: Any) -> LimitedProcess:
+def start_sandbox(duty: str, folder: Path, **more: Any) -> SandboxedProcess:
     """A process with a share of the memory that there is."""
     share = min(MEMORY, max(LEAST, memory.available(torch.device("cpu")) // 2))
-    return LimitedProcess(duty, folder, memory=share, **more)
+    return SandboxedProcess(duty, folder, memory=share, **more)
 
 
-class GuardedTokenizer:
+class SandboxedTokenizer:
     """Started at once; :meth:`load` waits for it."""
 
     is_fast = True
 
     def __init__(self, folder: Path) -> None:
-        self._process = apart("tokenizer", folder, first=({"ask": "load"}, LOADING))
+        self._process = start_sandbox("tokenizer", folder, first=({"ask": "load"}, LOADING))
         self._pieces: dict[int, str] = {}
         self._length = 0
         self._added: dict[str, int] = {}
@@ -58,7 +58,7 @@ class GuardedTokenizer:
         """Raises TokenizerMissing, and what ``check`` raises."""
         try:
             facts = self._process.ask({"ask": "load"}, LOADING, check)
-        except RanOut as error:
+        except SandboxLimitReached as error:
             raise TokenizerMissing(name=name, reason=too_much(self._process, LOADING)) from error
         if "error" in facts:
             raise TokenizerMissing(name=name, reason=facts["error"])
@@ -103,27 +103,27 @@ class GuardedTokenizer:
     def _ask(self, seconds: float, failure: type[TokenizerFails | ChatTemplateFails], **question: Any) -> Any:
         try:
             answer = self._process.ask(question, seconds)
-        except RanOut as error:
+        except SandboxLimitReached as error:
             raise failure(reason=too_much(self._process, seconds)) from error
         if "error" in answer:
             raise failure(reason=answer["error"])
         return answer
 
 
-class TemplateApart:
+class SandboxedTemplate:
     """A chat template of a folder whose tokenizer is harmless; its process begins when it is first asked for."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self._name, self._folder = name, folder
-        self._tokenizer: GuardedTokenizer | None = None
+        self._tokenizer: SandboxedTokenizer | None = None
 
     def __call__(self, turns: Sequence[dict[str, str]], **_: Any) -> str:
-        """As :meth:`GuardedTokenizer.apply_chat_template`. Raises TokenizerMissing too."""
+        """As :meth:`SandboxedTokenizer.apply_chat_template`. Raises TokenizerMissing too."""
         if self._tokenizer is None:
-            loaded = GuardedTokenizer(self._folder)
+            loaded = SandboxedTokenizer(self._folder)
             loaded.load(self._name, lambda: None)
             self._tokenizer = loaded
         return self._tokenizer.apply_chat_template(turns)
 
 
-Tokenizer = Opened | GuardedTokenizer
+Tokenizer = Opened | SandboxedTokenizer

@@ -47,7 +47,7 @@ REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 PATTERNS = {f"{ENGLISH}{digits}{REST}" for digits in (r"\p{N}", r"\p{N}{1,3}")} | {" {2,}", "[0-9][0-9][0-9]", r"\s+"}
 
 
-def harmless_config(checkpoint: Checkpoint) -> bool:
+def is_config_harmless(checkpoint: Checkpoint) -> bool:
     """Whether a model of this configuration is made at once, whatever it takes to fill it."""
     config = checkpoint.config
     if config["model_type"] not in PLAIN_FAMILIES or config.get("quantization_config") or "auto_map" in config:
@@ -59,7 +59,7 @@ def harmless_config(checkpoint: Checkpoint) -> bool:
     return True
 
 
-def harmless_tokenizer(checkpoint: Checkpoint) -> bool:
+def is_tokenizer_harmless(checkpoint: Checkpoint) -> bool:
     """Whether the tokenizer reads any text in time and memory that grow as the text does. No word of its template."""
     with suppress(RunnerError, OSError, LookupError, TypeError, ValueError, AttributeError):
         return _small_files(checkpoint.folder) and _known_class(checkpoint) and _plain_tokenizer(checkpoint.folder)

@@ -32,7 +32,7 @@ END, ENDING = re.compile(r"[\]}]\s*\}\s*\}\s*$"), 64  # of the merges or the voc
 
 
 @dataclass(eq=False)
-class Given:
+class GivenFile:
     """What a class was given of a file; ``file`` is None until one is."""
 
     file: str | None = None
@@ -40,13 +40,13 @@ class Given:
     merges: Any = None
 
 
-_GIVEN: contextvars.ContextVar[Given | None] = contextvars.ContextVar("attention_atlas_given", default=None)
+_GIVEN: contextvars.ContextVar[GivenFile | None] = contextvars.ContextVar("attention_atlas_given", default=None)
 
 
 @contextlib.contextmanager
-def heard() -> Generator[Given]:
+def heard() -> Generator[GivenFile]:
     """What classes are given of tokenizer.json in this context."""
-    token = _GIVEN.set(given := Given())
+    token = _GIVEN.set(given := GivenFile())
     try:
         with _WATCH:
             yield given
@@ -54,7 +54,7 @@ def heard() -> Generator[Given]:
         _GIVEN.reset(token)
 
 
-def file_with_model_of(made: Any, file: Path, given: Given) -> Any | None:
+def file_with_model_of(made: Any, file: Path, given: GivenFile) -> Any | None:
     """The file's tokenizer on the model that ``made`` cuts with; None where that is not told to be the file's own."""
     vocab, merges = getattr(made, "_vocab", None), getattr(made, "_merges", None) or []
     if given.file != str(file) or not isinstance(vocab, dict) or vocab != given.vocab or merges != (given.merges or []):

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from attention.masks import BlockSparse, Near
 from model_runner.errors import N_
 from model_runner.local.recording.cannot_record import CannotRecord
-from model_runner.local.recording.legacy_projections import Call, by_head, watch_projections
+from model_runner.local.recording.legacy_projections import Call, by_head, hook_projections
 from model_runner.local.recording.recorder import UNKNOWN_MASK
 from model_runner.mask_rule import FULL, MaskRule
 from model_runner.record import LayerRecord
@@ -29,12 +29,12 @@ DIFFERENT_HEADS = N_("its heads are masked each in another way")
 FULL_FORM, BLOCK_FORM = "original_full", "block_sparse"
 BIG_BIRD = ("BigBirdBlockSparseAttention", "BigBirdPegasusBlockSparseAttention")
 PEGASUS_X = "PegasusXGlobalLocalAttention"
-READ_AS_A_WHOLE = "BigBirdPegasusSelfAttention"  # BigBird's own products are heard, as of other models
+READ_AS_A_WHOLE = "BigBirdPegasusSelfAttention"  # BigBird's own products are traced, as of other models
 LONG_T5 = "LongT5LocalAttention"
 PROJECTIONS = ("query", "key", "value")
 
 
-def watch_blocks(model: nn.Module) -> bool:
+def hook_block_sparse(model: nn.Module) -> bool:
     """From now on what such modules do is recorded; False where there are none."""
     long_t5 = [module for module in model.modules() if type(module).__name__ == LONG_T5]
     for module in long_t5:
@@ -84,7 +84,7 @@ class _Forms:
         for in_blocks, whole in zip(self.forms[BLOCK_FORM], self.forms[FULL_FORM], strict=True):
             _watch_big_bird(in_blocks, whole)
             if type(whole).__name__ == READ_AS_A_WHOLE:
-                watch_projections(whole, PROJECTIONS, lambda call, module=whole: _whole(module, call))
+                hook_projections(whole, PROJECTIONS, lambda call, module=whole: _whole(module, call))
         encoder.register_forward_pre_hook(self.choose, with_kwargs=True)
 
     def choose(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -108,7 +108,7 @@ def _watch_big_bird(module: Any, named: nn.Module) -> None:
         return gather(params, indices)
 
     module.torch_gather_b2 = gathering
-    watch_projections(module, PROJECTIONS, lambda call: _in_blocks(module, call, drawn.pop()), named=named)
+    hook_projections(module, PROJECTIONS, lambda call: _in_blocks(module, call, drawn.pop()), named=named)
 
 
 def _in_blocks(module: Any, call: Call, drawn: Tensor) -> LayerRecord:
@@ -145,7 +145,7 @@ def _watch_long_t5(module: Any, every: list[Any]) -> None:
         output = given[0].unflatten(-1, (n_heads, -1))
         return _record(q, k, v, output, 1.0, MaskRule(Near(reach)), _distances(told, q.shape[1]), reach + 1)
 
-    watch_projections(module, ("q", "k", "v"), record, last="o")
+    hook_projections(module, ("q", "k", "v"), record, last="o")
 
 
 def _distances(module: Any, n_tokens: int) -> RelativeBias:

@@ -15,7 +15,7 @@ from model_runner.mask_rule import MaskRule
 ROWS = 256  # a block: O(rows × keys) memory
 
 
-def eager_by_rows(
+def chunked_eager(
     eager: Callable[..., Any],
     query: Float[Tensor, "batch heads queries d_head"],
     key: Float[Tensor, "batch kv_heads keys d_head"],

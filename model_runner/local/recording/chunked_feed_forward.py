@@ -33,7 +33,7 @@ def _block(device: torch.device) -> int:
 
 
 @contextlib.contextmanager
-def by_rows(parts: Sequence[nn.Module]) -> Generator[None]:
+def chunked_feed_forward(parts: Sequence[nn.Module]) -> Generator[None]:
     """While this lasts these parts of a model take their rows in blocks."""
     with standing_in(parts, lambda _, forward: _in_blocks(forward)):
         yield

@@ -16,7 +16,7 @@ TWO_TEXTS = N_("it counts positions of one text, and across one text looks at an
 ROTATION = N_("the rotation of an encoder–decoder cannot be changed so far")
 
 
-def edit_of_three(edits: Sequence[Edit], shapes: Mapping[str, Shape]) -> ForwardEdit | None:
+def encoder_decoder_edit(edits: Sequence[Edit], shapes: Mapping[str, Shape]) -> ForwardEdit | None:
     """The edits put together; None where there are none. ``shapes``: of each attention by its name.
 
     Raises EditNotPossible, NoSuchPlace, EditsContradict.

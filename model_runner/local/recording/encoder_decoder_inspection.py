@@ -20,17 +20,17 @@ from model_runner.errors import N_, NotCapturable, Reason, first_line
 from model_runner.local.answers.position_table import PROBED, looked_up_at_load
 from model_runner.local.classifier import is_classifier
 from model_runner.local.encoder_input import Read
-from model_runner.local.recording.block_sparse import as_a_whole, watch_blocks
+from model_runner.local.recording.block_sparse import as_a_whole, hook_block_sparse
 from model_runner.local.recording.forward_edit import Shape
-from model_runner.local.recording.global_tokens import count_globals, watch_globals
-from model_runner.local.recording.legacy_attention import prove, watch_own_code
+from model_runner.local.recording.global_tokens import count_globals, hook_global_tokens
+from model_runner.local.recording.legacy_attention import prove, trace_legacy_attention
 from model_runner.local.recording.merged_attention import MERGED
 from model_runner.local.recording.mismatch_reason import CHANGES
 from model_runner.local.recording.model_inspection import (
     NOT_ASKED,
     NUMBERED,
     READS_ELSE,
-    Trunk,
+    Backbone,
     declared_lengths,
     last_states,
 )
@@ -39,10 +39,10 @@ from model_runner.local.recording.recorder import (
     ATTENDS_AGAIN,
     EAGER_MASKS,
     WHOLE_MASKS,
+    ActivationRecorder,
     CannotRecord,
-    Recording,
-    active,
-    install,
+    install_recorder,
+    record_with,
 )
 from model_runner.record import LayerRecord
 from model_runner.runner import ModelInfo
@@ -70,7 +70,7 @@ class Stack:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoStacks:
+class EncoderDecoderStructure:
     """``start`` is the token that stands before all that the decoder writes."""
 
     encoder: Stack
@@ -80,9 +80,9 @@ class TwoStacks:
     n_heads: int
     n_kv_heads: int
     bytes_per_token: float  # at most: of a token that is read or of one that is written
-    trunk: Trunk  # its last hidden state is the decoder's
-    own_code: bool  # its attention does not ask transformers' interface
-    own_encoder: bool  # that of its encoder does not
+    backbone: Backbone  # its last hidden state is the decoder's
+    legacy: bool  # its attention does not ask transformers' interface
+    legacy_encoder: bool  # that of its encoder does not
     read_width: int  # of what the encoder makes of a token
     n_globals: int  # tokens of the encoder's own, which come after those of the text that it reads
 
@@ -109,26 +109,26 @@ class TwoStacks:
         return found
 
 
-def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
-    """Install the recording and probe the model, with what it ``heard`` if it listens. Raises NotCapturable."""
+def inspect_encoder_decoder(model: Any, name: str, sound: Read | None = None) -> EncoderDecoderStructure:
+    """Install the recording and probe the model, with what it ``sound`` if it listens. Raises NotCapturable."""
     try:
-        return _examine(model, heard)
+        return _examine(model, sound)
     except CannotRecord as error:
         raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
 
 
-def _examine(model: Any, heard: Read | None) -> TwoStacks:
+def _examine(model: Any, sound: Read | None) -> EncoderDecoderStructure:
     asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
-    if heard is None:
+    if sound is None:
         _check_vocabularies(model)
     start = start_token(model)
-    given, written = short_texts(model, heard)
-    source, target = SOURCE if heard is None else len(heard), written.shape[1]
+    given, written = probe_texts(model, sound)
+    source, target = SOURCE if sound is None else len(sound), written.shape[1]
     n_globals = count_globals(model)
     whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
 
     def forward() -> Any:
-        return run_two(model, given, written)
+        return run_both(model, given, written)
 
     across = getattr(text_config(model), "add_cross_attention", None)  # of a pair: some decoders raise without it
     with tried(NO_CROSS if across is False else DOES_NOT_RUN):
@@ -136,21 +136,21 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         plain, width = of_numbers(said(answer)), answer.encoder_last_hidden_state.shape[-1]
         try:
             if asks:
-                install(model)
+                install_recorder(model)
                 as_a_whole(model)
-                in_blocks = watch_blocks(model) | watch_globals(model)  # the decoder alone asks then
+                in_blocks = hook_block_sparse(model) | hook_global_tokens(model)  # the decoder alone asks then
             else:
-                watch_own_code(model, forward)
+                trace_legacy_attention(model, forward)
         except (NotImplementedError, ImportError) as error:
             raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in whole.named_modules()}
-    recording = Recording(names)
-    trunk, output = _trunk(model, given, written, recording)
+    recording = ActivationRecorder(names)
+    backbone, output = _backbone(model, given, written, recording)
     for masks in (WHOLE_MASKS, EAGER_MASKS):
         if asks and not same(output, plain):
             model.set_attn_implementation(masks)
-            recording = Recording(names)
-            trunk, output = _trunk(model, given, written, recording)
+            recording = ActivationRecorder(names)
+            backbone, output = _backbone(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
     encoder, decoder = _stacks(whole, recording.records, source, target, n_globals)
@@ -164,25 +164,27 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         _prove_read(model, given, written, recording, decoder)
     states = (width * plain.itemsize, text_config(model).hidden_size * plain.itemsize)
     stored = _stored(recording.records, (source, source + n_globals), states, (encoder, decoder))
-    return TwoStacks(
+    return EncoderDecoderStructure(
         encoder,
         decoder,
         names,
         start,
         *decoder.heads[0],
         stored,
-        trunk,
-        own_code=not asks,
-        own_encoder=in_blocks,
+        backbone,
+        legacy=not asks,
+        legacy_encoder=in_blocks,
         read_width=width,
         n_globals=n_globals,
     )
 
 
-def _prove_read(model: Any, given: Mapping[str, Tensor], written: Tensor, recording: Recording, decoder: Stack) -> None:
+def _prove_read(
+    model: Any, given: Mapping[str, Tensor], written: Tensor, recording: ActivationRecorder, decoder: Stack
+) -> None:
     """Raises CannotRecord where keys that count as read, of one softmax over two texts, depend on what is written."""
-    with active(again := Recording(recording.names)), tried(DOES_NOT_RUN):
-        run_two(model, given, written.flip(1))
+    with record_with(again := ActivationRecorder(recording.names)), tried(DOES_NOT_RUN):
+        run_both(model, given, written.flip(1))
     for own, cross in zip(decoder.own, decoder.cross, strict=True):
         before, after = ([one.records[name] for name in (own, cross)] for one in (recording, again))
         if not same(after[1].k, before[1].k) or not same(after[1].v, before[1].v) or same(after[0].v, before[0].v):
@@ -197,15 +199,15 @@ def _check_vocabularies(model: Any) -> None:
         raise CannotRecord(Reason(TWO_VOCABULARIES, {"reads": reads, "writes": writes}))
 
 
-def short_texts(model: Any, heard: Read | None) -> tuple[Mapping[str, Tensor], Tensor]:
+def probe_texts(model: Any, sound: Read | None) -> tuple[Mapping[str, Tensor], Tensor]:
     """What is read and what is written when a model is tried, of different lengths. Raises CannotRecord."""
     start = start_token(model)
     n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
     some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
     given = (
-        {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if heard is None else heard.given
+        {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if sound is None else sound.given
     )
-    source = SOURCE if heard is None else len(heard)
+    source = SOURCE if sound is None else len(sound)
     target = TARGET if source != TARGET else TARGET - 1
     written = torch.tensor([[start, *some[: target - 1]]], device=model.device) % n_vocab
     return given, written
@@ -244,11 +246,11 @@ def start_token(model: Any) -> int:
     raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
 
 
-def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
+def two_lengths(info: ModelInfo, model: Any, sound: Read | None) -> ModelInfo:
     """The same, with as many tokens to read and to write as the model has vectors of positions for."""
     read, written = (torch.full((1, count), info.n_vocab // 2, device=model.device) for count in (PROBED + 1, PROBED))
-    given = {"input_ids": read} if heard is None else heard.given
-    found = looked_up_at_load(model, lambda: run_two(model, given, written))
+    given = {"input_ids": read} if sound is None else sound.given
+    found = looked_up_at_load(model, lambda: run_both(model, given, written))
     reads, writes = (
         [count for table, count in found if any(table is one for one in stack.parameters())]
         for stack in (model.get_encoder(), model.get_decoder())
@@ -263,16 +265,18 @@ def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
     return replace(info, max_tokens=max_tokens, max_written=max_written, unbounded=unbounded)
 
 
-def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
+def run_both(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
     """One forward over both, without a cache; ``given``: what is read, or ``encoder_outputs``, what was made of it."""
     with torch.no_grad():
         return model(**given, decoder_input_ids=written, use_cache=False, return_dict=True)
 
 
-def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
+def _backbone(
+    model: Any, given: Mapping[str, Any], written: Tensor, recording: ActivationRecorder
+) -> tuple[Backbone, Tensor]:
     """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
-    with last_states(model) as finished, active(recording), tried(DOES_NOT_RUN):
-        answer = said(run_two(model, given, written))
+    with last_states(model) as finished, record_with(recording), tried(DOES_NOT_RUN):
+        answer = said(run_both(model, given, written))
     length = written.shape[1]
     of_decoder = [(module, output) for module, output in finished if output.last_hidden_state.shape[1] == length]
     if not of_decoder:
@@ -280,7 +284,7 @@ def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Rec
     module, output = of_decoder[-1]
     if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder ends in the output layer
         raise CannotRecord(HANDS_ON_SCORES)
-    return Trunk(module, type(output), has_head=True), answer
+    return Backbone(module, type(output), has_head=True), answer
 
 
 def _stacks(

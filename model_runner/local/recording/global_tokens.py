@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from attention.masks import BlocksAndGlobals
 from model_runner.local.recording.cannot_record import CannotRecord
-from model_runner.local.recording.legacy_projections import Call, by_head, watch_projections
+from model_runner.local.recording.legacy_projections import Call, by_head, hook_projections
 from model_runner.local.recording.recorder import UNKNOWN_MASK
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
@@ -24,11 +24,11 @@ from model_runner.tokens import Token
 ENCODER, ATTENTION = "PegasusXEncoder", "PegasusXGlobalLocalAttention"
 
 
-def watch_globals(model: nn.Module) -> bool:
+def hook_global_tokens(model: nn.Module) -> bool:
     """From now on what such modules do is recorded; False where there are none."""
     found: list[Any] = [module for module in model.modules() if type(module).__name__ == ATTENTION]
     for module in found:
-        watch_projections(
+        hook_projections(
             module, ("q_proj", "k_proj", "v_proj"), lambda call, module=module: _record(module, call), last="out_proj"
         )
     return bool(found)

@@ -23,7 +23,7 @@ from model_runner.local.recording.arena import Arena
 from model_runner.local.recording.head_pairs import HeadPairs
 from model_runner.local.recording.indexer import NewlyChosen
 from model_runner.local.recording.recorder import CannotRecord
-from model_runner.local.recording.rotary_hooks import FoundRotation, RotaryCall, find_call, read_rotation
+from model_runner.local.recording.rotary_hooks import InferredRotation, RotaryCall, find_call, read_rotation
 from model_runner.local.recording.token_rows import TokenRows, joined, rows_of, with_rows
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
@@ -36,7 +36,7 @@ MORE_THAN_ANGLES = N_("its rotation takes more than a cosine and a sine for each
 class SharedRotation:
     """Cosines and sines of one rotation, ``[..., capacity, width]``; layers that are given the same ones share them."""
 
-    found: FoundRotation | str  # of the first forward; a text: why it cannot be undone
+    found: InferredRotation | str  # of the first forward; a text: why it cannot be undone
     leader: str  # the layer whose forward tells the new rows
     cos: Tensor | None
     sin: Tensor | None
@@ -131,7 +131,7 @@ class LayerRows:
 
 
 @dataclass(eq=False)
-class Series:
+class GrowingBuffers:
     """Room for ``capacity`` tokens, of which the first ``length`` are there; ``add`` makes room for a forward's."""
 
     arena: Arena
@@ -261,7 +261,7 @@ class Series:
         call, start, stop = last
         for rows in self.layers.values():
             known = rows.rotation.found if rows.rotation is not None else None
-            if isinstance(known, FoundRotation) and known.is_of(call, start, stop):
+            if isinstance(known, InferredRotation) and known.is_of(call, start, stop):
                 return rows.rotation
         found = read_rotation(call, start, stop)
         if isinstance(found, str):

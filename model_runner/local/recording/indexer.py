@@ -1,4 +1,4 @@
-"""The indexers of a model, heard while they choose keys, and told how many to choose where a request says so.
+"""The indexers of a model, observed while they choose keys, and told how many to choose where a request says so.
 
 An indexer scores every key for every query and hands the numbers of the best to attention as ``indices``. transformers
 (5.23) hides the other keys by itself only where the implementation of attention is named "eager" or "sdpa"; here it is
@@ -30,7 +30,7 @@ NO_INDEXER = N_("none of its layers chooses the keys that its queries read")
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class IndexerChoice:
     """What one indexer said in a forward: the numbers of keys, and how it came to them, if that was understood."""
 
     indices: Int[Tensor, "batch queries chosen"]
@@ -65,7 +65,9 @@ def indexers_of(model: nn.Module) -> list[Any]:
     return [module for module in model.modules() if isinstance(getattr(module, "index_topk", None), int)]
 
 
-def hear_indexers(model: nn.Module, on_choice: Callable[[nn.Module, Choice], None], wanted: Callable[[], bool]) -> None:
+def hook_indexers(
+    model: nn.Module, on_choice: Callable[[nn.Module, IndexerChoice], None], wanted: Callable[[], bool]
+) -> None:
     """Have ``on_choice`` told what the model's indexers choose, whenever something is ``wanted`` of a forward."""
     for indexer in indexers_of(model):
         indexer.forward = _heard(indexer, indexer.forward, on_choice, wanted)
@@ -104,7 +106,7 @@ def chosen_cells(indices: Int[Tensor, "batch queries chosen"], n_keys: int) -> B
     return cells.scatter_(-1, indices.long(), True)[:, None]
 
 
-def newly_chosen(choice: Choice, rule: MaskRule, start: int, n_keys: int) -> NewlyChosen:
+def newly_chosen(choice: IndexerChoice, rule: MaskRule, start: int, n_keys: int) -> NewlyChosen:
     """What a layer under this rule is shown by the choice; its first query is at ``start``."""
     indices = choice.indices[0]
     width = indices.shape[-1]
@@ -116,7 +118,7 @@ def newly_chosen(choice: Choice, rule: MaskRule, start: int, n_keys: int) -> New
 def _heard(
     indexer: Any,
     forward: Callable[..., Tensor],
-    on_choice: Callable[[nn.Module, Choice], None],
+    on_choice: Callable[[nn.Module, IndexerChoice], None],
     wanted: Callable[[], bool],
 ) -> Callable[..., Tensor]:
     def hearing(*args: Any, **kwargs: Any) -> Tensor:
@@ -125,7 +127,7 @@ def _heard(
         with _Products() as products, _scored(indexer) as scored:
             indices = forward(*args, **kwargs)
         how = _by_scorer(indexer, *scored[-1]) if scored else _understood(indexer, products.heard)
-        on_choice(indexer, Choice(indices, how))
+        on_choice(indexer, IndexerChoice(indices, how))
         return indices
 
     return hearing

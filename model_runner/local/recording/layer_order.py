@@ -20,11 +20,11 @@ from model_runner.errors import N_
 from model_runner.layer_origin import LayerOrigin
 from model_runner.local.recording.recorder import (
     ATTENDS_AGAIN,
+    ActivationRecorder,
     AttentionCalls,
     CannotRecord,
-    Recording,
-    active,
     module_of_call,
+    record_with,
 )
 from model_runner.local.recording.residual_stream import watched
 
@@ -48,7 +48,7 @@ class OrderedLayers:
     breaks: frozenset[int]
 
 
-def attention_calls(recording: Recording) -> AttentionCalls:
+def attention_calls(recording: ActivationRecorder) -> AttentionCalls:
     """How often each module attended in the recorded forward, and in how many parts. Raises CannotRecord."""
     by_module: dict[str, list[bool]] = {}
     for key in recording.records:
@@ -67,7 +67,9 @@ def attention_calls(recording: Recording) -> AttentionCalls:
     return AttentionCalls(times, parts)
 
 
-def layers_in_order(model: Any, recording: Recording, forward: Callable[[], Any], n_tokens: int) -> OrderedLayers:
+def layers_in_order(
+    model: Any, recording: ActivationRecorder, forward: Callable[[], Any], n_tokens: int
+) -> OrderedLayers:
     """From forwards of ``n_tokens`` tokens; ``recording`` has recorded one. Raises CannotRecord."""
     places = [WITHIN.match(key) for key in map(module_of_call, recording.records)]
     stacks = {place[1] for place in places if place is not None}
@@ -110,7 +112,7 @@ class _Run:
     keys: list[str] = field(default_factory=list[str])
 
 
-def _runs(members: Mapping[nn.Module, str], recording: Recording, forward: Callable[[], Any]) -> list[_Run]:
+def _runs(members: Mapping[nn.Module, str], recording: ActivationRecorder, forward: Callable[[], Any]) -> list[_Run]:
     runs: list[_Run] = []
     inside: list[nn.Module] = []
 
@@ -130,7 +132,7 @@ def _runs(members: Mapping[nn.Module, str], recording: Recording, forward: Calla
     recording.records.clear()
     hooks = [module.register_forward_pre_hook(enter) for module in members]
     hooks += [module.register_forward_hook(leave) for module in members]
-    with _removed(hooks), active(recording):
+    with _removed(hooks), record_with(recording):
         forward()
     return runs
 

@@ -1,6 +1,6 @@
 """The second way to see attention: in models whose code does not ask transformers' interface, but multiplies by itself.
 
-What is heard of a module is believed where it explains itself: its scores must be one multiple of q·k in all heads,
+What is traced of a module is believed where it explains itself: its scores must be one multiple of q·k in all heads,
 and beside it at most a bias that depends on the distance alone. A constant that a whole row of scores has in common
 moves no weight; where a bias is a distance but for that (ALiBi counts from the first key), it is left out.
 """
@@ -19,27 +19,27 @@ from transformers.pytorch_utils import Conv1D
 
 from attention.masks import window_of
 from model_runner.errors import N_
-from model_runner.local.recording.block_sparse import as_a_whole, rows_in_blocks, watch_blocks
+from model_runner.local.recording.block_sparse import as_a_whole, hook_block_sparse, rows_in_blocks
 from model_runner.local.recording.legacy_call import to_be_recorded
-from model_runner.local.recording.lsh_attention import hashed_rows, watch_hashed
+from model_runner.local.recording.lsh_attention import hashed_rows, hook_lsh
 from model_runner.local.recording.mask_parsing import is_of, rule_of_cells
-from model_runner.local.recording.matmul_tracer import Heard, Products
-from model_runner.local.recording.mismatch_reason import CHANGED_OUTPUT, why_unexplained
+from model_runner.local.recording.matmul_tracer import MatmulTracer, TracedAttention
+from model_runner.local.recording.mismatch_reason import CHANGED_OUTPUT, mismatch_reason
 from model_runner.local.recording.parity_check import tried
 from model_runner.local.recording.recorder import (
     ATTENDS_AGAIN,
     GROWING_BIAS,
     UNKNOWN_MASK,
+    ActivationRecorder,
     CannotRecord,
-    Recording,
-    hear_rotations,
-    recorded_now,
+    active_recorder,
+    hook_rotations,
 )
 from model_runner.local.recording.residual_stream import watched
-from model_runner.local.recording.rope_inference import rotation_between
+from model_runner.local.recording.rope_inference import infer_rotation
 from model_runner.local.recording.rotary_hooks import RotaryCall, find_call
-from model_runner.local.recording.score_terms import Explained, Told, explained, told
-from model_runner.local.recording.sliding_windows import rows_of, watch_windows
+from model_runner.local.recording.score_terms import ExplainedScores, ScoreTerms, explain_scores, find_score_terms
+from model_runner.local.recording.sliding_windows import hook_windows, rows_of
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
 from model_runner.verification import verify
@@ -76,10 +76,10 @@ class Form:
     biased: bool
     rotation: str | None
     across: bool = False  # its keys are of another text
-    told: Told | None = None  # how further products are in its scores
+    terms: ScoreTerms | None = None  # how further products are in its scores
 
 
-def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
+def trace_legacy_attention(model: Any, forward: Callable[[], Any]) -> None:
     """From now on, what these modules multiply is recorded. Raises CannotRecord where that does not explain itself.
 
     ``forward`` runs the model on a few tokens.
@@ -88,10 +88,10 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
     as_a_whole(model)
     seen, unread = _listened(model, forward, {})
     forms = _forms(model, forward, seen)
-    known = watch_windows(model) | watch_blocks(model) | watch_hashed(model)
+    known = hook_windows(model) | hook_block_sparse(model) | hook_lsh(model)
     if not known and not forms:
         raise CannotRecord(BY_EINSUM if unread else NO_PRODUCTS)
-    hear_rotations(model)
+    hook_rotations(model)
     for module, form in forms.items():
         _watch(module, form)
 
@@ -114,7 +114,7 @@ def _check_rows(model: nn.Module) -> None:
 class _Seen:
     """The one attention of a module: what its projections made, and which of them did so before the softmax."""
 
-    heard: Heard
+    traced: TracedAttention
     projected: list[Tensor]
     before: list[nn.Module]
 
@@ -128,7 +128,7 @@ def _listened(
     """
     stack: list[nn.Module] = []
     made: list[tuple[tuple[nn.Module, ...], Tensor, int]] = []
-    products = Products(lambda: tuple(stack))
+    products = MatmulTracer(lambda: tuple(stack))
 
     def enter(module: nn.Module, _: Any) -> None:
         stack.append(module)
@@ -138,7 +138,7 @@ def _listened(
         if isinstance(module, MADE_OF) and torch.is_tensor(output):
             if module in factors:
                 changed = output = output * factors[module]
-            made.append((tuple(stack), output, len(products.heard)))
+            made.append((tuple(stack), output, len(products.traced)))
         stack.pop()
         return changed
 
@@ -151,15 +151,15 @@ def _listened(
         for hook in hooks:
             hook.remove()
     seen: dict[nn.Module, _Seen] = {}
-    for number, heard in enumerate(products.heard):
-        inside = _shared(heard.places)
+    for number, traced in enumerate(products.traced):
+        inside = _shared(traced.places)
         if not inside or inside[-1] in seen:
             raise CannotRecord(ATTENDS_AGAIN)
         within = [(place, output, before) for place, output, before in made if inside[-1] in place]
         outputs = [output for _, output, _ in within]
         outputs += [output for place, output in products.projected if inside[-1] in place]
         earlier = [place[-1] for place, _, before in within if before <= number]
-        seen[inside[-1]] = _Seen(heard, outputs, earlier)
+        seen[inside[-1]] = _Seen(traced, outputs, earlier)
     return seen, products.unread
 
 
@@ -174,21 +174,21 @@ def _forms(model: Any, forward: Callable[[], Any], seen: Mapping[nn.Module, _See
     refused: dict[nn.Module, CannotRecord] = {}
     for module, one in seen.items():
         try:
-            forms[module] = _form(one.heard, one.projected)
+            forms[module] = _form(one.traced, one.projected)
         except CannotRecord as error:
             refused[module] = error
     unsure = [
-        module for module, one in seen.items() if module not in forms or not _is_known(forms[module].scale, one.heard)
+        module for module, one in seen.items() if module not in forms or not _is_known(forms[module].scale, one.traced)
     ]
     factors: dict[nn.Module, float] = {}
     for module in unsure:
-        factors |= dict.fromkeys(seen[module].before, _evened(seen[module].heard))
+        factors |= dict.fromkeys(seen[module].before, _evened(seen[module].traced))
     again = _listened(model, forward, factors)[0] if factors else {}
     for module in (one for one in unsure if one in again):
         own = seen[module]
         try:
-            form = _form(again[module].heard, again[module].projected)
-            if module not in forms or _is_known(form.scale, own.heard):
+            form = _form(again[module].traced, again[module].projected)
+            if module not in forms or _is_known(form.scale, own.traced):
                 forms[module] = _explaining(own, form)
         except CannotRecord:
             continue
@@ -200,13 +200,13 @@ def _forms(model: Any, forward: Callable[[], Any], seen: Mapping[nn.Module, _See
 
 def _explaining(seen: _Seen, form: Form) -> Form:
     """The form, once it explains these numbers too. Raises CannotRecord where it does not."""
-    _explained(seen.heard, seen_by(seen.heard), form)
-    return replace(form, rotation=_rotation(_first(seen.heard), seen.projected))
+    _explained(seen.traced, visible_cells(seen.traced), form)
+    return replace(form, rotation=_rotation(_first(seen.traced), seen.projected))
 
 
-def _evened(heard: Heard) -> float:
+def _evened(traced: TracedAttention) -> float:
     """The power of two that makes the products of one module a few units in size, if both sides are multiplied."""
-    size = float(heard.products.double().std())
+    size = float(traced.products.double().std())
     return 2.0 ** round(math.log2(EVEN / size) / 2) if size > 0 and math.isfinite(size) else 1.0
 
 
@@ -217,12 +217,12 @@ def prove(
     forward: Callable[[], Any],
     n_globals: int = 0,
 ) -> None:
-    """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream.
+    """Raises CannotRecord where what was traced does not give what the model went on with, or its layers no stream.
 
     ``n_globals`` are tokens of the encoder's own, beside those of the text.
     """
     if not all(verify(record, None, ROWS).ok for record in records):
-        raise CannotRecord(why_unexplained(forward))
+        raise CannotRecord(mismatch_reason(forward))
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()
@@ -232,7 +232,7 @@ def prove(
 
 
 def _watch(module: nn.Module, form: Form) -> None:
-    open_: list[Products] = []
+    open_: list[MatmulTracer] = []
     projected: list[Tensor] = []
 
     def project(_module: nn.Module, _: Any, output: Any) -> None:
@@ -241,7 +241,7 @@ def _watch(module: nn.Module, form: Form) -> None:
 
     def enter(module: nn.Module, *_: Any) -> None:
         if to_be_recorded(module):
-            open_.append(Products(apart=type(module).__name__ in CONVOLVED))
+            open_.append(MatmulTracer(apart=type(module).__name__ in CONVOLVED))
             open_[-1].__enter__()
 
     def leave(module: nn.Module, _: Any, output: Any) -> None:
@@ -249,11 +249,11 @@ def _watch(module: nn.Module, form: Form) -> None:
             return
         products = open_.pop()
         products.__exit__(None, None, None)
-        recording = recorded_now()
+        recording = active_recorder()
         if recording is not None and output is not None:  # None: it ended by an error, which goes on by itself
-            if type(module).__name__ in CONVOLVED and products.heard:
-                _check_convolved(module, products.heard[0], output[0])
-            _record(recording, recording.names[id(module)], products.heard, form, projected)
+            if type(module).__name__ in CONVOLVED and products.traced:
+                _check_convolved(module, products.traced[0], output[0])
+            _record(recording, recording.names[id(module)], products.traced, form, projected)
         projected.clear()
 
     if form.rotation is not None:
@@ -263,109 +263,111 @@ def _watch(module: nn.Module, form: Form) -> None:
     module.register_forward_hook(leave, always_call=True)
 
 
-def _check_convolved(module: Any, heard: Heard, output: Tensor) -> None:
+def _check_convolved(module: Any, traced: TracedAttention, output: Tensor) -> None:
     """Raises CannotRecord where what the module returned is not what its softmax made and its convolution of values."""
-    beside = module.conv(heard.v[None])[0]
-    whole = (heard.output + beside).transpose(0, 1).flatten(1)
-    near = CLOSE * torch.finfo(output.dtype).eps * float(heard.output.abs().max() + beside.abs().max())
+    beside = module.conv(traced.v[None])[0]
+    whole = (traced.output + beside).transpose(0, 1).flatten(1)
+    near = CLOSE * torch.finfo(output.dtype).eps * float(traced.output.abs().max() + beside.abs().max())
     if not bool(((whole - output[0]).abs() <= near).all()):
         raise CannotRecord(CHANGED_OUTPUT)
 
 
-def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form, projected: Sequence[Tensor]) -> None:
+def _record(
+    recording: ActivationRecorder, name: str, every: Sequence[TracedAttention], form: Form, projected: Sequence[Tensor]
+) -> None:
     name, _ = recording.enter(name)
     if len(every) != 1:
         raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
-    heard, sink, known = every[0], recording.sink, recording.known.get(name)
-    output, visible = heard.output.transpose(0, 1), seen_by(heard)
-    recording.rotary_calls = _calls_of(recording, heard, form)
+    traced, sink, known = every[0], recording.consumer, recording.known.get(name)
+    output, visible = traced.output.transpose(0, 1), visible_cells(traced)
+    recording.rotary_calls = _calls_of(recording, traced, form)
     if sink is not None:
         if form.biased:
             raise CannotRecord(GROWING_BIAS)
         if known is not None and not is_of(known, visible):
             raise CannotRecord(UNKNOWN_MASK)
-        if recording.grown(name, (heard.q[None], heard.k[None], heard.v[None], output[None]), None) is not None:
+        if recording.grown(name, (traced.q[None], traced.k[None], traced.v[None], output[None]), None) is not None:
             return
     rule = known or rule_of_cells(visible, across=form.across)
-    whole = _explained(heard, visible, form)
+    whole = _explained(traced, visible, form)
     seen = LayerRecord(
         q=whole.q,
         k=whole.k,
-        v=heard.v,
+        v=traced.v,
         output=output,
         scale=whole.scale,
         softcap=None,
         sinks=None,
         mask=rule,
         window=window_of(rule.own),
-        rotation=form.rotation and (rotation_between(projected, heard) or form.rotation),
+        rotation=form.rotation and (infer_rotation(projected, traced) or form.rotation),
         eager=True,
         bias=whole.bias,
     )
     recording.take(name, seen)
 
 
-def _explained(heard: Heard, visible: Tensor, form: Form) -> Explained:
+def _explained(traced: TracedAttention, visible: Tensor, form: Form) -> ExplainedScores:
     """What makes these scores. Raises CannotRecord where what the first text showed of them does not."""
-    if form.told is None:
-        return Explained(heard.q, heard.k, form.scale, _bias(heard, visible, form))
-    return explained(heard, visible, form.told)
+    if form.terms is None:
+        return ExplainedScores(traced.q, traced.k, form.scale, _bias(traced, visible, form))
+    return explain_scores(traced, visible, form.terms)
 
 
-def _calls_of(recording: Recording, heard: Heard, form: Form) -> list[RotaryCall]:
+def _calls_of(recording: ActivationRecorder, traced: TracedAttention, form: Form) -> list[RotaryCall]:
     """The calls of a rotary function that turned these queries, where they were turned by one that can be read."""
-    turned = form.rotation is not None and find_call(recording.rotary_calls, heard.q) is not None
+    turned = form.rotation is not None and find_call(recording.rotary_calls, traced.q) is not None
     return recording.rotary_calls if turned else []
 
 
-def seen_by(heard: Heard) -> Tensor:
+def visible_cells(traced: TracedAttention) -> Tensor:
     """Which cells ``[heads, queries, keys]`` may have a weight; no q·k of these lengths is as low as what hides one."""
-    products = [(heard.q, heard.k), *((term.left, term.table) for term in heard.terms)]
+    products = [(traced.q, traced.k), *((term.left, term.table) for term in traced.terms)]
     most = torch.stack([left.float().norm(dim=-1) * right.float().norm(dim=-1).amax() for left, right in products])
     away = (2 * most.sum(dim=0)[..., None]).clamp(min=HIDDEN)
-    return heard.scores >= heard.scores.amax(dim=-1, keepdim=True) - away
+    return traced.scores >= traced.scores.amax(dim=-1, keepdim=True) - away
 
 
-def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
+def _form(traced: TracedAttention, projected: Sequence[Tensor]) -> Form:
     """What the first text shows: the multiple of q·k, found beside a bias of any size that a distance has."""
-    visible, products, scores = seen_by(heard), heard.products.double(), heard.scores.double()
+    visible, products, scores = visible_cells(traced), traced.products.double(), traced.scores.double()
     across = visible.shape[1] != visible.shape[2]
     if not (across or bool(torch.diagonal(visible, dim1=1, dim2=2).all())):
         raise CannotRecord(MORE_IN_SCORES)
-    if heard.terms:
-        more = told(heard, visible)
-        whole = explained(heard, visible, more)
-        return Form(whole.scale, True, _rotation(_first(heard), projected), across, more)
+    if traced.terms:
+        more = find_score_terms(traced, visible)
+        whole = explain_scores(traced, visible, more)
+        return Form(whole.scale, True, _rotation(_first(traced), projected), across, more)
     off_score, off_q = (_apart(one.masked_fill(~visible, 0.0), visible, across) for one in (scores, products))
-    scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), heard)
-    unit = _unit(heard, scale)
+    scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), traced)
+    unit = _unit(traced, scale)
     off = (scores - scale * products).masked_fill(~visible, 0.0).abs()
-    biased, rotation = bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard.q, projected)
+    biased, rotation = bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(traced.q, projected)
     form = Form(scale, biased, rotation, across)
     if form.biased and across:  # no distance parts two texts
         raise CannotRecord(MORE_IN_SCORES)
-    _bias(heard, visible, form)
+    _bias(traced, visible, form)
     return form
 
 
-def _first(heard: Heard) -> Tensor:
+def _first(traced: TracedAttention) -> Tensor:
     """The queries, before anything was added to those of one product."""
-    return heard.origins[0].base if heard.terms else heard.q
+    return traced.origins[0].base if traced.terms else traced.q
 
 
-def _bias(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
+def _bias(traced: TracedAttention, visible: Tensor, form: Form) -> RelativeBias | None:
     """What the scores hold beside the multiple of q·k, a head at a time: a long text has many cells.
 
     Raises CannotRecord where a distance does not tell it.
     """
-    found = [_bias_of(heard.of_head(head), visible[head : head + 1], form) for head in range(len(heard.q))]
+    found = [_bias_of(traced.of_head(head), visible[head : head + 1], form) for head in range(len(traced.q))]
     biases = [one for one in found if one is not None]
     return replace(biases[0], values=torch.cat([one.values for one in biases]).float()) if biases else None
 
 
-def _bias_of(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
-    rest = (heard.scores.double() - form.scale * heard.products.double()).masked_fill(~visible, 0.0)
-    near = CLOSE * _unit(heard, form.scale)
+def _bias_of(traced: TracedAttention, visible: Tensor, form: Form) -> RelativeBias | None:
+    rest = (traced.scores.double() - form.scale * traced.products.double()).masked_fill(~visible, 0.0)
+    near = CLOSE * _unit(traced, form.scale)
     if not form.biased:
         if bool((rest.abs() <= near).all()):
             return None
@@ -378,15 +380,15 @@ def _bias_of(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
     raise CannotRecord(MORE_IN_SCORES)
 
 
-def _unit(heard: Heard, scale: float) -> Tensor:
+def _unit(traced: TracedAttention, scale: float) -> Tensor:
     """One unit of the dtype of every score, and of the lengths that it is the product of."""
-    keys = heard.k.double().norm(dim=-1).repeat_interleave(len(heard.q) // len(heard.k), dim=0)
-    lengths = heard.q.double().norm(dim=-1)[:, :, None] * keys[:, None]
-    return _eps(heard) * (scale * lengths + heard.scores.double().abs())
+    keys = traced.k.double().norm(dim=-1).repeat_interleave(len(traced.q) // len(traced.k), dim=0)
+    lengths = traced.q.double().norm(dim=-1)[:, :, None] * keys[:, None]
+    return _eps(traced) * (scale * lengths + traced.scores.double().abs())
 
 
-def _eps(heard: Heard) -> float:
-    return max(torch.finfo(dtype).eps for dtype in (heard.scores.dtype, heard.q.dtype))
+def _eps(traced: TracedAttention) -> float:
+    return max(torch.finfo(dtype).eps for dtype in (traced.scores.dtype, traced.q.dtype))
 
 
 def _apart(scores: Tensor, visible: Tensor, across: bool) -> Tensor:
@@ -409,17 +411,17 @@ def _from_means(scores: Tensor, visible: Tensor) -> Tensor:
     return (scores - mean_by_distance(scores, visible).tile(heads, queries, keys)).masked_fill(~visible, 0.0)
 
 
-def _known_number(scale: float, heard: Heard) -> float:
+def _known_number(scale: float, traced: TracedAttention) -> float:
     """1 or 1/√d where rounding alone parts them: a forward in a coarse dtype tells it no better."""
-    return next((one for one in _known_numbers(heard) if abs(scale - one) <= 2 * _eps(heard) * one), scale)
+    return next((one for one in _known_numbers(traced) if abs(scale - one) <= 2 * _eps(traced) * one), scale)
 
 
-def _known_numbers(heard: Heard) -> tuple[float, ...]:
-    return (1.0, heard.q.shape[-1] ** -0.5)
+def _known_numbers(traced: TracedAttention) -> tuple[float, ...]:
+    return (1.0, traced.q.shape[-1] ** -0.5)
 
 
-def _is_known(scale: float, heard: Heard) -> bool:
-    return scale in _known_numbers(heard)
+def _is_known(scale: float, traced: TracedAttention) -> bool:
+    return scale in _known_numbers(traced)
 
 
 def _rotation(q: Tensor, projected: Sequence[Tensor]) -> str | None:

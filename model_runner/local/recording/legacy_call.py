@@ -6,7 +6,7 @@ from torch import nn
 
 from model_runner.errors import N_, EditNotPossible
 from model_runner.local.cancellation import pause
-from model_runner.local.recording.recorder import recorded_now
+from model_runner.local.recording.recorder import active_recorder
 
 NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
 
@@ -17,7 +17,7 @@ def to_be_recorded(module: nn.Module) -> bool:
     A decoder that asks the interface may be changed beside an encoder that does not.
     """
     pause()
-    recording = recorded_now()
+    recording = active_recorder()
     if recording is not None and recording.edit is not None:
         own = recording.edit.layers.get(recording.names[id(module)])
         if own is None or own.changes or recording.edit.matrices or recording.edit.rotation is not None:

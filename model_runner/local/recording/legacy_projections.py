@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from model_runner.local.recording.cannot_record import CannotRecord
 from model_runner.local.recording.legacy_call import to_be_recorded
-from model_runner.local.recording.recorder import UNKNOWN_MASK, recorded_now
+from model_runner.local.recording.recorder import UNKNOWN_MASK, active_recorder
 from model_runner.record import LayerRecord
 
 
@@ -38,7 +38,7 @@ class Call:
         return found
 
 
-def watch_projections(
+def hook_projections(
     module: nn.Module,
     parts: tuple[str, ...],
     record: Callable[[Call], LayerRecord],
@@ -69,11 +69,11 @@ def watch_projections(
         return kept
 
     def leave(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
-        recording = recorded_now()
+        recording = active_recorder()
         try:
             if is_open and recording is not None and output is not None:  # None: it ended by an error
                 name, _ = recording.enter(recording.names[id(named or module)])
-                if recording.sink is not None:
+                if recording.consumer is not None:
                     raise CannotRecord(UNKNOWN_MASK)
                 call = Call(dict(made), args, kwargs, output, tuple(before))
                 recording.take(name, record(call))

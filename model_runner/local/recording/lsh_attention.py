@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from attention.masks import SortedChunks
 from model_runner.errors import N_
 from model_runner.local.recording.cannot_record import CannotRecord
-from model_runner.local.recording.legacy_projections import Call, by_head, watch_projections
+from model_runner.local.recording.legacy_projections import Call, by_head, hook_projections
 from model_runner.local.recording.recorder import UNKNOWN_MASK
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
@@ -41,15 +41,15 @@ def settle_hashes(model: nn.Module) -> None:
             module.register_forward_pre_hook(_forget_buckets)
 
 
-def watch_hashed(model: nn.Module) -> bool:
+def hook_lsh(model: nn.Module) -> bool:
     """From now on what such modules do is recorded; False where there are none. Raises CannotRecord."""
     hashed, in_chunks = _of(model.modules(), HASHED), _of(model.modules(), IN_CHUNKS)
     if any(module.value.weight.dtype != torch.float32 for module in (*hashed, *in_chunks)):
         raise CannotRecord(COARSE)
     for module in hashed:
-        watch_projections(module, ("query_key", "value"), lambda call, module=module: _hashed(module, call))
+        hook_projections(module, ("query_key", "value"), lambda call, module=module: _hashed(module, call))
     for module in in_chunks:
-        watch_projections(module, ("query", "key", "value"), lambda call, module=module: _in_chunks(module, call))
+        hook_projections(module, ("query", "key", "value"), lambda call, module=module: _in_chunks(module, call))
     return bool(hashed or in_chunks)
 
 

@@ -1,4 +1,4 @@
-"""The products of an attention that its own code writes out, heard while it runs: q·k, a softmax over keys, and ·v."""
+"""The products of an attention that its own code writes out, traced while it runs: q·k, a softmax over keys, and ·v."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from model_runner.local.recording.einsum_product import Order, einsum_operands, einsum_orders
-from model_runner.local.recording.op_trace import ADDITIONS, DIVISIONS, Origin, Steps
+from model_runner.local.recording.op_trace import ADDITIONS, DIVISIONS, OpTrace, Origin
 
 PRODUCTS = {torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.baddbmm, Tensor.baddbmm}
 CHOICES = {torch.gather, Tensor.gather}
@@ -20,7 +20,7 @@ SOFTMAX = {torch.softmax, Tensor.softmax, nn.functional.softmax}
 
 
 @dataclass(frozen=True, eq=False)
-class HeardTerm:
+class TracedTerm:
     """A further product, of which the scores have one number a cell: ``left[h, i] · table[h, index[i, j]]``."""
 
     left: Tensor  # (heads, tokens, d_head)
@@ -30,7 +30,7 @@ class HeardTerm:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class TracedAttention:
     """One attention: ``scores`` is what the softmax was given, ``output`` what the values were mixed to."""
 
     q: Tensor  # (heads, queries, d_head)
@@ -39,7 +39,7 @@ class Heard:
     scores: Tensor  # (heads, queries, keys)
     output: Tensor  # (heads, queries, d_value)
     places: tuple[Any, ...]  # where in the model the three calls were made
-    terms: tuple[HeardTerm, ...] = ()
+    terms: tuple[TracedTerm, ...] = ()
     origins: tuple[Origin, ...] = ()  # of q and of k
 
     @property
@@ -47,7 +47,7 @@ class Heard:
         """q·k ``[heads, queries, keys]``, float32."""
         return self.q.float() @ self.k.float().repeat_interleave(len(self.q) // len(self.k), dim=0).transpose(1, 2)
 
-    def of_head(self, head: int) -> Heard:
+    def of_head(self, head: int) -> TracedAttention:
         """What one query head has in it, as the only one."""
         own, shared = slice(head, head + 1), head // (len(self.q) // len(self.k))
         k, v = self.k[shared : shared + 1], self.v[head // (len(self.q) // len(self.v)) :][:1]
@@ -83,12 +83,12 @@ class _Softened:
     scores: Tensor
     weights: Tensor
     places: tuple[Any, Any]
-    terms: tuple[HeardTerm, ...]
+    terms: tuple[TracedTerm, ...]
     origins: tuple[Origin, ...]
 
 
-class Products(TorchFunctionMode):
-    """While it is entered, ``heard`` grows by every attention; nothing that is computed is changed.
+class MatmulTracer(TorchFunctionMode):
+    """While it is entered, ``traced`` grows by every attention; nothing that is computed is changed.
 
     ``at`` is asked where in the model a call is made. ``apart``: outputs are kept as the product made them, where the
     code adds something else to them in place.
@@ -97,19 +97,19 @@ class Products(TorchFunctionMode):
     def __init__(self, at: Callable[[], Any] = lambda: None, *, apart: bool = False) -> None:
         super().__init__()
         self._apart = apart
-        self.heard: list[Heard] = []
+        self.traced: list[TracedAttention] = []
         self.unread = False  # whether something was multiplied in a way that is not told apart
         self.projected: list[tuple[Any, Tensor]] = []  # where, and what einsums made of tokens and a matrix
         self._at = at
         self._products: list[_Product] = []
-        self._chosen: list[HeardTerm] = []
-        self._steps = Steps()
+        self._chosen: list[TracedTerm] = []
+        self._steps = OpTrace()
         self._softened: _Softened | None = None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
         if func is ATTENTION:
-            self.heard.append(_whole(made, self._at(), *args, **(kwargs or {})))
+            self.traced.append(_whole(made, self._at(), *args, **(kwargs or {})))
         elif func is torch.einsum:
             self._sum(made, args)
         elif func in PRODUCTS:
@@ -119,7 +119,7 @@ class Products(TorchFunctionMode):
         elif func in CHOICES:
             self._choose(*args, **(kwargs or {}))
         elif (func in DIVISIONS or func in ADDITIONS) and len(args) == 2 and self._may_be_step(made):
-            self._steps.hear(func, made, *args)
+            self._steps.observe(func, made, *args)
         elif func in SOFTMAX and args and made.dim() >= 3:
             self._soften(args[0], made)
         return made
@@ -155,9 +155,9 @@ class Products(TorchFunctionMode):
             self._products = [one for one in self._products if one is not product]
             self._chosen.append(self._term(product, index))
 
-    def _term(self, product: _Product, index: Tensor | None) -> HeardTerm:
+    def _term(self, product: _Product, index: Tensor | None) -> TracedTerm:
         left, right = product.by_head(0, product.left), product.by_head(1, product.right)
-        return HeardTerm(left, right.transpose(1, 2), index, self._origin(product, 0))
+        return TracedTerm(left, right.transpose(1, 2), index, self._origin(product, 0))
 
     def _origin(self, product: _Product, side: int) -> Origin:
         given = (product.left, product.right)[side]
@@ -199,7 +199,9 @@ class Products(TorchFunctionMode):
         if whole:
             places, output = (*last.places, product.place), product.by_head(2, product.made)
             output = output.clone() if self._apart else output
-            self.heard.append(Heard(q, k, v, _by_head(last.scores), output, places, last.terms, last.origins))
+            self.traced.append(
+                TracedAttention(q, k, v, _by_head(last.scores), output, places, last.terms, last.origins)
+            )
         return whole
 
 
@@ -214,17 +216,17 @@ def _whole(  # noqa: PLR0913  the signature of torch's scaled_dot_product_attent
     is_causal: bool = False,
     scale: float | None = None,
     **_: Any,
-) -> Heard:
+) -> TracedAttention:
     """What torch's own function does in one call: its scores are made again here."""
     q, k, v = (_by_head(one) for one in (query, key, value))
-    heard = Heard(q, k, v, q, _by_head(made), (place,) * 3)
-    scores = heard.products * (q.shape[-1] ** -0.5 if scale is None else scale)
+    traced = TracedAttention(q, k, v, q, _by_head(made), (place,) * 3)
+    scores = traced.products * (q.shape[-1] ** -0.5 if scale is None else scale)
     if attn_mask is not None:
         mask = _by_head(attn_mask)
         scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
     if is_causal:
         scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
-    return replace(heard, scores=scores)
+    return replace(traced, scores=scores)
 
 
 def _many(tensor: Tensor) -> tuple[int, torch.Size]:

@@ -34,7 +34,7 @@ ROWS = 128  # queries whose scores are summed at once
 Rows = Float[Tensor, "batch queries heads d_value"]
 
 
-def watch_merged(model: nn.Module, heard: Callable[[nn.Module, int], None]) -> None:
+def hook_merged(model: nn.Module, heard: Callable[[nn.Module, int], None]) -> None:
     """Have ``heard`` told before each call of such a module how many of its keys, the last, are of what is read."""
 
     def hook(module: nn.Module, _: Any, given: dict[str, Any]) -> None:
@@ -74,9 +74,9 @@ class Part:
         mask, _ = masked(self.edit, rule, 0, query, key, self.mask, {})
         return replace(self, key=key, value=value, rule=rule, mask=self.mask if mask is None else mask)
 
-    def passed_on(self, output: Rows) -> Rows:
+    def head_output_edited(self, output: Rows) -> Rows:
         """What the heads give to the output projection of this kind of keys."""
-        return self.edit.passed_on(output)
+        return self.edit.head_output_edited(output)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class MergedCall:
         """What the model goes on with: its own output, but where an edit changes what heads pass on."""
         if self.written.edit.changes or self.read.edit.changes:
             own = self.outputs
-            changed = (self.written.passed_on(own[0]), self.read.passed_on(own[1]))
+            changed = (self.written.head_output_edited(own[0]), self.read.head_output_edited(own[1]))
             if changed[0] is not own[0] or changed[1] is not own[1]:
                 return changed[0] + changed[1]
         return self._attend(self.written.value, self.read.value)

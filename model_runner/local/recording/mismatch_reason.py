@@ -6,20 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from model_runner.errors import N_
-from model_runner.local.recording.matmul_tracer import Products
+from model_runner.local.recording.matmul_tracer import MatmulTracer
 
 CHANGES = N_("what it says changes when its attention goes through the one that records")
 UNEXPLAINED = N_("what it multiplies does not explain what its attention returns")
 CHANGED_OUTPUT = N_("its own code changes what its attention returned, and that is not read")
 
 
-def why_unexplained(forward: Callable[[], Any]) -> str:
-    """The reason, for a model whose products do not give what was recorded as the output of its attention.
+def mismatch_reason(forward: Callable[[], Any]) -> str:
+    """The reason, for a model whose tracer do not give what was recorded as the output of its attention.
 
     Some code adds something to it in place: torch counts such changes of a tensor.
     """
-    products = Products()
-    with products:
+    tracer = MatmulTracer()
+    with tracer:
         forward()
-    changed = any(heard.output._version for heard in products.heard)
+    changed = any(traced.output._version for traced in tracer.traced)
     return CHANGED_OUTPUT if changed else UNEXPLAINED

@@ -17,29 +17,29 @@ from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.layer_origin import LayerOrigin
 from model_runner.local.cancellation import pause
 from model_runner.local.loading.devices import devices_of
-from model_runner.local.loading.dtypes import name_of_numbers
+from model_runner.local.loading.dtypes import precision_of
 from model_runner.local.loading.folder_tokenizer import info_of
 from model_runner.local.recording.forward_edit import ForwardEdit
 from model_runner.local.recording.head_pairs import head_pairs
 from model_runner.local.recording.layer_order import attention_calls, layers_in_order
-from model_runner.local.recording.legacy_attention import BY_EINSUM, NO_PRODUCTS, prove, watch_own_code
+from model_runner.local.recording.legacy_attention import BY_EINSUM, NO_PRODUCTS, prove, trace_legacy_attention
 from model_runner.local.recording.lsh_attention import settle_hashes
 from model_runner.local.recording.mismatch_reason import CHANGES
 from model_runner.local.recording.parity_check import plain_forward, run, said, same, text_config
 from model_runner.local.recording.recorder import (
     EAGER_MASKS,
     WHOLE_MASKS,
+    ActivationRecorder,
     AttentionCalls,
     CannotRecord,
-    Recording,
-    active,
-    hear_joined,
-    install,
+    hook_joined,
+    install_recorder,
     module_of_call,
+    record_with,
 )
 from model_runner.local.recording.residual_stream import Take, watched
 from model_runner.local.recording.rope_switch import dynamic_reach
-from model_runner.local.recording.step_consumer import Sink
+from model_runner.local.recording.step_consumer import StepConsumer
 from model_runner.mask_rule import MaskRule
 from model_runner.runner import ModelInfo
 
@@ -58,7 +58,7 @@ NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "
 
 
 @dataclass(frozen=True, eq=False)
-class Anatomy:
+class ModelStructure:
     """The layers, which of them have attention, and what the others are."""
 
     layers: tuple[nn.Module, ...]  # a module that runs several times stands here as often
@@ -68,8 +68,8 @@ class Anatomy:
     n_heads: int
     n_kv_heads: int
     bytes_per_token: float
-    trunk: Trunk
-    own_code: bool = False  # its attention does not ask transformers' interface
+    backbone: Backbone
+    legacy: bool = False  # its attention does not ask transformers' interface
     calls: AttentionCalls = field(default_factory=AttentionCalls)  # of modules that attend more than once in a forward
     begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # see OrderedLayers, as all below
     origins: tuple[LayerOrigin, ...] = ()
@@ -79,14 +79,16 @@ class Anatomy:
         self,
         *,
         keep: Callable[[Tensor], Tensor] = torch.clone,
-        sink: Sink | None = None,
+        consumer: StepConsumer | None = None,
         known: dict[str, MaskRule] | None = None,
         keeps: bool = True,
         whole_masks: bool = False,
         edit: ForwardEdit | None = None,
-    ) -> Recording:
-        """Of a forward of this model; the arguments are those of :class:`Recording`."""
-        return Recording(self.names, self.calls, keep, sink, {} if known is None else known, keeps, whole_masks, edit)
+    ) -> ActivationRecorder:
+        """Of a forward of this model; the arguments are those of :class:`ActivationRecorder`."""
+        return ActivationRecorder(
+            self.names, self.calls, keep, consumer, {} if known is None else known, keeps, whole_masks, edit
+        )
 
     def watched(self, take: Take, leave: Take | None = None) -> contextlib.AbstractContextManager[None]:
         """The residual stream of a forward at its layers, see
@@ -106,7 +108,7 @@ class Anatomy:
 
 
 @dataclass(frozen=True, eq=False)
-class Trunk:
+class Backbone:
     """The module whose last hidden state the model's own output layer reads; the model itself where it has none.
 
     Usually that is ``model.base_model``, but OPT's output layer calls its decoder directly, and transformers 5.23 takes
@@ -118,7 +120,7 @@ class Trunk:
     has_head: bool
 
 
-def examine(model: Any, name: str) -> Anatomy:
+def inspect_model(model: Any, name: str) -> ModelStructure:
     """Install the recording and probe the model. Raises NotCapturable with the reason."""
     try:
         return _examine(model)
@@ -126,16 +128,16 @@ def examine(model: Any, name: str) -> Anatomy:
         raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
 
 
-def _examine(model: Any) -> Anatomy:
-    own, ids = text_config(model), short_text(model)
-    recording, trunk, width, asks = _proved(model, ids)
+def _examine(model: Any) -> ModelStructure:
+    own, ids = text_config(model), probe_tokens(model)
+    recording, backbone, width, asks = _proved(model, ids)
     calls, recording = _calls(model, ids, recording)
     records, names = recording.records, recording.names
     begins, origins, breaks = dict[int, nn.Module](), (), frozenset[int]()
     if (found := _stack(model, records)) is not None:
         layers, attention = found
     else:
-        again = Recording(names, calls=calls)
+        again = ActivationRecorder(names, calls=calls)
         again.records |= records
         ordered = layers_in_order(model, again, lambda: run(model, ids), ids.shape[1])
         layers, attention, begins = ordered.modules, ordered.attention, ordered.begins
@@ -151,14 +153,16 @@ def _examine(model: Any) -> Anatomy:
     windows = {layer: records[qualified].window for layer, qualified in attention.items()}
     first = records[attention[min(attention)]]
     if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):
-        windows = _masked_windows(model, ids, attention, Recording(names, calls, whole_masks=True))
+        windows = _masked_windows(model, ids, attention, ActivationRecorder(names, calls, whole_masks=True))
     kinds = _kinds(own, len(layers), windows)
     heads = len(first.q), len(first.k)
-    return Anatomy(layers, attention, kinds, names, *heads, stored, trunk, not asks, calls, begins, origins, breaks)
+    return ModelStructure(
+        layers, attention, kinds, names, *heads, stored, backbone, not asks, calls, begins, origins, breaks
+    )
 
 
-def _proved(model: Any, ids: Tensor) -> tuple[Recording, Trunk, int, bool]:
-    """A recording that changes nothing of what the model computes, its trunk and width, and whether its modules ask
+def _proved(model: Any, ids: Tensor) -> tuple[ActivationRecorder, Backbone, int, bool]:
+    """A recording that changes nothing of what the model computes, its backbone and width, and whether its modules ask
     for our attention or their own code is watched. Raises CannotRecord.
     """
     asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
@@ -166,60 +170,60 @@ def _proved(model: Any, ids: Tensor) -> tuple[Recording, Trunk, int, bool]:
     try:
         plain = plain_forward(model, ids)
         if asks:
-            install(model)
+            install_recorder(model)
         else:
-            watch_own_code(model, lambda: run(model, ids))
+            trace_legacy_attention(model, lambda: run(model, ids))
     except (ValueError, NotImplementedError, ImportError) as error:
         raise CannotRecord(first_line(error)) from error
     # Only now: BigBird's first forward of a short text puts other modules in the place of its sparse ones.
     names = {id(module): qualified for qualified, module in model.named_modules()}
 
-    def record() -> tuple[Recording, Trunk, int, Tensor]:
-        recording = Recording(names, calls=None)
-        with active(recording):
-            return recording, *_trunk(model, ids)
+    def record() -> tuple[ActivationRecorder, Backbone, int, Tensor]:
+        recording = ActivationRecorder(names, calls=None)
+        with record_with(recording):
+            return recording, *_backbone(model, ids)
 
-    recording, trunk, width, recorded = record()
+    recording, backbone, width, recorded = record()
     if asks and not recording.records:  # transformers 5.23 tells by the file: in GIT's, its encoder of pictures asks
         asks = False
         _watch_instead(model, ids, before)
-        recording, trunk, width, recorded = record()
+        recording, backbone, width, recorded = record()
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
     for masks in (WHOLE_MASKS, EAGER_MASKS):
         if asks and not same(recorded, plain):
             model.set_attn_implementation(masks)
-            recording, trunk, width, recorded = record()
+            recording, backbone, width, recorded = record()
     if asks and any(one.k.shape[1] > ids.shape[1] for one in recording.records.values()):
         raise CannotRecord(MORE_KEYS)
     if not same(recorded, plain):
         raise CannotRecord(CHANGES)
-    return recording, trunk, width, asks
+    return recording, backbone, width, asks
 
 
-def _calls(model: Any, ids: Tensor, recording: Recording) -> tuple[AttentionCalls, Recording]:
+def _calls(model: Any, ids: Tensor, recording: ActivationRecorder) -> tuple[AttentionCalls, ActivationRecorder]:
     """How often each module attends, and the recording by its calls."""
     calls = attention_calls(recording)
     if not calls.parts:
         return calls, recording
-    by_call = Recording(recording.names, calls=calls)
-    with active(by_call):
+    by_call = ActivationRecorder(recording.names, calls=calls)
+    with record_with(by_call):
         pairs = head_pairs(model, by_call.records, calls.parts, lambda: run(model, ids))
     calls = replace(calls, pairs=pairs)
-    hear_joined(pairs)
-    by_call = Recording(recording.names, calls=calls)
-    with active(by_call):
+    hook_joined(pairs)
+    by_call = ActivationRecorder(recording.names, calls=calls)
+    with record_with(by_call):
         run(model, ids)
     return calls, by_call
 
 
-def _chosen_bytes(recording: Recording) -> float:
+def _chosen_bytes(recording: ActivationRecorder) -> float:
     """What is kept of a token for each indexer: the numbers of the chosen keys, and how they were chosen."""
     choices = {one.choice.indexer: one.choice for one in recording.records.values() if one.choice is not None}
     return math.fsum(choice.nbytes / len(choice.q) + INT32 * choice.top_k for choice in choices.values())
 
 
-def short_text(model: Any) -> Tensor:
+def probe_tokens(model: Any) -> Tensor:
     """The tokens that a model is tried with when it is loaded, ``[1, tokens]``."""
     own = text_config(model)
     length = min([SHORT_TEXT, *declared_lengths(own)])
@@ -230,7 +234,7 @@ def _watch_instead(model: Any, ids: Tensor, before: str) -> None:
     """Have its own code watched, ``before`` being the attention that it came with. Raises CannotRecord."""
     model.set_attn_implementation(before)
     try:
-        watch_own_code(model, lambda: run(model, ids))
+        trace_legacy_attention(model, lambda: run(model, ids))
     except CannotRecord as error:
         raise CannotRecord(NOT_ASKED if error.reason in (NO_PRODUCTS, BY_EINSUM) else error.reason) from error
 
@@ -260,9 +264,9 @@ def declared_lengths(config: Any) -> list[int]:
 
 
 def describe(
-    model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None, learned: Iterable[int] = ()
+    model: Any, tokenizer: Any, structure: Any, name: str, revision: str | None, learned: Iterable[int] = ()
 ) -> ModelInfo:
-    """The facts of this model under this name; ``anatomy`` has its layers and the numbers of its heads.
+    """The facts of this model under this name; ``structure`` has its layers and the numbers of its heads.
 
     ``learned`` are the numbers of positions that it has vectors for: fewer, it may be, than its configuration says.
     """
@@ -274,11 +278,11 @@ def describe(
         name=name,
         revision=revision,
         family=str(model.config.model_type),
-        dtype=name_of_numbers(model),
+        dtype=precision_of(model),
         device=devices_of(model),
-        n_layers=len(anatomy.layers),
-        n_heads=anatomy.n_heads,
-        n_kv_heads=anatomy.n_kv_heads,
+        n_layers=len(structure.layers),
+        n_heads=structure.n_heads,
+        n_kv_heads=structure.n_kv_heads,
         n_parameters=model.num_parameters(),
         n_vocab=config.vocab_size,
         max_tokens=longest,
@@ -293,15 +297,15 @@ def _tokenizers_length(tokenizer: Any) -> int | float:
     return length if isinstance(length, int | float) and length >= 1 else UNBOUNDED
 
 
-def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:
+def _backbone(model: Any, ids: Tensor) -> tuple[Backbone, int, Tensor]:
     """The last module to finish with a last hidden state and no logits, the bytes of one such state, what was said."""
     with last_states(model) as finished:
         answer = said(run(model, ids))
     if not finished:
         raise CannotRecord(READS_ELSE)
     module, output = finished[-1]
-    trunk = Trunk(module, type(output), has_head=module is not model)
-    return trunk, output.last_hidden_state[0, 0].nbytes, answer
+    backbone = Backbone(module, type(output), has_head=module is not model)
+    return backbone, output.last_hidden_state[0, 0].nbytes, answer
 
 
 @contextlib.contextmanager
@@ -322,9 +326,11 @@ def last_states(model: nn.Module) -> Generator[list[tuple[nn.Module, Any]]]:
             hook.remove()
 
 
-def _masked_windows(model: Any, ids: Tensor, attention: dict[int, str], recording: Recording) -> dict[int, int | None]:
+def _masked_windows(
+    model: Any, ids: Tensor, attention: dict[int, str], recording: ActivationRecorder
+) -> dict[int, int | None]:
     """How far back each layer looks by its mask, which PhiMoE alone is told of."""
-    with active(recording):
+    with record_with(recording):
         run(model, ids)
     return {layer: recording.records[qualified].window for layer, qualified in attention.items()}
 

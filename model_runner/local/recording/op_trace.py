@@ -28,13 +28,13 @@ class Origin:
 
 
 @dataclass(eq=False)
-class Steps:
+class OpTrace:
     """Those of one attention so far."""
 
     divided: list[tuple[Tensor, Tensor, float]] = field(default_factory=list[tuple[Tensor, Tensor, float]])
     added: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list[tuple[Tensor, Tensor, Tensor]])
 
-    def hear(self, func: Any, made: Tensor, left: Any, right: Any) -> None:
+    def observe(self, func: Any, made: Tensor, left: Any, right: Any) -> None:
         """A division or an addition that may be such a step."""
         if not torch.is_tensor(left) or made.dim() < 3:
             return

@@ -12,8 +12,8 @@ from torch import Tensor
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.recording.edited_rotation import thetas_from
 from model_runner.local.recording.forward_edit import ForwardEdit
-from model_runner.local.recording.model_inspection import Anatomy
-from model_runner.local.recording.recorder import active
+from model_runner.local.recording.model_inspection import ModelStructure
+from model_runner.local.recording.recorder import record_with
 
 DOUBLINGS = 11  # the furthest probed position is 2^10, less in a model of fewer positions
 
@@ -29,16 +29,16 @@ class _Listener:
         return cos, sin
 
 
-def probe_rotation(anatomy: Anatomy, max_tokens: int) -> tuple[Float[Tensor, "columns"], ...]:
+def probe_rotation(structure: ModelStructure, max_tokens: int) -> tuple[Float[Tensor, "columns"], ...]:
     """θ in rad/token of every column of every rotary call of a forward, in order. Raises EditNotPossible."""
     places = [0, *(2**k for k in range(DOUBLINGS) if 2**k < max_tokens)]
-    listener, trunk = _Listener(), anatomy.trunk.module
-    if "position_ids" in inspect.signature(trunk.forward).parameters:
-        device = next(trunk.parameters()).device
+    listener, backbone = _Listener(), structure.backbone.module
+    if "position_ids" in inspect.signature(backbone.forward).parameters:
+        device = next(backbone.parameters()).device
         ids = torch.zeros(1, len(places), dtype=torch.long, device=device)
-        edit = ForwardEdit(dict.fromkeys(anatomy.attention.values(), LayerEdit()), rotation=listener)
-        with torch.no_grad(), active(anatomy.recording(edit=edit)):
-            trunk(
+        edit = ForwardEdit(dict.fromkeys(structure.attention.values(), LayerEdit()), rotation=listener)
+        with torch.no_grad(), record_with(structure.recording(edit=edit)):
+            backbone(
                 input_ids=ids,
                 position_ids=torch.tensor([places], device=device),
                 attention_mask=torch.ones_like(ids),  # or transformers takes the gaps for packed documents

@@ -2,7 +2,8 @@
 
 The function computes nothing itself: it hands on to transformers' own scaled_dot_product_attention path, or, where
 that path cannot express the layer (soft-cap, sinks), to the modeling module's own eager function, a block of query
-rows at a time. While a :class:`Recording` is active in this context it also keeps what went in and what came out.
+rows at a time. While a :class:`ActivationRecorder` is active in this context it also keeps what went in and what came
+out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancellation import pause
 from model_runner.local.recording.cannot_record import CannotRecord
 from model_runner.local.recording.changed_matrices import added
-from model_runner.local.recording.chunked_eager import eager_by_rows
+from model_runner.local.recording.chunked_eager import chunked_eager
 from model_runner.local.recording.compressed_keys import (
     GROWING,
     TURNED_BY_BLOCK,
@@ -44,29 +45,29 @@ from model_runner.local.recording.edited_mask import masked
 from model_runner.local.recording.forward_edit import ForwardEdit
 from model_runner.local.recording.head_pairs import HeadPairs
 from model_runner.local.recording.indexer import (
-    Choice,
+    IndexerChoice,
     NewlyChosen,
     choosing,
     chosen_cells,
-    hear_indexers,
+    hook_indexers,
     narrowed,
     newly_chosen,
 )
 from model_runner.local.recording.mask_parsing import rule_of, rule_of_cells
-from model_runner.local.recording.merged_attention import MERGED, READ_UNTURNED, MergedCall, Part, watch_merged
-from model_runner.local.recording.rotary_hooks import FoundRotation, RotaryCall, find_rotation, watch_rotations
-from model_runner.local.recording.step_consumer import Sink
-from model_runner.local.recording.to_device import at, cells_of, same_cells
+from model_runner.local.recording.merged_attention import MERGED, READ_UNTURNED, MergedCall, Part, hook_merged
+from model_runner.local.recording.rotary_hooks import InferredRotation, RotaryCall, find_rotation, hook_rotary
+from model_runner.local.recording.step_consumer import StepConsumer
+from model_runner.local.recording.to_device import cells_of, same_cells, to_device
 from model_runner.local.recording.token_made_bias import (
     OTHER_BIAS,
     OTHER_MASK,
     MadeBias,
     check_edit,
+    hook_made_biases,
     key_bias,
     profile_bias,
     several,
     sharpened,
-    watch_made_biases,
 )
 from model_runner.local.recording.token_rows import NONE, TokenRows, rows_of
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
@@ -113,20 +114,20 @@ def module_of_call(key: str) -> str:
 
 
 @dataclass(eq=False)
-class Recording:
+class ActivationRecorder:
     """What one forward leaves behind; filled in place while the forward runs."""
 
     names: dict[int, str]  # id of an attention module -> its qualified name
     calls: AttentionCalls | None = field(default_factory=AttentionCalls)  # None: they are being found out
     keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
-    sink: Sink | None = None  # takes what layers show, instead of ``records``
+    consumer: StepConsumer | None = None  # takes what layers show, instead of ``records``
     known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, where this forward need not show them
     keeps: bool = True  # False: only ``edit`` is wanted of this forward, and it may be of a whole batch
     whole_masks: bool = False  # have every mask made, also where the layer could do without
     edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
     start: int = 0  # position of the first query: tokens that a cache already held
     n_rotary: int = 0  # calls of the rotary function so far
-    home: torch.device | None = None  # where what is kept is; None until a layer has shown itself
+    device: torch.device | None = None  # where what is kept is; None until a layer has shown itself
     called: dict[str, int] = field(default_factory=dict)  # how often each module has attended in this forward
     held: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # values and output of a call's parts so far
     again: set[str] = field(default_factory=set)  # calls with the queries and keys of the call before them
@@ -140,10 +141,10 @@ class Recording:
     )  # id of a module -> keys of what is read, the last
     n_compressed: dict[int, int] = field(default_factory=dict[int, int])  # id of a module -> its compressed keys
     compressed: dict[str, LayerRecord] = field(default_factory=dict[str, LayerRecord])  # beside those of ``records``
-    choices: list[Choice] = field(default_factory=list)  # what indexers have said in this forward
+    choices: list[IndexerChoice] = field(default_factory=list)  # what indexers have said in this forward
     kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
     rotary_calls: list[RotaryCall] = field(default_factory=list)
-    rotations: list[FoundRotation] = field(default_factory=list)  # of the layers so far, each once
+    rotations: list[InferredRotation] = field(default_factory=list)  # of the layers so far, each once
 
     def enter(self, module: str) -> tuple[str, int]:
         """A module attends: the key of its call in this forward, and which part of that call this is.
@@ -170,8 +171,8 @@ class Recording:
         if pairs is None or self.calls is None or not self.keeps:
             return
         key = key_of_call(module, self.called[module] // self.calls.parts[module] - 1)
-        if self.sink is not None:
-            self.sink.join(key, given if self.home is None else given.to(self.home), pairs)
+        if self.consumer is not None:
+            self.consumer.join(key, given if self.device is None else given.to(self.device), pairs)
         elif (record := self.records.get(key)) is not None:
             rows = given.reshape(record.output.shape[0], -1, record.output.shape[2]).to(record.output.device)
             difference = HeadDifference(pairs.factor, pairs.gain, pairs.eps, self.keep(rows))
@@ -195,38 +196,38 @@ class Recording:
         chosen: NewlyChosen | None,
         own: TokenRows = NONE,
     ) -> Tensor | None:
-        """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know.
+        """The output of a layer that the consumer knows already, substitutes in it; None of one that it does not know.
 
         ``shown`` are queries, keys, values and output; ``own`` is what the new tokens make of bias, mask and sinks.
         """
         query, _, _, output = shown
         here = self._brought((shown, chosen, own), query)
-        if self.sink is None or not self.sink.more(name, here[0], self.rotary_calls, here[1], here[2]):
+        if self.consumer is None or not self.consumer.more(name, here[0], self.rotary_calls, here[1], here[2]):
             return None
         self.rotary_calls.clear()
         substitutes = self.edit is not None and self.edit.layers[name].substitutes
-        return self.sink.substituted(name).to(output.device) if substitutes else output
+        return self.consumer.substituted(name).to(output.device) if substitutes else output
 
     def _brought(self, shown: V, q: Tensor) -> V:
         """What a layer with these queries shows, on the device of the first layer; the calls of its rotation too."""
-        self.home = self.home or q.device
-        if q.device == self.home:
+        self.device = self.device or q.device
+        if q.device == self.device:
             return shown
-        self.rotary_calls = at(self.rotary_calls, self.home)
-        return at(shown, self.home)
+        self.rotary_calls = to_device(self.rotary_calls, self.device)
+        return to_device(shown, self.device)
 
     def take(self, name: str, seen: LayerRecord) -> None:
         """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
         if not self.keeps:
             return
         seen = self._brought(seen, seen.q)
-        if self.sink is not None:
-            self.sink.begin(name, seen, self.rotary_calls)
+        if self.consumer is not None:
+            self.consumer.begin(name, seen, self.rotary_calls)
         else:
             found = find_rotation(self.rotary_calls, seen.q, self.rotations)
-            if isinstance(found, FoundRotation) and found not in self.rotations:
+            if isinstance(found, InferredRotation) and found not in self.rotations:
                 self.rotations.append(found)
-            rotation = found.rotation if isinstance(found, FoundRotation) else found or seen.rotation
+            rotation = found.rotation if isinstance(found, InferredRotation) else found or seen.rotation
             self.records[name] = replace(self._kept(seen), rotation=rotation)
         self.rotary_calls.clear()
 
@@ -256,15 +257,17 @@ class Recording:
         """What the indexer said that these are the words of; None: every query reads all keys it may."""
         if indices is None:
             return None
-        choice = next((one for one in reversed(self.choices) if one.indices is indices), Choice(indices, None))
+        choice = next((one for one in reversed(self.choices) if one.indices is indices), IndexerChoice(indices, None))
         return newly_chosen(choice, rule, self.start, key.shape[2])
 
 
-_ACTIVE: contextvars.ContextVar[Recording | None] = contextvars.ContextVar("attention_atlas_recording", default=None)
+_ACTIVE: contextvars.ContextVar[ActivationRecorder | None] = contextvars.ContextVar(
+    "attention_atlas_recording", default=None
+)
 
 
 @contextlib.contextmanager
-def active(recording: Recording) -> Generator[Recording]:
+def record_with(recording: ActivationRecorder) -> Generator[ActivationRecorder]:
     """Record every attention call of this context (threads do not inherit it)."""
     token = _ACTIVE.set(recording)
     try:
@@ -287,17 +290,17 @@ def active(recording: Recording) -> Generator[Recording]:
         recording.read = None
 
 
-def recorded_now() -> Recording | None:
+def active_recorder() -> ActivationRecorder | None:
     """What this context's forward is recorded by."""
     return _ACTIVE.get()
 
 
-def hear_rotations(model: nn.Module) -> None:
+def hook_rotations(model: nn.Module) -> None:
     """Have the calls of the model's rotary functions kept while a recording is active, process-wide."""
-    watch_rotations(model, _take_rotation, _edit_rotation)
+    hook_rotary(model, _take_rotation, _edit_rotation)
 
 
-def hear_joined(pairs: Mapping[str, HeadPairs]) -> None:
+def hook_joined(pairs: Mapping[str, HeadPairs]) -> None:
     """Have what these modules make of the parts of their attention kept while a recording is active."""
 
     def hear(name: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
@@ -311,12 +314,12 @@ def hear_joined(pairs: Mapping[str, HeadPairs]) -> None:
         one.projection.register_forward_pre_hook(hear(name))
 
 
-def install(model: nn.Module) -> None:
+def install_recorder(model: nn.Module) -> None:
     """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
-    hear_rotations(model)
-    hear_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
-    watch_made_biases(model, _take_made)
-    watch_merged(model, _take_read)
+    hook_rotations(model)
+    hook_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
+    hook_made_biases(model, _take_made)
+    hook_merged(model, _take_read)
     compresses = watch_compressors(model, _take_compressed)
     name = EAGER_MASKS if compresses else NAME  # DeepSeek-V4 appends numbers to its mask, which must not be cells
     model.set_attn_implementation(name)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
@@ -328,7 +331,7 @@ def _take_rotation(call: RotaryCall) -> None:
         recording.rotary_calls.append(call)
 
 
-def _take_choice(indexer: nn.Module, choice: Choice) -> None:
+def _take_choice(indexer: nn.Module, choice: IndexerChoice) -> None:
     recording = _ACTIVE.get()
     if recording is not None:
         how = choice.how and narrowed(choice.how, indexer, recording.names[id(indexer)])
@@ -361,7 +364,7 @@ def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
     return recording.edit.rotation.apply(cos, sin, start=recording.start, call=recording.n_rotary - 1)
 
 
-def recordable_mask(
+def recording_mask(
     *args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any
 ) -> Any:
     """transformers' sdpa mask, remembering the rule it was made from."""
@@ -374,14 +377,14 @@ def recordable_mask(
     return mask
 
 
-def recordable_whole_mask(*args: Any, **options: Any) -> Any:
+def recording_whole_mask(*args: Any, **options: Any) -> Any:
     """The same where transformers would leave a causal one out, for attention that it knows to be causal by itself."""
-    return recordable_mask(*args, **{**options, "allow_is_causal_skip": False})
+    return recording_mask(*args, **{**options, "allow_is_causal_skip": False})
 
 
-def recordable_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **options: Any) -> Any:
+def recording_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **options: Any) -> Any:
     """The same as 0 and the least number, as transformers' eager attention adds it: NLLB-MoE's experts read it too."""
-    mask = recordable_whole_mask(*args, **options)
+    mask = recording_whole_mask(*args, **options)
     if mask is None:
         return None
     added = torch.where(mask, torch.zeros((), device=mask.device, dtype=dtype), torch.finfo(dtype).min)
@@ -391,7 +394,7 @@ def recordable_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **opti
     return added
 
 
-def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record, in the order of the computation
+def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record, in the order of the computation
     module: nn.Module,
     query: Tensor,
     key: Tensor,
@@ -445,7 +448,7 @@ def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record
         shared = {name: one for name, one in options.items() if name not in by_query}
         eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **shared)
         rule_of_none = CAUSAL if causal else FULL
-        output = eager_by_rows(eager_function, query, key, value, attention_mask, rule_of_none, by_query)
+        output = chunked_eager(eager_function, query, key, value, attention_mask, rule_of_none, by_query)
     else:
         output = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
@@ -473,7 +476,7 @@ def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record
             )  # fmt: skip  # a line for what belongs together
             if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
                 found = find_rotation(recording.rotary_calls, seen.q, recording.rotations)
-                seen = replace(seen, rotation=found.rotation if isinstance(found, FoundRotation) else found)
+                seen = replace(seen, rotation=found.rotation if isinstance(found, InferredRotation) else found)
             seen = seen.substitute_heads()
             recording.take(name, seen)
             return seen.output[None]
@@ -488,11 +491,11 @@ def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record
                 values, outputs = zip(*recording.held, strict=True)
                 recording.held.clear()
                 record(torch.cat(values, dim=-1), torch.cat(outputs, dim=-1))
-    return output if edit is None else edit.part_passed_on(output, part, n_parts), None
+    return output if edit is None else edit.part_output_edited(output, part, n_parts), None
 
 
 def _merged(
-    recording: Recording,
+    recording: ActivationRecorder,
     module: nn.Module,
     given: tuple[Tensor, Tensor, Tensor],
     mask: Tensor | None,
@@ -508,7 +511,7 @@ def _merged(
 
     if not recording.keeps and recording.edit is None:
         return attend(key, value, mask)
-    if mask is None or recording.sink is not None or any(options.get(one) is not None for one in IN_SCORES):
+    if mask is None or recording.consumer is not None or any(options.get(one) is not None for one in IN_SCORES):
         raise CannotRecord(MERGED)
     window, written = getattr(module, "sliding_window", None), key.shape[2] - n_read
     cells, across = mask[:1, ..., :written], cells_of(mask[:1, ..., written:], query.shape[2])
@@ -531,7 +534,7 @@ def _merged(
 
 
 def _with_compressed(
-    recording: Recording,
+    recording: ActivationRecorder,
     module: nn.Module,
     given: tuple[Tensor, Tensor, Tensor],
     mask: Tensor | None,
@@ -545,12 +548,12 @@ def _with_compressed(
     eager = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
 
     def attend(key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-        return eager_by_rows(eager, query, key, value, mask, FULL, {})
+        return chunked_eager(eager, query, key, value, mask, FULL, {})
 
     if not recording.keeps and recording.edit is None:
         return attend(key, value, mask)
     compression = compression_of(module)
-    if mask is None or compression is None or recording.sink is not None or recording.start:
+    if mask is None or compression is None or recording.consumer is not None or recording.start:
         raise CannotRecord(GROWING)
     window, cells = options.get("sliding_window"), cells_of(mask[:1], query.shape[2])
     if cells is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
@@ -582,7 +585,7 @@ def both_of(name: str) -> tuple[str, str]:
 
 
 def _made_bias(
-    recording: Recording, module: nn.Module, query: Tensor, mask: Tensor | None, bias: Tensor | None
+    recording: ActivationRecorder, module: nn.Module, query: Tensor, mask: Tensor | None, bias: Tensor | None
 ) -> MadeBias | None:
     """What the module made for its own scores in this call; None where it makes nothing, or it is not wanted."""
     made = recording.made.pop(id(module), None)
@@ -596,11 +599,11 @@ def _made_bias(
         if recording.edit is not None and any(edit.masks for edit in recording.edit.layers.values()):
             raise CannotRecord(SEVERAL)
         return several(module, made[0], mask, query.shape[1])
-    return key_bias(module, made[0], mask, recording.rules, query.shape[1], grows=recording.sink is not None)
+    return key_bias(module, made[0], mask, recording.rules, query.shape[1], grows=recording.consumer is not None)
 
 
-def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool, *, first: bool) -> Tensor:
-    """Queries with the temperatures of their heads in them; what was heard of their rotation then has them too.
+def _sharpened(recording: ActivationRecorder, edit: LayerEdit, query: Tensor, eager: bool, *, first: bool) -> Tensor:
+    """Queries with the temperatures of their heads in them; what was recorded of their rotation then has them too.
 
     ``first``: of several parts of a call the first one, after which the rotation has been told.
     """
@@ -618,7 +621,9 @@ def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool
     return sharpened
 
 
-def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: int | None, queries: int) -> MaskRule:
+def _rule_of(
+    recording: ActivationRecorder, mask: Tensor | None, causal: bool, window: int | None, queries: int
+) -> MaskRule:
     if mask is None:
         return CAUSAL if causal else FULL
     for made, rule in recording.rules:
@@ -634,11 +639,11 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: in
     raise CannotRecord(OTHER_MASK)
 
 
-def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
+def _bias_of(recording: ActivationRecorder, bias: Tensor | None) -> RelativeBias | None:
     """The rule of a bias, found once for all layers that share the tensor; None where it adds nothing."""
     if bias is None or not bias.any():
         return None
-    if recording.sink is not None:
+    if recording.consumer is not None:
         raise CannotRecord(GROWING_BIAS)
     known = next((rule for seen, rule in recording.biases if seen is bias), None)
     if known is None:
@@ -664,9 +669,9 @@ def _eager_function(module: nn.Module) -> Callable[..., Any]:
     return eager
 
 
-AttentionInterface.register(NAME, recordable_attention)
-AttentionMaskInterface.register(NAME, recordable_mask)
-AttentionInterface.register(WHOLE_MASKS, recordable_attention)
-AttentionMaskInterface.register(WHOLE_MASKS, recordable_whole_mask)
-AttentionInterface.register(EAGER_MASKS, recordable_attention)
-AttentionMaskInterface.register(EAGER_MASKS, recordable_eager_mask)
+AttentionInterface.register(NAME, recording_attention)
+AttentionMaskInterface.register(NAME, recording_mask)
+AttentionInterface.register(WHOLE_MASKS, recording_attention)
+AttentionMaskInterface.register(WHOLE_MASKS, recording_whole_mask)
+AttentionInterface.register(EAGER_MASKS, recording_attention)
+AttentionMaskInterface.register(EAGER_MASKS, recording_eager_mask)

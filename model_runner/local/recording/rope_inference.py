@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention import rotary
-from model_runner.local.recording.matmul_tracer import Heard
+from model_runner.local.recording.matmul_tracer import TracedAttention
 from model_runner.positions import Unread, theta_of
 from model_runner.rotary import Rotation
 
@@ -24,20 +24,20 @@ ROUGH = 64 * EPS  # of an angle that is read off vectors
 CLOSE = 8 * EPS  # of a pair's length: three roundings of each of two products, and the angle's own
 
 
-def rotation_between(projected: Sequence[Tensor], heard: Heard) -> Rotation | None:
-    """The rotation from what the module's projections made to what was heard; None where it is not certain.
+def infer_rotation(projected: Sequence[Tensor], traced: TracedAttention) -> Rotation | None:
+    """The rotation from what the module's projections made to what was traced; None where it is not certain.
 
     In float32 only: rounded coarser, the vectors do not tell the angles.
     """
-    n_tokens = heard.q.shape[1]
+    n_tokens = traced.q.shape[1]
     rows = [made[0] for made in projected if made.dim() == 3 and made.shape[:2] == (1, n_tokens)]
-    if n_tokens < 2 or not rows or any(row.dtype != torch.float32 for row in rows) or heard.k.shape[1] != n_tokens:
+    if n_tokens < 2 or not rows or any(row.dtype != torch.float32 for row in rows) or traced.k.shape[1] != n_tokens:
         return None
     numbers = torch.cat(rows, dim=-1)
-    before = [_before(numbers, after) for after in (heard.q, heard.k)]
+    before = [_before(numbers, after) for after in (traced.q, traced.k)]
     if any(one is None for one in before):
         return None
-    old, new = torch.cat([one for one in before if one is not None]), torch.cat([heard.q.float(), heard.k.float()])
+    old, new = torch.cat([one for one in before if one is not None]), torch.cat([traced.q.float(), traced.k.float()])
     moved = (old != new).flatten(0, 1).any(dim=0).nonzero()[:, 0]
     if len(moved) == 0:
         return None

@@ -43,7 +43,7 @@ class RotaryCall:
 
 
 @dataclass(frozen=True, eq=False)
-class FoundRotation:
+class InferredRotation:
     """A rotation with the call that it was read of, so that the next layer's same call need not be read again."""
 
     rotation: Rotation
@@ -66,7 +66,7 @@ def is_rotary(name: str) -> bool:
     return name.startswith("apply_") and ("rotary" in name or "rope" in name)
 
 
-def watch_rotations(
+def hook_rotary(
     model: nn.Module,
     on_call: Callable[[RotaryCall], None],
     edit: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
@@ -112,8 +112,8 @@ def _is_real(part: Any) -> bool:
 
 
 def find_rotation(
-    calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"], known: Iterable[FoundRotation] = ()
-) -> FoundRotation | str | None:
+    calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"], known: Iterable[InferredRotation] = ()
+) -> InferredRotation | str | None:
     """The rotation among ``calls`` whose output is (a slice of) this ``q``; None: no call; a text: why not.
 
     ``known`` are rotations that other layers were found to have: one of them need not be tried again.
@@ -139,7 +139,7 @@ def find_call(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"])
     return None
 
 
-def read_rotation(call: RotaryCall, start: int, stop: int) -> FoundRotation | str:
+def read_rotation(call: RotaryCall, start: int, stop: int) -> InferredRotation | str:
     """The rotation of a call that turned this slice of d_head, once it was tried; a text: why not."""
     if call.cos_sin is None:
         return N_("the rotation is not given as a cosine and a sine")
@@ -148,7 +148,7 @@ def read_rotation(call: RotaryCall, start: int, stop: int) -> FoundRotation | st
         return NOT_IN_PAIRS
     if not _stands(rotation, call):
         return N_("its inverse does not undo it")
-    return FoundRotation(rotation, replace(call, rotated_q=call.rotated_q[:, :, :0]))
+    return InferredRotation(rotation, replace(call, rotated_q=call.rotated_q[:, :, :0]))
 
 
 def _read(call: RotaryCall, cos_sin: tuple[Tensor, Tensor], start: int, stop: int) -> Rotation | None:

@@ -17,10 +17,10 @@ from torch import Tensor
 
 from model_runner.errors import N_
 from model_runner.local.recording.cannot_record import CannotRecord
-from model_runner.local.recording.matmul_tracer import Heard, HeardTerm
+from model_runner.local.recording.matmul_tracer import TracedAttention, TracedTerm
 from model_runner.local.recording.op_trace import Origin
 from model_runner.relative_bias import RelativeBias
-from model_runner.relative_key_bias import ContentBias, DistanceTerm
+from model_runner.relative_key_bias import DistanceTerm, RelativeKeyBias
 
 MORE_IN_TERMS = N_("its scores hold more than q·k and what a query and a key each say of the distance alone")
 CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
@@ -29,7 +29,7 @@ PARTS = (1, 2, 3, 4)  # a sum of so many products may be divided by √(parts ·
 
 
 @dataclass(frozen=True)
-class Told:
+class ScoreTerms:
     """Whose vectors each further product is of, where its table begins, and how much the scores count q·k and each.
 
     ``shifts`` are of tables in the order of the distances: the place of distance 0, from the number of tokens on.
@@ -41,86 +41,88 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
+class ExplainedScores:
     """The vectors as projections made them, and the scores made of these."""
 
     q: Tensor
     k: Tensor
     scale: float
-    bias: RelativeBias | ContentBias | None
+    bias: RelativeBias | RelativeKeyBias | None
 
 
-def told(heard: Heard, visible: Bool[Tensor, "heads queries keys"]) -> Told:
+def find_score_terms(traced: TracedAttention, visible: Bool[Tensor, "heads queries keys"]) -> ScoreTerms:
     """What the first text shows. Raises CannotRecord where the scores are no such sum."""
-    for trial in _trials(heard):
-        whole = slice(0, heard.q.shape[1])
-        columns = [heard.products]
-        for number, term in enumerate(heard.terms):
+    for trial in _trials(traced):
+        whole = slice(0, traced.q.shape[1])
+        columns = [traced.products]
+        for number, term in enumerate(traced.terms):
             made = _term(term, trial, number)
             columns.append(made.tile(term.left, term.left, slice(0, len(term.left)), whole, whole))
         cells = torch.stack([one.double()[visible] for one in columns], dim=1).cpu()
-        found = torch.linalg.lstsq(cells, heard.scores.double()[visible].cpu()[:, None]).solution[:, 0]
-        known = Told(trial.of, trial.shifts, tuple(_known(float(factor), heard) for factor in found))
-        if _fits(heard, visible, known):
+        found = torch.linalg.lstsq(cells, traced.scores.double()[visible].cpu()[:, None]).solution[:, 0]
+        known = ScoreTerms(trial.of, trial.shifts, tuple(_known(float(factor), traced) for factor in found))
+        if _fits(traced, visible, known):
             return known
     raise CannotRecord(MORE_IN_TERMS)
 
 
-def explained(heard: Heard, visible: Bool[Tensor, "heads queries keys"], form: Told) -> Explained:
+def explain_scores(
+    traced: TracedAttention, visible: Bool[Tensor, "heads queries keys"], form: ScoreTerms
+) -> ExplainedScores:
     """The record's part of one text. Raises CannotRecord where a cell says otherwise; O(tokens²) memory, a head's."""
-    if len(form.of) != len(heard.terms) or not _fits(heard, visible, form):
+    if len(form.of) != len(traced.terms) or not _fits(traced, visible, form):
         raise CannotRecord(MORE_IN_TERMS)
-    of_q, of_k = heard.origins
-    added = [term.origin.added for term, of in zip(heard.terms, form.of, strict=True) if of == "query"]
+    of_q, of_k = traced.origins
+    added = [term.origin.added for term, of in zip(traced.terms, form.of, strict=True) if of == "query"]
     kept = of_q.added is None or any(one is None or not torch.equal(one, of_q.added) for one in added)
     scale = form.factors[0] / of_q.by / of_k.by
     terms: list[DistanceTerm] = []
-    for number, (heard_term, of) in enumerate(zip(heard.terms, form.of, strict=True)):
+    for number, (heard_term, of) in enumerate(zip(traced.terms, form.of, strict=True)):
         one, origin = _term(heard_term, form, number), heard_term.origin
         own = origin.added if kept or of == "key" else None
         terms.append(DistanceTerm(of, one.table, one.rows, one.first, one.scale / origin.by, own))
     if kept and of_q.added is not None:  # what is added to the queries for the keys alone, is a number a key
         rows = torch.zeros_like(terms[0].rows)
         terms.append(DistanceTerm("key", of_q.added[:, None], rows, terms[0].first, scale))
-    return Explained(of_q.base if kept else of_q.whole, of_k.whole, scale, ContentBias(tuple(terms)))
+    return ExplainedScores(of_q.base if kept else of_q.whole, of_k.whole, scale, RelativeKeyBias(tuple(terms)))
 
 
-def _fits(heard: Heard, visible: Tensor, form: Told) -> bool:
+def _fits(traced: TracedAttention, visible: Tensor, form: ScoreTerms) -> bool:
     """Whether every visible cell is the sum; a head at a time."""
-    n_tokens = heard.q.shape[1]
-    if heard.k.shape != heard.q.shape:
+    n_tokens = traced.q.shape[1]
+    if traced.k.shape != traced.q.shape:
         return False
-    whole, unit = slice(0, n_tokens), max(torch.finfo(one.dtype).eps for one in (heard.scores, heard.q))
-    terms = [_term(term, form, number) for number, term in enumerate(heard.terms)]
-    largest = [term.largest(one.left, one.left) for term, one in zip(terms, heard.terms, strict=True)]
-    for head in range(len(heard.q)):
+    whole, unit = slice(0, n_tokens), max(torch.finfo(one.dtype).eps for one in (traced.scores, traced.q))
+    terms = [_term(term, form, number) for number, term in enumerate(traced.terms)]
+    largest = [term.largest(one.left, one.left) for term, one in zip(terms, traced.terms, strict=True)]
+    for head in range(len(traced.q)):
         one = slice(head, head + 1)
-        q, k = heard.q[head].double(), heard.k[head].double()
-        rest = heard.scores[head].double() - form.factors[0] * (q @ k.T)
+        q, k = traced.q[head].double(), traced.k[head].double()
+        rest = traced.scores[head].double() - form.factors[0] * (q @ k.T)
         size = abs(form.factors[0]) * q.norm(dim=-1)[:, None] * k.norm(dim=-1)
-        for term, by, of in zip(terms, largest, heard.terms, strict=True):
+        for term, by, of in zip(terms, largest, traced.terms, strict=True):
             rest = rest - term.tile(of.left[one], of.left[one], one, whole, whole)[0].double()
             size = size + abs(by[head].double())
-        if bool((rest.abs() > CLOSE * unit * (size + heard.scores[head].double().abs()))[visible[head]].any()):
+        if bool((rest.abs() > CLOSE * unit * (size + traced.scores[head].double().abs()))[visible[head]].any()):
             return False
     return True
 
 
-def _trials(heard: Heard) -> Iterator[Told]:
+def _trials(traced: TracedAttention) -> Iterator[ScoreTerms]:
     """What the products may be; of a table in the order of the distances it is tried where that begins."""
-    if heard.k.shape != heard.q.shape:
+    if traced.k.shape != traced.q.shape:
         return
-    sides: list[Side | None] = [_side(heard, term.origin, term.index is None) for term in heard.terms]
+    sides: list[Side | None] = [_side(traced, term.origin, term.index is None) for term in traced.terms]
     of: tuple[Side, ...] = tuple(side for side in sides if side is not None)
-    if len(of) == len(heard.terms):
-        spare = [term.table.shape[1] - heard.q.shape[1] + 1 for term in heard.terms if term.index is None]
+    if len(of) == len(traced.terms):
+        spare = [term.table.shape[1] - traced.q.shape[1] + 1 for term in traced.terms if term.index is None]
         for shift in range(min(spare, default=1)):
-            yield Told(of, (shift,) * len(of), (1.0,) * (1 + len(of)))
+            yield ScoreTerms(of, (shift,) * len(of), (1.0,) * (1 + len(of)))
 
 
-def _side(heard: Heard, origin: Origin, shifted: bool) -> Side | None:
+def _side(traced: TracedAttention, origin: Origin, shifted: bool) -> Side | None:
     """Whose vectors a product is of."""
-    of_q, of_k = heard.origins
+    of_q, of_k = traced.origins
     if _same(origin.base, of_q.base):
         return "query"
     return "key" if not shifted and _same(origin.base, of_k.base) else None
@@ -130,14 +132,14 @@ def _same(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and torch.equal(one, other)
 
 
-def _term(heard: HeardTerm, form: Told, number: int) -> DistanceTerm:
+def _term(traced: TracedTerm, form: ScoreTerms, number: int) -> DistanceTerm:
     """The vectors of the distances that there are. Raises CannotRecord where a distance alone does not choose them."""
-    n_tokens, of, factor = heard.left.shape[1], form.of[number], form.factors[1 + number]
-    places = torch.arange(2 * n_tokens - 1, device=heard.table.device)
-    if heard.index is None:
-        rows = (places + form.shifts[number]).clamp(max=heard.table.shape[1] - 1)  # later keys may have none: unseen
+    n_tokens, of, factor = traced.left.shape[1], form.of[number], form.factors[1 + number]
+    places = torch.arange(2 * n_tokens - 1, device=traced.table.device)
+    if traced.index is None:
+        rows = (places + form.shifts[number]).clamp(max=traced.table.shape[1] - 1)  # later keys may have none: unseen
     else:
-        index = heard.index.reshape(-1, *heard.index.shape[-2:])
+        index = traced.index.reshape(-1, *traced.index.shape[-2:])
         if index.shape[1:] != (n_tokens, n_tokens) or not bool((index == index[:1]).all()):
             raise CannotRecord(MORE_IN_TERMS)
         cells = index[0] if of == "query" else index[0].T
@@ -145,7 +147,7 @@ def _term(heard: HeardTerm, form: Told, number: int) -> DistanceTerm:
         if not torch.equal(_by_distance(rows, n_tokens), cells):
             raise CannotRecord(MORE_IN_TERMS)
     least, most = int(rows.min()), int(rows.max())
-    table = heard.table[:, least : most + 1].clone()
+    table = traced.table[:, least : most + 1].clone()
     return DistanceTerm(of, table, rows - least, 1 - n_tokens, factor)
 
 
@@ -154,10 +156,10 @@ def _by_distance(rows: Int[Tensor, "distances"], n_tokens: int) -> Int[Tensor, "
     return rows[places - places[:, None] + n_tokens - 1]
 
 
-def _known(factor: float, heard: Heard) -> float:
+def _known(factor: float, traced: TracedAttention) -> float:
     """1, what divided q or k, or 1/√(parts · d), where rounding alone parts them: a coarse dtype tells it no better."""
-    d_head, unit = heard.q.shape[-1], max(torch.finfo(one.dtype).eps for one in (heard.scores, heard.q))
-    divisors = [1 / origin.by for origin in heard.origins]
+    d_head, unit = traced.q.shape[-1], max(torch.finfo(one.dtype).eps for one in (traced.scores, traced.q))
+    divisors = [1 / origin.by for origin in traced.origins]
     for number in (1.0, *divisors, *((parts * d_head) ** -0.5 for parts in PARTS)):
         if abs(factor - number) <= 2 * unit * number:
             return number

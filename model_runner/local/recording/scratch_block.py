@@ -16,7 +16,7 @@ SLACK = 1.25  # a block may be so much larger than asked for
 MOST = 512 << 20  # bytes that may lie idle
 
 
-class SpareBlock:
+class ScratchBlock:
     """At most one block that nobody looks into any more. Safe to use from several threads."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from attention.masks import Near
 from model_runner.errors import N_
 from model_runner.local.recording.cannot_record import CannotRecord
 from model_runner.local.recording.legacy_call import to_be_recorded
-from model_runner.local.recording.recorder import UNKNOWN_MASK, recorded_now
+from model_runner.local.recording.recorder import UNKNOWN_MASK, active_recorder
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 
@@ -38,7 +38,7 @@ def rows_of(layers: Iterable[nn.Module], n_tokens: int) -> int:
     return -(-n_tokens // int(size)) * int(size)
 
 
-def watch_windows(model: nn.Module) -> bool:
+def hook_windows(model: nn.Module) -> bool:
     """From now on what such modules do is recorded; False where there are none."""
     every = windowed([model])
     for module in every:
@@ -62,10 +62,10 @@ def _watch(module: Any) -> None:
         return keep
 
     def leave(_module: nn.Module, _: Any, given: dict[str, Any], output: Any) -> None:
-        recording = recorded_now()
+        recording = active_recorder()
         if is_open and recording is not None and output is not None:  # None: it ended by an error
             name, _ = recording.enter(recording.names[id(module)])
-            if recording.sink is not None:
+            if recording.consumer is not None:
                 raise CannotRecord(UNKNOWN_MASK)
             recording.take(name, _record(module, made, given, output[0]))
         is_open.clear()

@@ -14,9 +14,9 @@ from model_runner.record import LayerRecord
 
 
 @runtime_checkable
-class Sink(Protocol):
+class StepConsumer(Protocol):
     """Takes what layers show over several forwards; see
-    :class:`model_runner.local.recording.growing_buffers.Series`.
+    :class:`model_runner.local.recording.growing_buffers.GrowingBuffers`.
     """
 
     def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 V = TypeVar("V")
 
 
-def at(value: V, device: torch.device) -> V:
+def to_device(value: V, device: torch.device) -> V:
     """The same value with all tensors in it there; itself where they are."""
     return _at(value, device)
 

@@ -44,7 +44,7 @@ class MadeBias:
     rule: MaskRule | None
 
 
-def watch_made_biases(model: nn.Module, heard: Heard) -> None:
+def hook_made_biases(model: nn.Module, heard: Heard) -> None:
     """Have ``heard`` told what such modules made, and by which module, before each attention of theirs."""
     for module in model.modules():
         part, tell = None, _tell_profiles

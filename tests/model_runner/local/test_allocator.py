@@ -9,14 +9,14 @@ import pytest
 
 MEASURE = """
 import resource
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 wide = {"hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 10, "num_attention_heads": 8,
         "num_key_value_heads": 8}
-runner = LocalRunner(tiny("llama", **wide)(), byte_tokenizer(), name="wide", kept=Kept(0))
+runner = LocalRunner(tiny("llama", **wide)(), byte_tokenizer(), name="wide", kept=ByteBudgetCache(0))
 request = CaptureRequest("x" * 500)
 for _ in range(2):
     kept = runner.capture(request).nbytes

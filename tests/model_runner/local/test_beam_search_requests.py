@@ -100,7 +100,7 @@ def test_a_cancelled_search_stops_before_the_next_layer_and_leaves_the_model_as_
         )  # fmt: skip
     assert made == calls
     assert held.engine.model.generation_config is own
-    assert not any(layer._forward_pre_hooks for layer in held.engine.anatomy.layers)
+    assert not any(layer._forward_pre_hooks for layer in held.engine.structure.layers)
 
 
 def test_a_newer_request_of_the_session_ends_the_search_and_the_runner_goes_on() -> None:

@@ -40,13 +40,13 @@ def test_a_model_whose_cache_is_not_used_as_it_should_be_is_refused(
     change: Callable[..., Any], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = runner_of(FAMILY["llama"])
-    trunk, text = runner.engine.anatomy.trunk.module, GenerateRequest("hello")
-    forward = trunk.forward
+    backbone, text = runner.engine.structure.backbone.module, GenerateRequest("hello")
+    forward = backbone.forward
 
     def changed(past_key_values: Any = None, **options: Any) -> Any:
         return forward(**options) if past_key_values is None else change(forward, past_key_values, **options)
 
-    monkeypatch.setattr(trunk, "forward", changed)
+    monkeypatch.setattr(backbone, "forward", changed)
     asked = (lambda: next(runner.generate(text)), lambda: next(runner.race(text)),
              lambda: runner.submit(Beams(text, 2)).result(),
              lambda: runner.submit(CacheLayers(CaptureRequest("hello"))).result())  # fmt: skip

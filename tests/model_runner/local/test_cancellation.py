@@ -86,7 +86,7 @@ def slowly(runner: LocalRunner) -> Generator[list[float]]:
         begun.append(time.monotonic())
         time.sleep(SLOW)
 
-    hooks = [layer.register_forward_pre_hook(begin) for layer in runner.engine.anatomy.layers]
+    hooks = [layer.register_forward_pre_hook(begin) for layer in runner.engine.structure.layers]
     try:
         yield begun
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.request import CaptureRequest
@@ -34,7 +34,7 @@ def _held(cache: CaptureCache, names: str) -> str:
 
 
 def test_what_was_put_is_given_back_and_nothing_else() -> None:
-    cache = CaptureCache(Kept(1000))
+    cache = CaptureCache(ByteBudgetCache(1000))
     a = _put(cache, "a")
     assert cache.get(CaptureRequest(text="a")) is a
     assert cache.get(CaptureRequest(text="b")) is None
@@ -42,7 +42,7 @@ def test_what_was_put_is_given_back_and_nothing_else() -> None:
 
 
 def test_the_bytes_held_are_those_of_the_captures() -> None:
-    cache = CaptureCache(Kept(1000))
+    cache = CaptureCache(ByteBudgetCache(1000))
     _put(cache, "a", floats=10)
     _put(cache, "b", floats=20)
     assert cache.nbytes == 120
@@ -51,7 +51,7 @@ def test_the_bytes_held_are_those_of_the_captures() -> None:
 
 
 def test_the_oldest_goes_when_the_bytes_run_out() -> None:
-    cache = CaptureCache(Kept(300))
+    cache = CaptureCache(ByteBudgetCache(300))
     for name in "abc":
         _put(cache, name)
     assert cache.nbytes == 300  # just full
@@ -63,7 +63,7 @@ def test_the_oldest_goes_when_the_bytes_run_out() -> None:
 
 
 def test_what_is_used_again_stays_longer() -> None:
-    cache = CaptureCache(Kept(300))
+    cache = CaptureCache(ByteBudgetCache(300))
     for name in "abc":
         _put(cache, name)
     cache.get(CaptureRequest(text="a"))
@@ -72,7 +72,7 @@ def test_what_is_used_again_stays_longer() -> None:
 
 
 def test_what_is_put_again_stays_longer() -> None:
-    cache = CaptureCache(Kept(300))
+    cache = CaptureCache(ByteBudgetCache(300))
     for name in "abca":
         _put(cache, name)
     _put(cache, "d")
@@ -80,7 +80,7 @@ def test_what_is_put_again_stays_longer() -> None:
 
 
 def test_a_capture_larger_than_the_cache_is_not_kept_and_costs_no_other_its_place() -> None:
-    cache = CaptureCache(Kept(300))
+    cache = CaptureCache(ByteBudgetCache(300))
     _put(cache, "a")
     _put(cache, "b")
     _put(cache, "x", floats=76)

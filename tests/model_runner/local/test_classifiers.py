@@ -111,7 +111,7 @@ def test_the_direct_attributions_of_all_parts_are_the_scores(family):
     norm, projection = model.get_submodule(norm), model.get_submodule(projection)
     matrix = projection.weight.detach().T if family == "gpt2" else projection.weight.detach()
     stream = capture.residual(capture.n_layers)[-1]
-    for head, output in enumerate(capture.record(layer).passed_on[-1]):
+    for head, output in enumerate(capture.record(layer).head_output_edited[-1]):
         written = matrix[:, head * D_HEAD : (head + 1) * D_HEAD] @ output
         if family != "llama":
             written = written - written.mean()
@@ -169,7 +169,7 @@ def test_a_padding_token_at_the_end_moves_the_place_that_is_read():
     capture = runner.capture(CaptureRequest(text=TEXT, continuation=(PAD, PAD)))
     answers = runner.submit(WhichHeads(capture.request, 2, 1)).result()
     read = len(capture.tokens) - 3
-    written = runner.engine.direct_path().written(2, 0, capture.record(2).passed_on[read, 0])
+    written = runner.engine.direct_path().written(2, 0, capture.record(2).head_output_edited[read, 0])
     assert answers.written is not None
     assert float(answers.written[0]) == pytest.approx(float(written.norm()), rel=1e-5)
 
@@ -232,7 +232,7 @@ def test_the_scores_come_back_from_bytes():
 def test_a_folder_that_names_a_classifier_opens_as_one(tmp_path: Path, family, guarded):
     _saved(tmp_path, family)
     change_config(tmp_path, id2label={"0": "bad", "1": "<b>so so</b>", "2": "good"})
-    runner = load_runner(str(tmp_path), device="cpu", guarded=guarded)
+    runner = load_runner(str(tmp_path), device="cpu", sandboxed=guarded)
     capture = runner.capture(CaptureRequest(text=TEXT))
     read = capture.attention("encoder") if capture.attentions else capture
     assert runner.info.classes == ("bad", "<b>so so</b>", "good")

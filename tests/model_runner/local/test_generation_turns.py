@@ -81,7 +81,7 @@ def test_a_model_without_an_output_layer_generates_nothing() -> None:
 def test_a_length_that_does_not_fit_into_memory_is_refused_before_anything_runs(
     runner: LocalRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enough_for = 2 * 100 * runner.engine.anatomy.bytes_per_token
+    enough_for = 2 * 100 * runner.engine.structure.bytes_per_token
     monkeypatch.setattr(memory, "available", lambda _: int(enough_for))
     assert len(list(runner.generate(GenerateRequest(TEXT, max_new_tokens=50)))) == 50
     with pytest.raises(TextExceedsMemory, match="is 114 tokens long, but about 100 fit"):
@@ -95,7 +95,7 @@ def test_memory_that_runs_out_in_a_step_is_a_sentence(runner: LocalRunner) -> No
     def fail(*_: object) -> None:
         raise MemoryError
 
-    hook = runner.engine.anatomy.layers[1].register_forward_pre_hook(fail)
+    hook = runner.engine.structure.layers[1].register_forward_pre_hook(fail)
     with pytest.raises(OutOfMemory, match="The memory ran out while reading 16 tokens"):
         next(steps)
     hook.remove()
@@ -107,7 +107,7 @@ def test_memory_that_runs_out_in_a_step_is_a_sentence(runner: LocalRunner) -> No
 
 def test_nothing_runs_that_nobody_asks_for(runner: LocalRunner) -> None:
     forwards: list[int] = []
-    runner.engine.anatomy.layers[0].register_forward_pre_hook(lambda *_: forwards.append(1))
+    runner.engine.structure.layers[0].register_forward_pre_hook(lambda *_: forwards.append(1))
     steps = runner.generate(GenerateRequest(TEXT, max_new_tokens=50))
     runner.worker.submit(lambda _: None).result()
     assert forwards == []
@@ -180,7 +180,7 @@ def _stop_at_layer_one(runner: LocalRunner) -> tuple[threading.Event, threading.
             reached.set()
             assert go.wait(SOON)
 
-    runner.engine.anatomy.layers[1].register_forward_pre_hook(hook)
+    runner.engine.structure.layers[1].register_forward_pre_hook(hook)
     return reached, go
 
 
@@ -225,7 +225,7 @@ def test_the_model_is_its_own_again_after_each_step_and_each_failure(runner: Loc
     steps = runner.generate(GenerateRequest(TEXT, max_new_tokens=5))
     next(steps)
     assert changes() == 0
-    hook = runner.engine.anatomy.layers[1].register_forward_pre_hook(lambda *_: 1 / 0)
+    hook = runner.engine.structure.layers[1].register_forward_pre_hook(lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         next(steps)
     hook.remove()

@@ -90,7 +90,7 @@ def test_memory_that_runs_out_in_the_forward_is_a_sentence_and_the_runner_goes_o
     def fail(*_: object, **__: object) -> NoReturn:
         raise error
 
-    layer = runner.engine.anatomy.layers[1]
+    layer = runner.engine.structure.layers[1]
     with monkeypatch.context() as patch:
         patch.setattr(type(layer), "forward", fail)
         with pytest.raises(
@@ -112,7 +112,7 @@ def test_another_error_of_the_forward_is_no_matter_of_memory(
     def fail(*_: object, **__: object) -> NoReturn:
         raise RuntimeError("shapes cannot be multiplied")
 
-    monkeypatch.setattr(type(runner.engine.anatomy.layers[0]), "forward", fail)
+    monkeypatch.setattr(type(runner.engine.structure.layers[0]), "forward", fail)
     with pytest.raises(ForwardFails, match="shapes cannot be multiplied"):
         runner.capture(CaptureRequest(text="hello"))
 
@@ -120,7 +120,7 @@ def test_another_error_of_the_forward_is_no_matter_of_memory(
 def test_a_text_whose_vectors_need_more_than_half_of_what_is_free_is_refused_before_the_forward(
     runner: LocalRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    per_token = runner.engine.anatomy.bytes_per_token
+    per_token = runner.engine.structure.bytes_per_token
     monkeypatch.setattr(memory, "available", lambda device: int(2 * per_token * 30))
     assert len(runner.capture(CaptureRequest(text="x" * 30)).tokens) == 30
     monkeypatch.setattr(runner.engine, "_forward", None)  # it would not get that far
@@ -130,4 +130,4 @@ def test_a_text_whose_vectors_need_more_than_half_of_what_is_free_is_refused_bef
 
 def test_the_estimate_for_a_text_is_what_its_capture_weighs(runner: LocalRunner) -> None:
     capture = runner.capture(CaptureRequest(text="x" * 200))
-    assert runner.engine.anatomy.bytes_per_token * 200 == pytest.approx(capture.nbytes, rel=0.01)
+    assert runner.engine.structure.bytes_per_token * 200 == pytest.approx(capture.nbytes, rel=0.01)

@@ -24,9 +24,9 @@ from model_runner.errors import (
 )
 from model_runner.local import model_cache as module
 from model_runner.local import worker
-from model_runner.local.loading.config_preview import Weights, preview_of
-from model_runner.local.loading.dtypes import Numbers
-from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, Loading, ModelCache
+from model_runner.local.loading.config_preview import Weights, preview_config
+from model_runner.local.loading.dtypes import Precision
+from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, ModelCache, PendingLoad
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import save
@@ -38,7 +38,9 @@ SOON = 20.0  # seconds after which a test that waits in vain gives up
 Progress = Callable[[str, int, int], None]
 
 
-PREVIEW = preview_of("a", {"model_type": "llama"}, Weights(4000, 1000), numbers=Numbers(torch.float32), device="cpu")
+PREVIEW = preview_config(
+    "a", {"model_type": "llama"}, Weights(4000, 1000), numbers=Precision(torch.float32), device="cpu"
+)
 
 
 class Loader:
@@ -131,13 +133,13 @@ def test_opening_returns_at_once_and_tells_how_far_loading_is(loader: Loader) ->
 def test_a_loading_tells_its_stages_in_order(tmp_path: Path) -> None:
     heard: list[str] = []
 
-    class Listening(Loading):
+    class Listening(PendingLoad):
         def report(self, stage: str, done: int, total: int) -> None:
             heard.append(stage)
             super().report(stage, done, total)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "Loading", Listening)
+        patch.setattr(module, "PendingLoad", Listening)
         ModelCache().open(str(save(tmp_path / "model"))).result()
     assert heard == ["checking", "loading", "preparing"]
 
@@ -193,7 +195,7 @@ def test_a_loading_that_nobody_waits_for_ends_and_others_go_on(loader: Loader, m
     cache = ModelCache()
     left = cache.open("left")
     left.result()
-    loading = Loading(asked=left.asked - 1)
+    loading = PendingLoad(asked=left.asked - 1)
     with pytest.raises(Cancelled):
         loading.check()
     loading.future = left.future
@@ -210,7 +212,7 @@ def test_a_loading_that_nobody_waits_for_ends_and_others_go_on(loader: Loader, m
 
 def test_a_loading_that_takes_for_ever_ends_but_a_download_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST", -1.0)
-    loading = Loading()
+    loading = PendingLoad()
     loading.report("downloading", 1, 10**12)
     loading.check()
     loading.report("preparing", 0, 0)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import pytest
 import torch
 
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.edits import KeepLast
 from model_runner.errors import Cancelled, EmptyText, NoLogits, SequenceTooLong, WrongModel
@@ -128,7 +128,7 @@ def test_two_runners_of_the_same_weights_agree_and_share_nothing() -> None:
 
 
 def test_a_capture_too_large_for_the_cache_is_answered_all_the_same() -> None:
-    runner = _runner(kept=Kept(100))
+    runner = _runner(kept=ByteBudgetCache(100))
     first, second = (runner.capture(CaptureRequest(text="hello")) for _ in range(2))
     assert first is not second
     assert _same(first, second)
@@ -187,7 +187,7 @@ def _stop_at_layer_one(runner: LocalRunner) -> tuple[threading.Event, threading.
 
         return hook
 
-    for idx, layer in enumerate(runner.engine.anatomy.layers):
+    for idx, layer in enumerate(runner.engine.structure.layers):
         layer.register_forward_pre_hook(before(idx))
     return reached, go, begun
 
@@ -248,7 +248,7 @@ def test_a_forward_that_fails_leaves_nothing_behind(runner: LocalRunner, monkeyp
 
     hooks = _hooks(runner)
     with monkeypatch.context() as patch:
-        patch.setattr(runner.engine.anatomy.layers[1].mlp, "forward", fail)
+        patch.setattr(runner.engine.structure.layers[1].mlp, "forward", fail)
         with pytest.raises(ForwardFails, match="in the middle"):
             runner.capture(CaptureRequest(text="hello"))
     assert _hooks(runner) == hooks
@@ -288,7 +288,7 @@ def test_a_megabyte_of_text_is_refused_with_the_limit_and_a_length_that_fits(uni
 
 
 def test_a_capture_that_nobody_holds_gives_its_memory_back_at_once() -> None:
-    runner = _runner(kept=Kept(0))
+    runner = _runner(kept=ByteBudgetCache(0))
     gc.disable()  # python's own search for cycles would only come to it some texts later
     try:
         gone = weakref.ref(runner.capture(CaptureRequest("one two three")))

@@ -258,7 +258,7 @@ def test_what_cannot_be_asked_says_so():
 def test_it_is_loaded_from_its_folder(tmp_path):
     folder = save_whisper(tmp_path / "whisper")
     for guarded in (False, True):
-        held = load(str(folder), device="cpu", guarded=guarded)
+        held = load(str(folder), device="cpu", sandboxed=guarded)
         assert (held.info.hears, held.info.max_tokens) == (3.0, 64)
         ours, theirs = (one.capture(ASKED) for one in (held, runner()))
         assert torch.equal(ours.logits(-1), theirs.logits(-1))

@@ -19,7 +19,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenize
 from model_runner.block_questions import StreamAdditions, TrainingStep
 from model_runner.edits import KeepLast, ScaledHead
 from model_runner.local.loading.model_folder import EMBEDDED
-from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer
+from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
 from model_runner.local.runner import LocalRunner
 from model_runner.local.token_types import learned_types, marks_second
 from model_runner.projection_questions import HeadProjections
@@ -147,7 +147,7 @@ def test_the_map_and_the_guesses_of_a_pair_are_those_that_transformers_reads_wit
 @pytest.mark.parametrize("name", UNTYPED)
 def test_models_without_types_of_two_sentences_read_as_before(name: str) -> None:
     pair = pair_of(name)
-    assert not learned_types(pair.plain, pair.runner.engine.anatomy.trunk.module)
+    assert not learned_types(pair.plain, pair.runner.engine.structure.backbone.module)
     theirs = pair.without_types()
     maps = torch.stack(theirs.attentions)[:, 0]
     assert (weights_of(pair) - maps).abs().max() <= CLOSE
@@ -253,7 +253,7 @@ def test_a_tokenizer_in_a_process_of_its_own_tells_the_same(tmp_path: Path) -> N
     for tells in (True, False):
         folder = tmp_path / str(tells)
         pair_tokenizer(tells=tells).save_pretrained(folder)
-        apart = GuardedTokenizer(folder)
+        apart = SandboxedTokenizer(folder)
         apart.load("pair", lambda: None)
         try:
             assert marks_second(apart) == marks_second(pair_tokenizer(tells=tells)) == tells

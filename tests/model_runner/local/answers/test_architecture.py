@@ -109,8 +109,8 @@ def test_a_head_of_several_modules_that_the_file_lacks_is_no_part_either(monkeyp
     runner = shared_runner("bert")
     monkeypatch.setattr(runner.engine, "has_head", False)
     found = runner.submit(WhatItIsMadeOf()).result()
-    trunk = runner.engine.anatomy.trunk.module
-    assert found.n_parameters == sum(one.numel() for one in trunk.parameters())
+    backbone = runner.engine.structure.backbone.module
+    assert found.n_parameters == sum(one.numel() for one in backbone.parameters())
     assert found.n_parameters < sum(one.numel() for one in runner.engine.model.parameters())
 
 

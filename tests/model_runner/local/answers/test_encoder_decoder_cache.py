@@ -24,8 +24,8 @@ def test_the_caches_hold_what_transformers_own_hold_and_the_formula_says(name: s
     made, model = runner(name), FAMILIES[name]()
     request = CaptureRequest(SOURCE, target=TARGET, attention=attention)
     layers = made.submit(CacheLayers(request)).result()
-    anatomy: Any = made.engine.anatomy
-    start = anatomy.start
+    structure: Any = made.engine.structure
+    start = structure.start
     with torch.no_grad():
         output: Any = model(
             input_ids=torch.tensor([ids_of(SOURCE)]), decoder_input_ids=torch.tensor([[start, *ids_of(TARGET)]]),

@@ -124,7 +124,7 @@ def test_a_step_that_is_cancelled_frees_the_worker_before_its_forward_ends():
     runner = runner_of(FAMILY["llama"])
     calls: list[int] = []
     request, run = GenerateRequest(TEXT, max_new_tokens=3), new_run()
-    layers = runner.engine.anatomy.layers
+    layers = runner.engine.structure.layers
     assert runner.submit(NextRaceStep(request, run, 0)).result() is not None
 
     def first_layer(*_: object) -> None:

@@ -18,7 +18,7 @@ from model_runner.local.answers import logit_lens
 from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
 from tests.model_runner.families import ONE_STREAM, often
 
-# Where the stream goes through after the last layer, written down by hand: modules of the trunk, in their order.
+# Where the stream goes through after the last layer, written down by hand: modules of the backbone, in their order.
 ENDS = {
     "llama": ("model.norm",), "gemma2": ("model.norm",), "gpt2": ("transformer.ln_f",), "gptj": ("transformer.ln_f",),
     "gpt-neox": ("gpt_neox.final_layer_norm",), "opt": ("model.decoder.final_layer_norm",), "bert": (),
@@ -128,7 +128,7 @@ def test_the_model_is_as_it_was_afterwards(name: str) -> None:
     before = runner.capture(CaptureRequest("one text")).logits(-1)
     runner.submit(LogitLens(CaptureRequest("another"))).result()
     held = {id(layer): set(vars(layer)) for layer in runner.engine.model.modules()}
-    assert all("forward" not in held[id(layer)] for layer in runner.engine.anatomy.layers)
+    assert all("forward" not in held[id(layer)] for layer in runner.engine.structure.layers)
     again = runner.capture(CaptureRequest("one text", continuation=(5,))).logits(-2)
     torch.testing.assert_close(again, before, rtol=1e-5, atol=1e-5)
 

@@ -23,11 +23,11 @@ TABLES = {  # family: the parameter, and the row of position 0
 def test_the_table_begins_with_position_0(name: str) -> None:
     runner = runner_of(FAMILY[name])
     path, first = TABLES[name]
-    found = position_table(runner.engine.anatomy.trunk.module, 65)
+    found = position_table(runner.engine.structure.backbone.module, 65)
     assert found is not None
     assert torch.equal(found, runner.engine.model.get_parameter(path)[first:])
 
 
 @pytest.mark.parametrize("name", ["llama", "modernbert", "qwen3-next", "jamba"])
 def test_a_model_that_learned_no_positions_has_no_table(name: str) -> None:
-    assert position_table(runner_of(FAMILY[name]).engine.anatomy.trunk.module, 65) is None
+    assert position_table(runner_of(FAMILY[name]).engine.structure.backbone.module, 65) is None

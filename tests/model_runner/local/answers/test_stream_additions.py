@@ -80,7 +80,7 @@ def test_of_several_streams_a_layer_is_one_step(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_parts_are_those_that_the_models_code_adds(name: str) -> None:
-    whole = shared_runner(name).engine.anatomy
+    whole = shared_runner(name).engine.structure
     first = whole.names[id(whole.layers[0])]
     assert [step.module for step in additions(name).steps if step.layer == 0] == [
         f"{first}.{module}" for module in WRITTEN[name]

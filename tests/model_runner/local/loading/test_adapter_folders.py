@@ -222,7 +222,7 @@ def test_what_is_not_right_is_one_sentence(spoil: Spoil, error: type[RunnerError
     spoil(adapter)
     begun = time.monotonic()
     with pytest.raises(error) as raised:
-        opened(adapter, guarded=True, agreed=())
+        opened(adapter, sandboxed=True, agreed=())
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
     assert time.monotonic() - begun < 30  # of a busy machine
@@ -255,7 +255,7 @@ def test_the_tokenizer_of_the_adapter_goes_first(adapter: Path) -> None:
     tokenizer = byte_tokenizer()
     tokenizer.add_special_tokens({"additional_special_tokens": ["<turn>"]})
     tokenizer.save_pretrained(adapter)
-    runner = opened(adapter, guarded=True, agreed=())
+    runner = opened(adapter, sandboxed=True, agreed=())
     assert runner.ids_of("<turn>") == (259,)
     assert runner.base is not None
     assert runner.base.ids_of("<turn>") == (259,)
@@ -283,7 +283,7 @@ def test_the_embedded_model_is_a_base_by_its_name(adapter: Path) -> None:
     """By name: neither asked for nor looked for elsewhere. It has more layers than this adapter's."""
     setting(base_model_name_or_path="default")(adapter)
     with pytest.raises(AdapterIncomplete, match="20 tensors .* are missing"):
-        opened(adapter, guarded=True, agreed=())
+        opened(adapter, sandboxed=True, agreed=())
 
 
 # -- a base outside of the adapter's folder ---------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def test_a_base_that_is_not_there_says_nothing_of_the_machine(adapter: Path) -> 
     for path in ("/etc", "/etc/none"):
         setting(base_model_name_or_path=path)(adapter)
         with pytest.raises(BaseNotAsked) as raised:
-            opened(adapter, guarded=True, agreed=())
+            opened(adapter, sandboxed=True, agreed=())
         told.append(str(raised.value).replace(path, "…"))
     assert told[0] == told[1]
     with pytest.raises(AdapterBaseMissing, match="names /etc/none as its base"):
@@ -350,9 +350,9 @@ def test_a_base_of_the_hub_is_asked_for_as_any_model_of_the_hub(adapter: Path, m
     monkeypatch.setattr(model_folder, "fetch", fetch)
     setting(base_model_name_or_path="owner/base", revision="v1")(adapter)
     with pytest.raises(BaseNotAsked) as raised:
-        opened(adapter, guarded=True, ask_hub=True, agreed=())
+        opened(adapter, sandboxed=True, ask_hub=True, agreed=())
     assert raised.value.values == {"name": str(adapter), "base": "owner/base"}
-    opened(adapter, guarded=True, agreed=("owner/base",))
+    opened(adapter, sandboxed=True, agreed=("owner/base",))
     assert asked == [("owner/base", "v1", False), ("owner/base", "v1", True)]
 
 
@@ -362,7 +362,7 @@ def test_links_in_a_circle_lead_nowhere(adapter: Path) -> None:
     setting(base_model_name_or_path="a")(adapter)
     assert base_inside(inspect_adapter("x", adapter)) is None
     with pytest.raises(RunnerError):
-        opened(adapter, guarded=True, agreed=())
+        opened(adapter, sandboxed=True, agreed=())
 
 
 # -- with and without -------------------------------------------------------------------------------------------------

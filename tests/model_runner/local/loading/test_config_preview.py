@@ -14,8 +14,8 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from model_runner import load_runner, memory
 from model_runner.errors import NotCapturable
-from model_runner.local.loading.config_preview import Weights, preview_of, stored_dtype
-from model_runner.local.loading.dtypes import Numbers
+from model_runner.local.loading.config_preview import Weights, preview_config, stored_dtype
+from model_runner.local.loading.dtypes import Precision
 from model_runner.preview import ModelPreview
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -36,8 +36,8 @@ UNTOLD = 12  # counts that some families keep elsewhere: a list of layers, a tab
 def previewed(
     config: dict[str, Any], weights: Weights | None = None, dtype: torch.dtype = torch.float32, kept: str = ""
 ):
-    numbers = Numbers(dtype, kept)
-    return preview_of("some/model", config, weights or Weights(4000, 1000), numbers=numbers, device="cpu")
+    numbers = Precision(dtype, kept)
+    return preview_config("some/model", config, weights or Weights(4000, 1000), numbers=numbers, device="cpu")
 
 
 def saved(config: Any) -> dict[str, Any]:

@@ -18,8 +18,15 @@ from transformers import AutoModelForCausalLM
 from model_runner import memory
 from model_runner.errors import DeviceMissing, ModelTooLarge
 from model_runner.local.loading import devices
-from model_runner.local.loading.devices import NeedsAccelerate, OneDeviceOnly, best_device, placed, together, where
-from model_runner.local.recording.to_device import at, cells_of
+from model_runner.local.loading.devices import (
+    NeedsAccelerate,
+    OneDeviceOnly,
+    best_device,
+    choose_placement,
+    on_one_device,
+    place_model,
+)
+from model_runner.local.recording.to_device import cells_of, to_device
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import WhichHeads
 from model_runner.request import CaptureRequest, GenerateRequest
@@ -48,38 +55,38 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_model_that_fits_one_gpu_is_on_one(gpus: list[int]) -> None:
-    place = placed("m", "auto", 7 * GB)
+    place = place_model("m", "auto", 7 * GB)
     assert (place.device.type, place.spread, place.free, place.options) == ("cuda", False, 8 * GB, {})
 
 
 def test_one_that_fits_all_together_is_spread_and_says_so(gpus: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object())
     for asked in ("auto", "cuda"):
-        place = placed("m", asked, 20 * GB)
+        place = place_model("m", asked, 20 * GB)
         assert (place.spread, place.free, place.name, place.options) == (
             True,
             21 * GB,
             "cuda × 3",
             {"device_map": "auto"},
         )
-    assert not where("cuda:1", 20 * GB).spread  # one is asked for
+    assert not choose_placement("cuda:1", 20 * GB).spread  # one is asked for
     with pytest.raises(ModelTooLarge, match="21 GB are free"):
-        placed("m", "auto", 22 * GB)
+        place_model("m", "auto", 22 * GB)
 
 
 def test_without_accelerate_the_sentence_names_it(gpus: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(NeedsAccelerate) as raised:
-        placed("m", "auto", 20 * GB)
+        place_model("m", "auto", 20 * GB)
     assert "about 20 GB of memory, more than one GPU has free" in str(raised.value)
     del gpus[1:]  # a single one: nothing would help
     with pytest.raises(ModelTooLarge):
-        placed("m", "auto", 20 * GB)
+        place_model("m", "auto", 20 * GB)
 
 
 def test_a_device_that_is_not_there_is_said() -> None:
     with pytest.raises(DeviceMissing, match="mps"):
-        placed("m", "mps", 1)
+        place_model("m", "mps", 1)
 
 
 @pytest.mark.parametrize(
@@ -93,18 +100,18 @@ def test_auto_is_cuda_before_mps_before_cpu(monkeypatch: pytest.MonkeyPatch, the
 
 
 def test_what_mixes_devices_is_one_sentence() -> None:
-    with pytest.raises(OneDeviceOnly, match="spread over several devices"), together():
+    with pytest.raises(OneDeviceOnly, match="spread over several devices"), on_one_device():
         raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices")
-    with pytest.raises(RuntimeError, match="else"), together():
+    with pytest.raises(RuntimeError, match="else"), on_one_device():
         raise RuntimeError("something else")
 
 
 def test_a_value_is_brought_with_all_its_tensors() -> None:
     given = {"a": (torch.zeros(2), [torch.ones(1)]), "b": 3}
-    moved = at(given, torch.device("meta"))
+    moved = to_device(given, torch.device("meta"))
     assert moved["a"][0].device.type == moved["a"][1][0].device.type == "meta"
     assert moved["b"] == 3
-    assert at(given["a"], torch.device("cpu")) is given["a"]
+    assert to_device(given["a"], torch.device("cpu")) is given["a"]
 
 
 def test_a_mask_of_a_models_own_making_is_read_cell_by_cell_if_it_only_keeps_and_hides() -> None:
@@ -188,6 +195,6 @@ def test_a_model_that_accelerate_parts_is_captured_as_the_whole_one(folder: Path
 def test_a_model_with_a_map_of_devices_stays_where_it_is() -> None:
     model: Any = tiny("llama")()
     model.hf_device_map = {"model.layers.0": 0, "model.layers.1": 1, "lm_head": "cpu"}
-    assert devices.put(model, "meta") is model
+    assert devices.move_model(model, "meta") is model
     assert model.device.type == "cpu"
     assert devices.devices_of(model) == "cuda:0, cuda:1, cpu"

@@ -23,8 +23,8 @@ from model_runner.local.loading.dtypes import (
     AlreadyQuantized,
     Dtype,
     DtypeUnknown,
-    Numbers,
     PackageMissing,
+    Precision,
     matrix_of,
 )
 from model_runner.local.loading.model_folder import DEFAULT_FOLDER
@@ -83,7 +83,7 @@ def test_a_matrix_is_that_which_is_multiplied_by(make: Any) -> None:
 
 def plain(kept: str) -> Any:
     """The quantized model as transformers loads it, untouched by ours."""
-    numbers = Numbers(torch.float32, kept).options(torch.device("cpu"))
+    numbers = Precision(torch.float32, kept).options(torch.device("cpu"))
     return AutoModelForCausalLM.from_pretrained(DEFAULT_FOLDER, dtype=torch.float32, **numbers).eval()
 
 

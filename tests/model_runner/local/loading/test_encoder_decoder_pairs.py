@@ -82,7 +82,7 @@ def flash_asked_for(folder: Path) -> None:
 def test_a_folder_on_disk_opens_as_what_it_is(pair: Path, change: Callable[[Path], None]):
     plain: Any = EncoderDecoderModel.from_pretrained(pair, attn_implementation="eager").eval()
     change(pair)
-    held = load_runner(str(pair), device="cpu", dtype="float32", guarded=True)
+    held = load_runner(str(pair), device="cpu", dtype="float32", sandboxed=True)
     capture = held.capture(REQUEST)
     with torch.no_grad():
         theirs = plain(input_ids=GIVEN, decoder_input_ids=WRITTEN, output_attentions=True)

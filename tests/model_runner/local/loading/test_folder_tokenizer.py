@@ -15,7 +15,7 @@ from model_runner.errors import TokenizerMissing
 from model_runner.local.loading import folder_tokenizer
 from model_runner.local.loading.folder_tokenizer import FILE, info_of
 from model_runner.local.loading.known_families import TABLE
-from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer
+from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
 from model_runner.local.loading.tokenizer_file import heard
 from model_runner.local.loading.tokenizer_loader import load_tokenizer
 from model_runner.local.tokenizing import encode, tokens_of
@@ -126,16 +126,16 @@ def test_the_ids_and_characters_are_those_of_the_file_whatever_the_class(
 )
 def test_a_process_apart_reads_the_same(name: str, backends: dict[str, Tokenizer], tmp_path: Path) -> None:
     folder = _folder(tmp_path, backends[_kind(name)], CLASSES[name], tokenizer_class=name)
-    guarded, here = GuardedTokenizer(folder), load_tokenizer("it", folder)
+    sandboxed, here = SandboxedTokenizer(folder), load_tokenizer("it", folder)
     try:
-        guarded.load("it", lambda: None)
+        sandboxed.load("it", lambda: None)
         for text in TEXTS:
-            found = encode(guarded, text)
+            found = encode(sandboxed, text)
             assert (list(found.ids), list(found.spans)) == _by_file(folder, text)
-            assert tokens_of(guarded, found) == tokens_of(here, encode(here, text))
-        assert info_of(guarded) == info_of(here)
+            assert tokens_of(sandboxed, found) == tokens_of(here, encode(here, text))
+        assert info_of(sandboxed) == info_of(here)
     finally:
-        guarded.close()
+        sandboxed.close()
 
 
 @pytest.mark.parametrize("name", ["GPT2Tokenizer", "BertTokenizer", "T5Tokenizer", "LlamaTokenizer"])

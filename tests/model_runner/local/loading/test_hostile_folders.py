@@ -14,12 +14,12 @@ import psutil
 import pytest
 from transformers import AutoModelForMaskedLM
 
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.errors import ChatTemplateFails, ModelIncomplete, RunnerError, TokenizerDiffers, TokenizerFails
 from model_runner.local import model_cache
 from model_runner.local.loading import loader, sandboxed_tokenizer
 from model_runner.local.loading.loader import load_runner
-from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer
+from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
 from model_runner.local.model_cache import ModelCache
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
@@ -203,7 +203,7 @@ class Visitor(threading.Thread):
 
 @pytest.fixture(scope="module")
 def visitor() -> Iterator[Visitor]:
-    runner = LocalRunner(tiny("llama")(), byte_tokenizer(), name="tiny", device="cpu", kept=Kept(MB))
+    runner = LocalRunner(tiny("llama")(), byte_tokenizer(), name="tiny", device="cpu", kept=ByteBudgetCache(MB))
     visitor = Visitor(runner)
     before = psutil.Process().memory_info().rss
     visitor.start()
@@ -229,7 +229,7 @@ def test_no_folder_hangs_ends_or_fills_the_server_for_others(
 
 def _runner(folder: Path) -> LocalRunner:
     """A model of ours with the tokenizer of the folder, as it is loaded for a visitor."""
-    tokenizer = GuardedTokenizer(folder)
+    tokenizer = SandboxedTokenizer(folder)
     tokenizer.load("tiny", lambda: None)
     return LocalRunner(tiny("llama")(), tokenizer, name="tiny", device="cpu")
 
@@ -250,9 +250,9 @@ def test_no_text_hangs_ends_or_fills_the_server_for_others(
 def test_a_guarded_model_says_what_it_says_unguarded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     template("<{{ messages[0].content }}>")(folder)
     edit("tokenizer_config.json", lambda parts: parts.update(model_max_length="many", mask_token="q"))(folder)
-    harmless = load_runner(str(folder), device="cpu", guarded=True)
-    monkeypatch.setattr(loader, "harmless_tokenizer", lambda _: False)
-    apart = load_runner(str(folder), device="cpu", guarded=True)
+    harmless = load_runner(str(folder), device="cpu", sandboxed=True)
+    monkeypatch.setattr(loader, "is_tokenizer_harmless", lambda _: False)
+    apart = load_runner(str(folder), device="cpu", sandboxed=True)
     tokenizer: Any = apart.engine.tokenizer
     process = psutil.Process(tokenizer._process._process.pid)
     plain = load_runner(str(folder), device="cpu")
@@ -272,7 +272,7 @@ def test_a_guarded_model_says_what_it_says_unguarded(folder: Path, monkeypatch: 
 
 def test_tokens_that_the_model_does_not_have_are_told(folder: Path) -> None:
     edit(TOKENIZER, lambda parts: parts["model"]["vocab"].update({"h": 9000}))(folder)
-    runner = load_runner(str(folder), device="cpu", guarded=True)
+    runner = load_runner(str(folder), device="cpu", sandboxed=True)
     with pytest.raises(TokenizerDiffers, match="token 9000 of this text, but the model has 264"):
         runner.capture(CaptureRequest(text="hello"))
 
@@ -281,7 +281,7 @@ def test_tokens_that_the_model_does_not_have_are_told(folder: Path) -> None:
 def test_files_of_a_tokenizer_that_disagree_are_read_and_told_where_it_matters(tmp_path: Path) -> None:
     folder = piece_folder("m2m", tmp_path)
     edit("vocab.json", lambda known: known.update({"z": 10**6, "x": -5}))(folder)
-    runner = load_runner(str(folder), device="cpu", guarded=True)
+    runner = load_runner(str(folder), device="cpu", sandboxed=True)
     try:
         assert runner.capture(CaptureRequest(text="a dog", target="a")).verify(0).ok
         for text in ("zz", "xx"):
@@ -297,8 +297,8 @@ def test_a_family_that_is_not_known_to_be_harmless_is_made_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandboxed_tokenizer, "MEMORY", 3 << 29)  # torch alone takes more than the limit of these tests
-    monkeypatch.setattr(loader, "declared_here", None)
+    monkeypatch.setattr(loader, "expected_shapes_here", None)
     folder = save(tmp_path / "mixtral", tiny("mixtral", num_local_experts=2)())
     change_config(folder, num_local_experts=4000)
     with pytest.raises(ModelIncomplete, match="config.json declares|other shapes"):
-        load_runner(str(folder), device="cpu", guarded=True)
+        load_runner(str(folder), device="cpu", sandboxed=True)

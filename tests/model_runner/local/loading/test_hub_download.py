@@ -34,7 +34,7 @@ from model_runner.hub_errors import (
     ModelRevisionMissing,
 )
 from model_runner.local.loading import dtypes
-from model_runner.local.loading.dtypes import Numbers
+from model_runner.local.loading.dtypes import Precision
 from model_runner.local.loading.known_families import can_be_captured
 from model_runner.local.loading.model_folder import EMBEDDED
 from model_runner.preview import ModelPreview
@@ -81,7 +81,7 @@ def _said(error: type[RunnerError], name: str = NAME, **options: Any) -> str:
 
 def test_a_model_of_the_hub_is_the_model_that_was_put_there(hub: LocalHub, folders: dict[str, Path]) -> None:
     heard: list[tuple[str, int, int]] = []
-    runner = load_runner(NAME, device="cpu", progress=lambda *stage: heard.append(stage), guarded=True)
+    runner = load_runner(NAME, device="cpu", progress=lambda *stage: heard.append(stage), sandboxed=True)
     here = load_runner(str(folders[f"{NAME}@main"]), device="cpu")
     assert (runner.info.name, runner.info.revision) == (NAME, None)
     request = CaptureRequest("The hub and the folder agree.")
@@ -116,7 +116,7 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_before_the_download(
     assert f"only {memory.readable(free)} are free" in _said(ModelTooLarge)
     assert not downloaded()  # of its weights no more than their header was asked for
     monkeypatch.setattr(dtypes, "PACKAGES", {"int8": ()})
-    monkeypatch.setattr(Numbers, "options", lambda *_: {})  # what is tested ends with the download
+    monkeypatch.setattr(Precision, "options", lambda *_: {})  # what is tested ends with the download
     told: list[ModelPreview] = []
     with suppress(RunnerError):
         load_runner(NAME, device="cpu", dtype="int8", preview=told.append)
@@ -324,11 +324,11 @@ def test_an_adapter_of_the_hub_asks_for_its_base(hub: LocalHub, tmp_path: Path) 
     (adapter / "adapter_config.json").write_text(json.dumps(settings))
     hub.models["someone/lora@main"] = adapter
     with pytest.raises(BaseNotAsked, match=f"The adapter in someone/lora changes the model {NAME}"):
-        load_runner("someone/lora", guarded=True, agreed=())
+        load_runner("someone/lora", sandboxed=True, agreed=())
     assert not hub.fetched(WEIGHTS)
-    runner = load_runner("someone/lora", guarded=True, agreed=(NAME,))
+    runner = load_runner("someone/lora", sandboxed=True, agreed=(NAME,))
     assert runner.info.adapter is not None
     assert runner.base is not None
     text = CaptureRequest("some text")
     assert torch.equal(runner.base.capture(text).logits(-1), load_runner(NAME).capture(text).logits(-1))
-    load_runner("someone/lora", guarded=True, ask_hub=False, agreed=())  # which is on this machine by now
+    load_runner("someone/lora", sandboxed=True, ask_hub=False, agreed=())  # which is on this machine by now

@@ -80,7 +80,7 @@ def test_a_translator_whose_one_table_has_four_names_is_whole(family: str, tmp_p
     for side in ("encoder", "decoder"):
         sizes |= {f"{side}_layers": 1, f"{side}_attention_heads": 2, f"{side}_ffn_dim": 8}
     made = tiny(family, AutoModelForSeq2SeqLM, **sizes, max_position_embeddings=32)()
-    assert load(save(tmp_path / family, made), guarded=True).attentions
+    assert load(save(tmp_path / family, made), sandboxed=True).attentions
 
 
 def test_a_translator_whose_numbers_are_none_is_refused(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_an_encoder_by_itself_is_captured(family: str, guarded: bool, tmp_path: 
         model = ENCODERS[family](config).eval()
         for parameter in model.parameters():
             parameter.data.normal_(std=0.4)
-    runner = load_runner(str(save(tmp_path, model)), device="cpu", guarded=guarded)
+    runner = load_runner(str(save(tmp_path, model)), device="cpu", sandboxed=guarded)
     capture = runner.capture(CaptureRequest(SHORT))
     eager = ENCODERS[family].from_pretrained(tmp_path, attn_implementation="eager", dtype=torch.float32)
     with torch.no_grad():

@@ -19,7 +19,7 @@ from model_runner import CaptureRequest, GenerateRequest, load_runner, wire
 from model_runner.errors import NoLanguages, NoSuchLanguage, TokenizerDiffers, TokenizerMissing
 from model_runner.local.loading.folder_tokenizer import info_of
 from model_runner.local.loading.hub import WANTED
-from model_runner.local.loading.sandboxed_tokenizer import GuardedTokenizer
+from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
 from model_runner.local.loading.sentence_pieces import pieces_file
 from model_runner.local.loading.tokenizer_loader import load_tokenizer
 from model_runner.local.tokenizing import encode, tokens_of
@@ -124,18 +124,18 @@ def test_a_model_of_pieces_is_captured_and_writes(name: str, folders: dict[str, 
 @pytest.mark.table
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_process_apart_reads_the_same(name: str, folders: dict[str, Path]) -> None:
-    guarded, here = GuardedTokenizer(folders[name]), load_tokenizer(name, folders[name])
+    sandboxed, here = SandboxedTokenizer(folders[name]), load_tokenizer(name, folders[name])
     try:
-        guarded.load(name, lambda: None)
+        sandboxed.load(name, lambda: None)
         for text in TEXTS:
             for written in (False, True):
-                found = encode(guarded, text, written=written)
+                found = encode(sandboxed, text, written=written)
                 assert found == encode(here, text, written=written)
-                assert tokens_of(guarded, found) == tokens_of(here, found)
-        assert info_of(guarded) == info_of(here)
-        assert guarded.decode([5, 6, 7]) == here.decode([5, 6, 7])
+                assert tokens_of(sandboxed, found) == tokens_of(here, found)
+        assert info_of(sandboxed) == info_of(here)
+        assert sandboxed.decode([5, 6, 7]) == here.decode([5, 6, 7])
     finally:
-        guarded.close()
+        sandboxed.close()
 
 
 def test_what_marian_writes_is_cut_by_its_own_file(folders: dict[str, Path]) -> None:

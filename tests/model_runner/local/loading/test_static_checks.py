@@ -22,8 +22,8 @@ from model_runner.local.loading.static_checks import (
     MOST,
     PATTERNS,
     PLAIN_FAMILIES,
-    harmless_config,
-    harmless_tokenizer,
+    is_config_harmless,
+    is_tokenizer_harmless,
 )
 from tests.model_runner.folders import change_config
 
@@ -128,19 +128,19 @@ def test_a_tokenizer_that_may_take_more_than_its_text_says_is_tried_apart(
     change: Callable[[Path], object], folder: Path
 ) -> None:
     change(folder)
-    assert not harmless_tokenizer(inspect_folder(folder))
+    assert not is_tokenizer_harmless(inspect_folder(folder))
 
 
 @pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS)
 def test_tokenizers_as_they_are_published_are_harmless(change: Callable[[Path], object], folder: Path) -> None:
     change(folder)
-    assert harmless_tokenizer(inspect_folder(folder))
+    assert is_tokenizer_harmless(inspect_folder(folder))
 
 
 def test_the_embedded_model_is_harmless() -> None:
     checkpoint = inspect_folder(DEFAULT_FOLDER)
-    assert harmless_config(checkpoint)
-    assert harmless_tokenizer(checkpoint)
+    assert is_config_harmless(checkpoint)
+    assert is_tokenizer_harmless(checkpoint)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_the_embedded_model_is_harmless() -> None:
     ids=str,
 )
 def test_a_configuration_that_may_take_long_is_tried_apart(changes: dict[str, Any], folder: Path) -> None:
-    assert harmless_config(inspect_folder(folder))
+    assert is_config_harmless(inspect_folder(folder))
     change_config(folder, **changes)
-    assert not harmless_config(inspect_folder(folder))
+    assert not is_config_harmless(inspect_folder(folder))
 
 
 @pytest.mark.parametrize("family", PLAIN_FAMILIES)

@@ -25,7 +25,7 @@ TEXT = "twelve folders"
 
 def same_as_eager(folder: Path, name: Path | None = None) -> None:
     """Weights of every head and the next token, against transformers' own eager attention of the same folder."""
-    capture = load_runner(str(name or folder), device="cpu", dtype="float32", guarded=True).capture(
+    capture = load_runner(str(name or folder), device="cpu", dtype="float32", sandboxed=True).capture(
         CaptureRequest(TEXT)
     )
     model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32)
@@ -139,7 +139,7 @@ def test_the_old_form_of_a_scaled_rotation_is_not_passed_over(folder: Path, tmp_
 
 def test_a_token_beyond_the_table_is_one_sentence(folder: Path) -> None:
     more_tokens_than_rows(folder)
-    runner = load_runner(str(folder), device="cpu", guarded=True)
+    runner = load_runner(str(folder), device="cpu", sandboxed=True)
     with pytest.raises(TokenizerDiffers, match="or tokens were added to it and not to the model"):
         runner.capture(CaptureRequest("a word49 that is new"))
 
@@ -154,7 +154,7 @@ def test_nothing_is_written_where_a_model_lies(folder: Path, monkeypatch: pytest
     """As on a disk that is read-only: taking the permission away does not stop root."""
     adapter_beside(folder)
     before = {path: path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))}
-    load_runner(str(folder), device="cpu", guarded=True).capture(CaptureRequest(TEXT))
+    load_runner(str(folder), device="cpu", sandboxed=True).capture(CaptureRequest(TEXT))
     assert {path: path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))} == before
 
 

@@ -66,7 +66,7 @@ def test_the_model_says_what_it_would_with_the_matrix_itself_changed_and_the_wei
 @pytest.mark.parametrize("count", [1, 5, MOST])
 def test_ones_give_the_matrix_and_the_parts_put_together_are_it(count):
     runner = runner_of(FAMILY["llama"])
-    layers, known = runner.engine.anatomy.layers, {}
+    layers, known = runner.engine.structure.layers, {}
     (one,) = changed_matrices((ScaledSingulars(1, "mlp.up_proj", (1.0,) * count),), layers, known)
     weight = layers[1].get_submodule("mlp.up_proj").weight
     assert float((one.left @ one.right).norm()) <= 1e-6 * float(weight.norm())
@@ -95,7 +95,7 @@ def test_which_matrices_a_layer_has_and_their_singular_values():
     assert found.names == (*attention, "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
     assert found.name == "self_attn.q_proj"
     found = runner.submit(SingularValues(2, "mlp.down_proj")).result()
-    weight = runner.engine.anatomy.layers[2].get_submodule("mlp.down_proj").weight
+    weight = runner.engine.structure.layers[2].get_submodule("mlp.down_proj").weight
     np.testing.assert_allclose(found.sizes, np.linalg.svd(weight.numpy(), compute_uv=False), rtol=1e-4)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, PreTrainedModel
 
-from model_runner.byte_lru import Kept
+from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.recording import chunked_feed_forward
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
@@ -25,7 +25,7 @@ def _captured(build: Callable[[], PreTrainedModel]) -> tuple[list[int], list[Ten
     for module in model.modules():
         if isinstance(module, nn.Linear) and module.out_features == 48:
             module.register_forward_hook(lambda _, given, made: rows.append(given[0].shape[-2]))
-    runner = LocalRunner(model, byte_tokenizer(), name="tiny", device="cpu", kept=Kept(0))
+    runner = LocalRunner(model, byte_tokenizer(), name="tiny", device="cpu", kept=ByteBudgetCache(0))
     try:
         rows.clear()
         capture = runner.capture(CaptureRequest(text=TEXT))

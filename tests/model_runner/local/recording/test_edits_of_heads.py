@@ -131,7 +131,7 @@ def test_ablating_is_exact():
     assert torch.equal(edited.record(2).output, plain.record(2).output)  # what attention returned is kept as it was
     passed = plain.record(2).output.clone()
     passed[:, 1] = 0.0
-    assert torch.equal(edited.record(2).passed_on, passed)
+    assert torch.equal(edited.record(2).head_output_edited, passed)
     assert edited.direct_logits(2, 1, -1).abs().max() == 0.0
 
 
@@ -140,7 +140,7 @@ def test_scaled_mean_and_swapped_heads_pass_on_what_they_say():
     output = one.capture(CaptureRequest(text=TEXT)).record(1).output
     edits = (ScaledHead(1, 0, 0.5), MeanHead(1, 1), SwappedHeads(1, 2, 3))
     captured = one.capture(CaptureRequest(text=TEXT, edits=edits))
-    passed = captured.record(1).passed_on
+    passed = captured.record(1).head_output_edited
     assert torch.equal(passed[:, 0], output[:, 0] * 0.5)
     assert (passed[:, 1] - output[:, 1].mean(0)).abs().max() <= 1e-6
     assert torch.equal(passed[:, 2], output[:, 3])

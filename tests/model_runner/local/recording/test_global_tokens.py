@@ -19,7 +19,7 @@ from model_runner.block_questions import StreamAdditions
 from model_runner.capture import Capture
 from model_runner.edits import OfAttention, ScaledHead
 from model_runner.errors import EditNotPossible
-from model_runner.local.answers.gradient_hooks import of_two_texts
+from model_runner.local.answers.gradient_hooks import encoder_decoder_example
 from model_runner.local.loading.known_families import can_be_captured
 from model_runner.local.recording.global_tokens import without_padding
 from model_runner.local.runner import LocalRunner
@@ -222,7 +222,7 @@ def test_the_decoder_is_not_shown_the_global_tokens() -> None:
     assert not drawn.cells[n_read:, n:n_read].any()
     last = writes.attention("cross").keys[-1]
     assert end_of(writes) == (last.id if last.special else None)
-    wanted = of_two_texts(runner().engine, writes.request).wanted.tolist()  # type: ignore[arg-type]  # one of two stacks
+    wanted = encoder_decoder_example(runner().engine, writes.request).wanted.tolist()  # type: ignore[arg-type]  # one of two stacks
     assert wanted == [*(token.id for token in writes.tokens[1:]), *([last.id] if last.special else [])]
 
 

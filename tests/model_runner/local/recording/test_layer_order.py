@@ -172,7 +172,7 @@ def test_a_stream_is_patched_where_its_layer_reads_it(name: str) -> None:
 def test_heads_inside_a_block_are_patched_all_the_same() -> None:
     runner, other = shared_runner("longcat-flash"), TEXT[:-3] + "cat"
     found = runner.submit(PatchHeads(CaptureRequest(TEXT), CaptureRequest(other), 1, 2, (65, 66))).result()
-    theirs = runner.capture(CaptureRequest(other)).record(1).passed_on[-1, 2]
+    theirs = runner.capture(CaptureRequest(other)).record(1).head_output_edited[-1, 2]
     own = torch.log_softmax(runner.capture(CaptureRequest(TEXT)).logits(-1), dim=-1)
 
     def patched(heads: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from transformers import AutoModelForMaskedLM
 from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
 from model_runner.errors import CannotContinue, EditNotPossible, NotCapturable, NotRecoverable
-from model_runner.local.recording.matmul_tracer import Products
+from model_runner.local.recording.matmul_tracer import MatmulTracer
 from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
 from model_runner.relative_bias import RelativeBias
@@ -213,13 +213,13 @@ def test_an_edit_is_refused_with_the_reason_and_the_next_capture_is_whole() -> N
 
 def test_only_a_softmax_of_a_product_that_meets_values_is_attention() -> None:
     q, k, v = torch.randn(3, 1, 2, 5, 4).unbind(0)
-    with Products() as products:
+    with MatmulTracer() as products:
         torch.matmul(torch.softmax(torch.randn(1, 2, 5, 5), dim=-1), v)  # of no product
         torch.softmax(q @ k.transpose(2, 3), dim=-1)  # of no values
         nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         weights = torch.softmax((q @ k.transpose(2, 3)) * 0.3, dim=-1)
         made = weights @ v
-    whole, written = products.heard
+    whole, written = products.traced
     torch.testing.assert_close(whole.scores[:, 3, :4], (q @ k.transpose(2, 3))[0, :, 3, :4] / 2)
     assert whole.scores[:, 3, 4].isneginf().all()
     assert torch.equal(written.output, made[0])

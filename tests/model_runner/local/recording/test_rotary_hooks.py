@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from model_runner.local.recording import rotary_hooks
 from model_runner.local.recording.rotary_hooks import (
-    FoundRotation,
+    InferredRotation,
     RotaryCall,
     find_rotation,
+    hook_rotary,
     is_rotary,
     read_rotation,
-    watch_rotations,
 )
 from model_runner.rotary import Rotation
 from tests.model_runner.rotary_functions import (
@@ -50,7 +50,7 @@ def _rotation(
 ) -> Rotation:
     call = RotaryCall(function, cos_sin_of(layout, width, scale), (), {}, torch.zeros(1, HEADS, TOKENS, width))
     found = read_rotation(call, start, start + width)
-    assert isinstance(found, FoundRotation)
+    assert isinstance(found, InferredRotation)
     return found.rotation
 
 
@@ -108,7 +108,7 @@ def test_of_several_calls_the_one_that_made_this_q_is_found() -> None:
         _call(half_split, "halves", _q(3)),
     ]
     found = find_rotation(calls, calls[1].rotated_q[0])
-    assert isinstance(found, FoundRotation)
+    assert isinstance(found, InferredRotation)
     assert found.call.function is in_neighbours
     assert (found.rotation.start, found.rotation.stop) == (0, D_HEAD)
     torch.testing.assert_close(found.rotation.unrotate(calls[1].rotated_q[0]), _q(2)[0], atol=CLOSE, rtol=0)
@@ -117,7 +117,7 @@ def test_of_several_calls_the_one_that_made_this_q_is_found() -> None:
 def test_a_rotation_that_is_known_is_not_tried_again_and_another_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
     call, other = _call(half_split, "halves", _q(1)), _call(in_neighbours, "neighbours", _q(2))
     known = find_rotation([call], call.rotated_q[0])
-    assert isinstance(known, FoundRotation)
+    assert isinstance(known, InferredRotation)
     monkeypatch.setattr(rotary_hooks, "read_rotation", lambda *_: "read again")
     assert find_rotation([call], call.rotated_q[0], [known]) is known
     assert find_rotation([other], other.rotated_q[0], [known]) == "read again"
@@ -136,14 +136,14 @@ def test_a_rotation_of_a_part_is_found_in_its_place(start: int) -> None:
     before[..., start : start + 8] = part
     q[..., start : start + 8] = call.rotated_q
     found = find_rotation([call], q[0])
-    assert isinstance(found, FoundRotation)
+    assert isinstance(found, InferredRotation)
     assert (found.rotation.start, found.rotation.stop) == (start, start + 8)
     torch.testing.assert_close(found.rotation.unrotate(q[0]), before[0], atol=CLOSE, rtol=0)
 
 
 def test_a_rotation_in_float32_of_a_q_that_is_kept_in_half_precision_is_found() -> None:
     call = _call(half_split, "halves", _q())
-    assert isinstance(find_rotation([call], call.rotated_q[0].bfloat16()), FoundRotation)
+    assert isinstance(find_rotation([call], call.rotated_q[0].bfloat16()), InferredRotation)
 
 
 def test_queries_that_were_changed_after_the_rotation_are_refused() -> None:
@@ -154,7 +154,7 @@ def test_queries_that_were_changed_after_the_rotation_are_refused() -> None:
 def test_a_rotation_of_other_heads_or_tokens_is_not_this_one() -> None:
     call = _call(half_split, "halves", _q())
     for q in (call.rotated_q[:, :-1], call.rotated_q[:, :, 1:], call.rotated_q[..., :-2]):
-        assert not isinstance(find_rotation([call], q[0]), FoundRotation)
+        assert not isinstance(find_rotation([call], q[0]), InferredRotation)
 
 
 def test_a_rotation_that_is_not_given_as_cosine_and_sine_is_refused() -> None:
@@ -232,7 +232,7 @@ def test_a_watched_function_gives_what_it_gave_and_tells_of_each_call_once(model
     module, model = modeling
     heard: list[RotaryCall] = []
     for _ in range(3):
-        watch_rotations(model, heard.append, lambda cos, sin: (cos, sin))
+        hook_rotary(model, heard.append, lambda cos, sin: (cos, sin))
     cos, sin = cos_sin_of("halves", D_HEAD, 1.0)
     q, k = _q(1), _q(2)
     rotated_q, rotated_k = module.apply_rotary_pos_emb(q, k, cos, sin, 1)
@@ -251,10 +251,10 @@ def test_a_watched_function_gives_what_it_gave_and_tells_of_each_call_once(model
 def test_cosine_and_sine_may_be_given_by_name(modeling: Any) -> None:
     module, model = modeling
     heard: list[RotaryCall] = []
-    watch_rotations(model, heard.append, lambda cos, sin: (cos, sin))
+    hook_rotary(model, heard.append, lambda cos, sin: (cos, sin))
     cos, sin = cos_sin_of("halves", D_HEAD, 1.0)
     rotated_q, _ = module.apply_rotary_pos_emb(_q(), _q(), cos=cos, sin=sin, unsqueeze_dim=1)
     found = find_rotation(heard, rotated_q[0])
-    assert isinstance(found, FoundRotation)
+    assert isinstance(found, InferredRotation)
     assert found.call.options == {"unsqueeze_dim": 1}
     torch.testing.assert_close(found.rotation.unrotate(rotated_q[0]), _q()[0], atol=CLOSE, rtol=0)

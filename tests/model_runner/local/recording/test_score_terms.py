@@ -19,7 +19,7 @@ from model_runner.errors import CannotContinue, EditNotPossible, NoRotation, Not
 from model_runner.local.loading.known_families import can_be_captured, refusal
 from model_runner.local.recording.einsum_product import einsum_orders
 from model_runner.local.runner import LocalRunner
-from model_runner.relative_key_bias import ContentBias
+from model_runner.relative_key_bias import RelativeKeyBias
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.wire import from_bytes, to_bytes
 from scripts.families.small import small_model
@@ -108,7 +108,7 @@ def test_xlnets_vectors_are_its_projections_and_what_it_adds_to_queries_stands_a
     for ours, matrix in ((found.q(1), own.q), (found.k(1), own.k), (found.v(1), own.v)):
         torch.testing.assert_close(ours, torch.einsum("th,hnd->ntd", stream, matrix), atol=1e-5, rtol=1e-5)
     bias = found.record(1).bias
-    assert isinstance(bias, ContentBias)
+    assert isinstance(bias, RelativeKeyBias)
     of_distance, of_key = bias.terms
     assert (of_distance.of, of_key.of) == ("query", "key")
     assert of_distance.added is not None
@@ -121,7 +121,7 @@ def test_the_scores_are_the_papers_sum(name: str) -> None:
     """(q·k + what the query says of the distance + what the key says of it) / √(parts · d), by loops in float64."""
     record = capture(name).record(1)
     assert record.scale == pytest.approx((8 * PARTS.get(name, 3)) ** -0.5, rel=1e-6)  # 8 numbers a head
-    assert isinstance(record.bias, ContentBias)
+    assert isinstance(record.bias, RelativeKeyBias)
     assert {term.of for term in record.bias.terms} == {
         *(("query",) if "p2c" not in name[-3:] else ()),
         *(("key",) if "c2p" not in name[-3:] else ()),
@@ -144,12 +144,12 @@ def test_the_badge_says_so_and_sees_a_hundredth(name: str, dtype: torch.dtype) -
     for layer in range(found.n_layers):
         assert found.verify(layer).ok, found.verify(layer)
     record = found.record(1)
-    assert isinstance(record.bias, ContentBias)
+    assert isinstance(record.bias, RelativeKeyBias)
     wrong: list[dict[str, Any]] = [{part: getattr(record, part) * 1.01} for part in ("k", "v", "scale")]
     for place_, term in enumerate(record.bias.terms):
         terms = list(record.bias.terms)
         terms[place_] = dataclasses.replace(term, scale=term.scale * (1.01 if dtype == torch.float32 else 1.05))
-        wrong.append({"bias": ContentBias(tuple(terms))})
+        wrong.append({"bias": RelativeKeyBias(tuple(terms))})
     for fields in wrong:
         records = (found.record(0), dataclasses.replace(record, **fields), found.record(2))
         assert not dataclasses.replace(found, records=records, _lse={}).verify(1).ok, list(fields)

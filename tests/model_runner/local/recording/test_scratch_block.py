@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from model_runner.local.recording import scratch_block
-from model_runner.local.recording.scratch_block import SpareBlock
+from model_runner.local.recording.scratch_block import ScratchBlock
 
 CPU = torch.device("cpu")
 
 
 def test_the_memory_of_what_is_gone_is_handed_out_again():
-    spare = SpareBlock()
+    spare = ScratchBlock()
     place = spare.take(1000, CPU).data_ptr()  # gone at once
     again = spare.take(1000, CPU)
     assert again.data_ptr() == place
@@ -20,7 +20,7 @@ def test_the_memory_of_what_is_gone_is_handed_out_again():
 
 
 def test_as_long_as_one_tensor_looks_into_it_a_block_is_not_handed_out():
-    spare = SpareBlock()
+    spare = ScratchBlock()
     block = spare.take(1000, CPU)
     view = block[8:16].view(torch.float32)
     view.fill_(7.0)
@@ -34,14 +34,14 @@ def test_as_long_as_one_tensor_looks_into_it_a_block_is_not_handed_out():
 
 
 def test_two_blocks_that_are_held_are_two_places():
-    spare = SpareBlock()
+    spare = ScratchBlock()
     one, other = spare.take(64, CPU), spare.take(64, CPU)
     assert one.data_ptr() != other.data_ptr()
 
 
 @pytest.mark.parametrize("nbytes, fits", [(1000, True), (900, True), (801, True), (799, False), (1001, False)])
 def test_a_block_is_used_again_for_a_text_of_about_its_size_only(nbytes: int, fits: bool):
-    spare = SpareBlock()
+    spare = ScratchBlock()
     held = spare.take(1000, CPU)
     del held
     assert len(spare.take(nbytes, CPU)) == (1000 if fits else nbytes)
@@ -49,6 +49,6 @@ def test_a_block_is_used_again_for_a_text_of_about_its_size_only(nbytes: int, fi
 
 def test_more_than_the_most_is_never_kept(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(scratch_block, "MOST", 999)
-    spare = SpareBlock()
+    spare = ScratchBlock()
     assert len(spare.take(1000, CPU)) == 1000
     assert spare._spare is None
