@@ -14,7 +14,7 @@ from starlette.routing import Route
 from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
 from jobs.torch_threads import meet_awake
-from ui.i18n import LANGUAGES, catalog
+from ui.wording.i18n import LANGUAGES, catalog
 from visitors.maps import maps
 from visitors.privacy import privacy
 from visitors.server import options
@@ -31,4 +31,4 @@ def first_page(request: Request) -> RedirectResponse:
 WHERE = {"/heads": first_page, "/maps/{place:path}": maps, "/join/maps/{place:path}": maps, "/privacy": privacy}
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
 CLASSES = classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
-app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())
+app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

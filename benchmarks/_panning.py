@@ -18,10 +18,10 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, sync_playwright
 
 from analysis.long_text import chapter
-from analysis.text_in_address import parts_of
 from benchmarks._table import Target, print_table
 from tests.browser import FLAGS, find_chromium, running_app
 from tests.model_runner.tiny import byte_tokenizer, tiny
+from ui.state.text_in_url import parts_of
 
 MOVES = 60  # of each way
 LONG = 8192  # tokens, each a byte

@@ -20,7 +20,7 @@ from benchmarks._app import opened_page, running_app
 from benchmarks._table import Target, machine, print_table
 from model_runner import GenerateRequest, Sampling, load_runner
 from tests.browser import CHROMIUM, FLAGS, Watch
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 LENGTH = 150
 STEP, RATE = Target(200, " ms"), 8  # tokens a second

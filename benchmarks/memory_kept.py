@@ -45,7 +45,7 @@ def main() -> None:
 
 def _visit(budget: str) -> None:
     from tests.ui.driving import go, open_app, type_text
-    from ui import session
+    from ui.state import session
 
     own, first = psutil.Process(), open_app()
     start = own.memory_info().rss

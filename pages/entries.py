@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.frame import Entry
+from ui.shell.frame import Entry
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -17,8 +17,8 @@ from pages.lessons.record import show_record
 from pages.lessons.sidebar import show_lessons
 from pages.lessons.way import translated
 from pages.listening.box import show_sound
-from ui import session
-from ui.frame import Entry, Guest, show_glossary
+from ui.shell.frame import Entry, Guest, show_glossary
+from ui.state import session
 
 if TYPE_CHECKING:
     from classroom.poll import Question

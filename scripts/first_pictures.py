@@ -1,9 +1,9 @@
 """Store the first picture of every example of the default model, in the language that the example is in.
 
-    python -m scripts.first_pictures            writes ui/first_pictures.zip
+    python -m scripts.first_pictures            writes ui/shell/first_pictures.zip
 
 The app itself draws them, without a browser, once each. To be run when the model, an example or a component of the page
-Heads is another; `tests/ui/test_first_picture.py` compares what is stored with what the engine says.
+Heads is another; `tests/ui/shell/test_first_picture.py` compares what is stored with what the engine says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from unittest.mock import patch
 from streamlit.testing.v1 import AppTest
 
 from analysis.examples import EXAMPLES, Example
-from ui.first_picture import INDEX, PARTS, STORE, FirstPicture, made_for
+from ui.shell.first_picture import INDEX, PARTS, STORE, FirstPicture, made_for
 
 PATIENCE = 120  # seconds
 SAME_DATE = (2020, 1, 1, 0, 0, 0)  # of all entries, so that the same pictures are the same file
@@ -51,7 +51,7 @@ def drawn(text: str, lang: str) -> FirstPicture:
     """What the page Heads draws of this text when it is opened by a link with nothing but the text."""
     app = AppTest(str(STORE.parent / "entry" / "atlas.py"), default_timeout=PATIENCE)
     app.query_params.update({"text": text, "lang": lang})
-    with patch("ui.frame.show_first_picture", return_value=False):  # the page itself, whatever is stored
+    with patch("ui.shell.frame.show_first_picture", return_value=False):  # the page itself, whatever is stored
         app.run()
     payloads = {one.proto.component_name: one.proto.bytes for one in app.get("bidi_component")}
     layer, head = (int(app.query_params[name][0]) for name in ("layer", "head"))

@@ -54,7 +54,7 @@ OUTSIDE_THE_APP = ("benchmarks", "scripts", "tests")
 
 # The engine is for who loads a model: the other rooms speak of its values, and ask through the Runner protocol.
 ENGINE = "model_runner.local"
-WHO_LOAD = ("ui/session.py",)
+WHO_LOAD = ("ui/state/session.py",)
 
 CDN = re.compile(
     r"""(src|href)\s*=\s*["']?(https?:)?//|@import(?! \{)|url\(\s*["']?(https?:)?//|\bimport\b[^;\n]*["']https?://"""
@@ -74,7 +74,7 @@ def sources(*suffixes: str) -> list[str]:
 
 
 def room_of(path: str) -> str:
-    if path in ("ui/entry/atlas.py", "pages/guests.py"):  # app.py's script, which has to stand elsewhere
+    if path in ("ui/shell/entry/atlas.py", "pages/guests.py"):  # app.py's script, which has to stand elsewhere
         return "app"
     return Path(path).parts[0].removesuffix(".py")
 
@@ -219,7 +219,7 @@ def test_the_referee_sees_a_forbidden_import(path, text):
         ("viz/components/a.py", "from .packing import pack\nimport json, numpy as np\nfrom plotly import io"),
         ("model_runner/a.py", "from . import errors\nfrom attention.softmax import lse\nimport torch"),
         ("pages/a/page.py", "from model_runner import CaptureRequest, errors\nfrom pages.a.state import State"),
-        ("tests/a.py", "import streamlit, torch\nfrom ui.page import frame"),
+        ("tests/a.py", "import streamlit, torch\nfrom ui.shell.page import frame"),
     ],
 )
 def test_the_referee_lets_an_allowed_import_pass(path, text):

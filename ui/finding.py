@@ -7,9 +7,9 @@ from html import escape
 import streamlit as st
 
 from model_runner import Capture
-from ui import session
-from ui.components import FOUND, name_figure
-from ui.i18n import _
+from ui.shell.components import FOUND, name_figure
+from ui.state import session
+from ui.wording.i18n import _
 from viz.token_text import lone_spaces
 
 

@@ -15,7 +15,7 @@ from hosting.door import Door
 from hosting.meter import METER
 from hosting.rates import Rates
 from hosting.settings import Settings, in_bytes
-from ui.i18n import _
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 LOOK = 2  # seconds between two looks at the queue

@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ui.i18n import LANGUAGES
+from ui.wording.i18n import LANGUAGES
 from viz.plain_page import plain_page
 from viz.token_text import escaped
 

@@ -19,7 +19,7 @@ from hosting.local_port import listen
 from hosting.logs import keep_texts_out
 from hosting.meter import METER
 from hosting.settings import Settings, SignIn
-from ui.i18n import _
+from ui.wording.i18n import _
 from visitors.entrance import entrance
 
 BEAT, STUCK = 1.0, 10.0  # seconds between two beats of the server's loop, and without one

@@ -6,7 +6,7 @@ import streamlit as st
 
 from hosting import settings
 from hosting.teachers import may_teach as may
-from ui.i18n import _, language
+from ui.wording.i18n import _, language
 from viz.markdown import plain
 
 

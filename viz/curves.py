@@ -33,8 +33,8 @@ LOW = 240  # pixels: up to this height the words beside an axis take two lines
 FEW = 12  # layers, say: a wide axis of no more would name halves
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
-# Of the app's page, whose charts are scaled as a whole (ui/frame.css): Streamlit's theme (1.67) would take sizes from
-# the window in which a chart is drawn first, and keep them.
+# Of the app's page, whose charts are scaled as a whole (ui/shell/frame.css): Streamlit's theme (1.67) would take sizes
+# from the window in which a chart is drawn first, and keep them.
 WORDS, TITLES = {"size": 11.25}, {"size": 13}
 IN_PAGE: dict[str, Any] = {
     "font": WORDS, "legend": {"font": WORDS}, "hoverlabel": {"font": WORDS}, "margin": {"pad": 7.5},

@@ -18,11 +18,11 @@ from model_runner.block_questions import Architecture, Block, Part, StreamAdditi
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
 from pages.block.which_text import chosen_text
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.state import change, refuse
-from ui.wording import number, sentence
+from ui.shell.components import mount
+from ui.shell.page import PageContext, asked, translated
+from ui.state.page_state import change, refuse
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import Row
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from pages.block.architecture import ArchitectureView
-from ui.i18n import _
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.wording.i18n import _
 from viz.components.model_stages import model_stages
 from viz.stages_svg import stages_svg
 

@@ -14,13 +14,13 @@ from analysis.sentences import joined
 from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
 from pages.block.state import BlockState, Source, state
-from ui import session
-from ui.components import mount, show_heading, show_html
-from ui.controls import choose, pick
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.state import change, refuse
-from ui.wording import number, sentence
+from ui.shell.components import mount, show_heading, show_html
+from ui.shell.page import PageContext, asked, translated
+from ui.state import session
+from ui.state.controls import choose, pick
+from ui.state.page_state import change, refuse
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 

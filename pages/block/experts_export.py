@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.expert_load import loads, parameters, weight_grid
 from pages.block.experts import ExpertsView, name_of
-from ui.i18n import _
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.wording.i18n import _
 from viz.components.layer_head_map import layer_head_map
 from viz.word_map_svg import word_map_svg
 

@@ -14,13 +14,13 @@ from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
 from pages.block.which_text import one_text
-from ui.components import show_heading, show_html
-from ui.controls import pick
-from ui.i18n import _
-from ui.page import PageContext, asked
-from ui.progressive import show_chart
-from ui.state import refuse
-from ui.wording import number, sentence
+from ui.shell.components import show_heading, show_html
+from ui.shell.page import PageContext, asked
+from ui.shell.progressive import show_chart
+from ui.state.controls import pick
+from ui.state.page_state import refuse
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.chart import Line, Lines
 
 N_ = str  # marks a text for Babel without translating it here

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from pages.block.ffn import FfnView, length_name
-from ui.i18n import _
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 

@@ -17,12 +17,12 @@ from analysis.teacher_forcing import end_of
 from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
 from pages.block.state import RATES, BlockState, state
-from ui import session
-from ui.components import mount, show_heading
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.progressive import show_chart
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, asked, translated
+from ui.shell.progressive import show_chart
+from ui.state import session
+from ui.state.controls import choose
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain

@@ -7,8 +7,8 @@ import pandas as pd
 
 from pages.block.learning import LearningView
 from pages.block.state import RATES
-from ui.i18n import _
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 

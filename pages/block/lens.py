@@ -14,14 +14,14 @@ from model_runner.block_questions import LogitLens
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, Shade, state
 from pages.block.which_text import one_text
-from ui import session
-from ui.components import mount, show_html
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.progressive import show_chart
-from ui.state import change, refuse
-from ui.wording import number, sentence
+from ui.shell.components import mount, show_html
+from ui.shell.page import PageContext, asked, translated
+from ui.shell.progressive import show_chart
+from ui.state import session
+from ui.state.controls import choose
+from ui.state.page_state import change, refuse
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
 from viz.distribution import TEXTS, next_token_bars

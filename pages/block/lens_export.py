@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.logit_lens import LensMap
 from pages.block.lens import SHADES, LensView, row_labels
-from ui.i18n import _
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.wording.i18n import _
 from viz.components.layer_head_map import layer_head_map
 from viz.word_map_svg import word_map_svg
 

@@ -14,11 +14,11 @@ from model_runner.block_questions import WhatItIsMadeOf
 from pages.block.ffn import layer_of
 from pages.block.state import BlockState
 from pages.block.which_text import one_text
-from ui.components import mount, show_heading
-from ui.controls import pick
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.progressive import show_chart
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, asked, translated
+from ui.shell.progressive import show_chart
+from ui.state.controls import pick
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import Row

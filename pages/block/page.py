@@ -17,11 +17,11 @@ from pages.block.state import BlockState, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
 from pages.block.which_text import one_text
-from ui.controls import choose
-from ui.first import answer_first, draw_first, moved
-from ui.i18n import _
-from ui.page import PageContext, guarded, open_page, show_badge, show_strip
-from ui.view import View, offer
+from ui.shared.export_bundle import View, offer
+from ui.shell.fragment_first import answer_first, draw_first, moved
+from ui.shell.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 opened = open_page(two_texts=True)
 show_badge(opened)

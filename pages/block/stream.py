@@ -13,11 +13,11 @@ from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
 from pages.block.state import BlockState, Tokens, state
 from pages.block.which_text import one_text
-from ui.components import mount, show_heading
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.progressive import show_chart
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, asked, translated
+from ui.shell.progressive import show_chart
+from ui.state.controls import choose
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.joined import Joined
-from ui.page import PageContext
+from ui.shell.page import PageContext
 
 
 def one_text(opened: PageContext) -> PageContext:

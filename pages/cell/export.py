@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.cell import Cell, Push
-from ui.i18n import _
-from ui.page import PageContext
-from ui.view import View, component_page
-from ui.wording import number
+from ui.shared.export_bundle import View, component_page
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.cell_svg import Bars, Weight, cell_svg
 from viz.components.cell_steps import cell_steps
 

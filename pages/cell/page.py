@@ -10,13 +10,13 @@ from analysis.mask_effect import looks_ahead
 from pages.cell.export import cell_view
 from pages.cell.state import CellState
 from pages.cell.steps import finding, formula, show_coordinates, show_row_strip, show_steps, steps_payload
-from ui.controls import choose
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import guarded, open_page, settle, show_badge
-from ui.reading import show_reading
-from ui.state import current
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shared.help_card import show_reading
+from ui.shell.page import guarded, open_page, settle, show_badge
+from ui.state.controls import choose
+from ui.state.page_state import current
+from ui.wording.i18n import _
 
 opened, query, key = settle(open_page(two_texts=True, compressed=True))
 show_badge(opened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ui.state import setting
+from ui.state.page_state import setting
 
 N_ = str  # marks a text for Babel without translating it here
 

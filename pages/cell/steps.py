@@ -18,15 +18,16 @@ from model_runner.relative_key_bias import RelativeKeyBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
-from ui import cached, session
-from ui.components import mount
 from ui.finding import key_name, query_name
-from ui.head_views import width_of
-from ui.i18n import _
-from ui.inputs import holding, pick_one, telling
-from ui.page import PageContext, rows_of, translated
-from ui.state import change
-from ui.wording import number, sentence, with_unit
+from ui.shared import cached
+from ui.shared.head_views import width_of
+from ui.shell.components import mount
+from ui.shell.page import PageContext, rows_of, translated
+from ui.state import session
+from ui.state.inputs import holding, pick_one, telling
+from ui.state.page_state import change
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence, with_unit
 from viz.components.cell_steps import cell_steps
 from viz.components.token_strip import token_strip
 from viz.share_text import exact_digits

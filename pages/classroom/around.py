@@ -14,13 +14,13 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from classroom.room import Room
-from jobs.models_offered import labelled
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
-from ui import address, session
-from ui.components import NAMED
-from ui.frame import Entry
-from ui.i18n import _
+from ui.shell.components import NAMED
+from ui.shell.frame import Entry
+from ui.shell.models_offered import labelled
+from ui.state import session, url_state
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
@@ -47,7 +47,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
     from pages.classroom.panel import show_code, show_first, show_poll
     from pages.classroom.questions import ask, askable
-    from ui.page import PLAIN
+    from ui.shell.page import PLAIN
 
     if session.slots().get(RAN) != entry.address:  # what the page before it began with is not this one's
         session.slots()[PLAIN] = entry.plain
@@ -61,21 +61,21 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         st.warning(plain(_(problem)))
     place = entry.address, session.model(), session.text()
     seen: set[int] = session.slots().setdefault(SEEN, set())
-    look = *place, *map(address.written, address.LESSON)
+    look = *place, *map(url_state.written, url_state.LESSON)
     if session.slots().get(CODE) in (True, look):
         session.slots()[CODE] = look
-        address.write()
+        url_state.write()
         show_code(room)
         return
     session.slots().pop(CODE, None)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
     if room.poll is not None:
         if room.poll.state == "revealed" and room.poll.question.text == session.text():
             seen.add(hash(place))  # one that is dropped before leaves the page where it was: not shown yet
-        address.write()
+        url_state.write()
         shown = {"title": room.poll.question.words, "subtitle": "", "page": POLL}
         _followed(room, shown, entry, lambda: show_poll(room))
     elif room.asks_first and hash(place) not in seen and askable():
-        address.write()
+        url_state.write()
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": FIRST}
         _followed(room, shown, entry, lambda: show_first(lambda: seen.add(hash(place))))
     else:
@@ -91,7 +91,7 @@ def _run(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    from ui.page import CHANGED  # the engine is imported only after the frame is painted
+    from ui.shell.page import CHANGED  # the engine is imported only after the frame is painted
 
     for name in (OF_TEXT, LESSON, NAMED, CHANGED):
         session.slots().pop(name, None)
@@ -114,8 +114,8 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
 def _changes() -> str:
     """By what the model is another than its own, on this page or on every page."""
     from pages.classroom.changes import in_words  # the engine is imported only after the frame is painted
-    from ui import edit_list
-    from ui.page import CHANGED, PLAIN
+    from ui.shell.page import CHANGED, PLAIN
+    from ui.state import edit_list
 
     carried = edit_list.held() if session.carried() and not session.slots().get(PLAIN) else ()
     return in_words(session.slots().get(CHANGED, carried))
@@ -123,7 +123,7 @@ def _changes() -> str:
 
 def _model_name() -> str:
     model = session.model()
-    return "" if model == address.DEFAULT_MODEL else labelled([model], _)[model]
+    return "" if model == url_state.DEFAULT_MODEL else labelled([model], _)[model]
 
 
 def _show_way_back() -> None:

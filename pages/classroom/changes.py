@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit
-from ui.i18n import _
+from ui.wording.i18n import _
 
 MOST_EDITS = 6  # that are named
 

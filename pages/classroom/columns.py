@@ -9,8 +9,8 @@ from statistics import mean, median
 
 from classroom.number_groups import NumberGroups, number_groups
 from classroom.poll import Bar, Poll
-from ui.i18n import _
-from ui.wording import number
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.distribution import percent
 from viz.share_text import share_digits as hundredths
 

@@ -8,8 +8,8 @@ import streamlit as st
 
 from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
-from ui import session
-from ui.i18n import _
+from ui.state import session
+from ui.wording.i18n import _
 
 ENDING = "class_ending"  # in the session's slots
 

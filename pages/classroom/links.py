@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from classroom.codes import normalized
-from ui import address
+from ui.state import url_state
 
 ROOM = "room"  # the part of an address that leads back to the class
 HERE = ("127.0.0.1", "localhost", "::1")
@@ -32,10 +32,10 @@ def only_here() -> bool:
 
 def address_of_page(page: str, code: str) -> str:
     """The page with all that the session looks at, for somebody who comes from a room and may go back there."""
-    return f"/{page}?{urlencode(address.parts() | {ROOM: code})}"
+    return f"/{page}?{urlencode(url_state.parts() | {ROOM: code})}"
 
 
 def way_back() -> str | None:
     """The class that this reader came from, if the address says so."""
-    code = normalized(address.written(ROOM) or "")
+    code = normalized(url_state.written(ROOM) or "")
     return None if code is None else f"{base_path()}/join/{code}"

@@ -15,9 +15,9 @@ from classroom.room import Room
 from pages.classroom import ending, sidebar
 from pages.classroom.columns import Column, columns_of
 from pages.classroom.links import join_link, only_here
-from ui import session
-from ui.i18n import _
-from ui.progressive import show_chart
+from ui.shell.progressive import show_chart
+from ui.state import session
+from ui.wording.i18n import _
 from viz.chart import Bars, on_one_scale
 
 N_ = str  # marks a text for Babel without translating it here

@@ -19,11 +19,12 @@ from model_runner import RunnerError
 from model_runner.edits import ScaledHead
 from pages.classroom.changes import in_words
 from pages.classroom.sidebar import PROBLEM
-from ui import cached, session
-from ui.head_views import sink_note
-from ui.i18n import _
-from ui.page import PLAIN, PageContext, announced, edited, open_page, settle, show_stage
-from ui.wording import sentence
+from ui.shared import cached
+from ui.shared.head_views import sink_note
+from ui.shell.page import PLAIN, PageContext, announced, edited, open_page, settle, show_stage
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -12,9 +12,9 @@ from classroom.frames import Refused
 from classroom.room import Room
 from pages.classroom import ending
 from pages.classroom.links import base_path
-from ui import session
-from ui.components import mount
-from ui.i18n import _
+from ui.shell.components import mount
+from ui.state import session
+from ui.wording.i18n import _
 from viz.components.room_link import room_link
 from viz.markdown import plain
 

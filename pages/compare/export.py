@@ -10,7 +10,6 @@ from analysis.alignment import Piece
 from analysis.joined import Joined
 from analysis.matrix_change import MatrixChange
 from analysis.tables import side_by_side
-from jobs.take_away import joining
 from model_runner.python_lines import request_line, runner_line
 from pages.compare.maps import Maps
 from pages.compare.matrices import bars, matrix_table
@@ -18,9 +17,10 @@ from pages.compare.names import names_of
 from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, metrics_title, next_html
 from pages.compare.state import state
 from pages.compare.tokens import Cuts, counts_table, strips
-from ui.i18n import _
-from ui.page import PageContext
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+from ui.wording.provenance import joining
 from viz.aligned_tokens import aligned_svg
 from viz.chart import Bars
 from viz.chart_svg import charts_svg

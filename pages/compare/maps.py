@@ -16,13 +16,14 @@ from analysis.number_text import error_size
 from analysis.sentences import joined
 from pages.compare.names import names_of, note_of
 from pages.compare.state import state
-from ui import cached, place, session
-from ui.components import mount, name_figure
 from ui.finding import show_finding
-from ui.head_views import sink_note
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.wording import number
+from ui.shared import cached
+from ui.shared.head_views import sink_note
+from ui.shell.components import mount, name_figure
+from ui.shell.page import PageContext, translated
+from ui.state import selection, session
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.head_map import head_map as map_component
 
 N_ = str  # marks a text for Babel without translating it here
@@ -158,11 +159,13 @@ def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> dict[str,
         if edges is None or [*edges] == [0, count] * 2:
             session.move(window=None)
             return
-        spans = [[view.pieces[place].a for place in one.places[first:last]] for first, last in (edges[:2], edges[2:])]
+        spans = [
+            [view.pieces[selection].a for selection in one.places[first:last]] for first, last in (edges[:2], edges[2:])
+        ]
         runs = [[run for run in span if run is not None] for span in spans]
         if all(runs):
             queries, keys = runs
-            session.move(window=place.Window(queries[0][0], queries[-1][-1] + 1, keys[0][0], keys[-1][-1] + 1))
+            session.move(window=selection.Window(queries[0][0], queries[-1][-1] + 1, keys[0][0], keys[-1][-1] + 1))
 
     return {"cell": pin, "window": zoom}
 

@@ -8,10 +8,10 @@ import streamlit as st
 from analysis.matrix_change import MatrixChange, matrix_changes
 from model_runner.projection_questions import LayerMatrices
 from pages.compare.names import names_of
-from ui.components import show_heading
-from ui.i18n import _
-from ui.page import PageContext, asked
-from ui.wording import number
+from ui.shell.components import show_heading
+from ui.shell.page import PageContext, asked
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.chart import Bars
 from viz.curves import CONFIG, figure
 

@@ -6,11 +6,11 @@ from analysis.aligned_heads import AlignedHeads
 from analysis.alignment import Piece
 from analysis.joined import Joined
 from analysis.sentences import joined
-from jobs.models_offered import labelled
 from model_runner import Capture
 from model_runner.text_errors import NotOverOneText
-from ui.i18n import _
-from ui.page import PageContext
+from ui.shell.models_offered import labelled
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 MOST_OF_A_TEXT = 44  # characters, in a name
 

@@ -18,12 +18,13 @@ from attention.metrics import METRICS, Metric
 from model_runner import Runner
 from pages.compare.names import names_of
 from pages.compare.state import state
-from ui import cached, session
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.what_if import output_name
-from ui.wording import number
+from ui.shared import cached
+from ui.shared.what_if import output_name
+from ui.shell.components import show_html
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.distribution import TEXTS
 from viz.paired_bars import Pair, paired_bars
 from viz.share_text import share_digits

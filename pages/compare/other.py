@@ -15,24 +15,25 @@ from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
 from hosting.listed import listed_models
-from jobs.model_name import CUT, model_named
-from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked
-from jobs.stages import in_words
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked, NoAdapter
 from model_runner.errors import Cancelled, NotVerified
 from model_runner.hub_errors import HubNotAsked
 from pages.compare.state import MOST_CHARACTERS, SWITCHED, CompareState, state
-from ui import cached, session
-from ui.controls import pick
-from ui.head_views import width_of
-from ui.i18n import _
-from ui.inputs import holding, pick_one, telling
-from ui.outside_vocabulary import TRANSLATOR, offer_known_text
-from ui.page import PageContext, announced, offer_to_fetch
-from ui.state import address_of, change, refuse
-from ui.wording import sentence
+from ui.shared import cached
+from ui.shared.head_views import width_of
+from ui.shared.outside_vocabulary import TRANSLATOR, offer_known_text
+from ui.shell.models_offered import labelled, offered
+from ui.shell.page import PageContext, announced, offer_to_fetch
+from ui.state import session
+from ui.state.controls import pick
+from ui.state.inputs import holding, pick_one, telling
+from ui.state.page_state import address_of, change, refuse
+from ui.wording.i18n import _
+from ui.wording.loading_stages import in_words
+from ui.wording.model_name import CUT, model_named
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 SIDE = "B · "  # before what is said of its model

@@ -11,10 +11,10 @@ from pages.compare.other import show_other
 from pages.compare.reading import explain
 from pages.compare.state import CompareState, state
 from pages.compare.tokens import show_tokens
-from ui.controls import choose, switch
-from ui.i18n import _
-from ui.page import PageContext, guarded, open_page, show_badge, show_strip
-from ui.view import View, offer
+from ui.shared.export_bundle import View, offer
+from ui.shell.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose, switch
+from ui.wording.i18n import _
 
 opened = open_page(two_texts=True)
 show_badge(opened)

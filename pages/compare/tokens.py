@@ -11,10 +11,10 @@ from analysis.aligned_heads import sides_of
 from analysis.alignment import Piece, aligned
 from model_runner import Capture
 from pages.compare.names import is_written, model_of
-from ui import cached
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.shared import cached
+from ui.shell.components import show_html
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz.aligned_tokens import TEXTS, Block, aligned_tokens
 
 MOST_TOKENS = 1000  # of a side: longer ones are no picture

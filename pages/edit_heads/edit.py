@@ -26,15 +26,15 @@ from pages.edit_heads import edit_controls
 from pages.edit_heads.edit_texts import Texts, show_texts
 from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, named, own
 from pages.edit_heads.state import state
-from ui import edit_list, session
-from ui.class_scores import show_class_change
-from ui.components import mount, name_figure, show_heading
-from ui.head_views import DrawnHead
-from ui.i18n import _
-from ui.page import PageContext, edited, translated
-from ui.reading import show_reading
-from ui.what_if import ROUNDING, Clicked, drift_of, next_finding, show_change, show_map, show_maps
-from ui.wording import number, sentence
+from ui.shared.class_scores import show_class_change
+from ui.shared.head_views import DrawnHead
+from ui.shared.help_card import show_reading
+from ui.shared.what_if import ROUNDING, Clicked, drift_of, next_finding, show_change, show_map, show_maps
+from ui.shell.components import mount, name_figure, show_heading
+from ui.shell.page import PageContext, edited, translated
+from ui.state import edit_list, session
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 

@@ -27,13 +27,13 @@ from model_runner.edits import (
 from model_runner.errors import EditNotPossible, NoSuchPlace, Reason, UserFacingError
 from pages.edit_heads.of_attention import counted, named
 from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
-from ui import edit_list, session
-from ui.controls import choose, number, pick
-from ui.i18n import _
-from ui.inputs import holding, telling
-from ui.page import PageContext
-from ui.state import address_of, change, refuse, setting_of
-from ui.wording import sentence
+from ui.shell.page import PageContext
+from ui.state import edit_list, session
+from ui.state.controls import choose, number, pick
+from ui.state.inputs import holding, telling
+from ui.state.page_state import address_of, change, refuse, setting_of
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here

@@ -8,12 +8,12 @@ import pandas as pd
 
 from analysis.tables import labelled
 from pages.edit_heads.edit import EditView
-from ui.class_scores import class_change_table
-from ui.i18n import _
-from ui.page import PageContext
-from ui.tables import show_tables
-from ui.view import offer
-from ui.what_if import change_view, output_name
+from ui.shared.class_scores import class_change_table
+from ui.shared.export_bundle import offer
+from ui.shared.tables import show_tables
+from ui.shared.what_if import change_view, output_name
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 
 def edit_tables(opened: PageContext, found: EditView) -> dict[str, pd.DataFrame]:

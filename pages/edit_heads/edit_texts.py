@@ -9,15 +9,15 @@ from html import escape
 import streamlit as st
 
 from analysis.kv_drop import first_difference
-from jobs.continuations import Continuations
-from jobs.equal_words import equal_up_to
 from model_runner import GenerateRequest, RunnerError, Token
 from model_runner.edits import Edit
-from ui import session
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext
-from ui.wording import sentence
+from ui.shared.continuations import Continuations
+from ui.shell.components import show_html
+from ui.shell.page import PageContext
+from ui.state import session
+from ui.wording.equal_words import equal_up_to
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.continuations import Way, continuations
 
 CONTINUED = 12  # tokens

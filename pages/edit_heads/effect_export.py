@@ -7,9 +7,9 @@ import pandas as pd
 from analysis.color_scale import change_extent
 from model_runner.python_lines import python_start
 from pages.edit_heads.effects import ANSWERS, Effects, agreement, meaning_of, payload_of, target_name
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz import figure_svg
 from viz.components.layer_head_map import layer_head_map
 from viz.export import map_svg

@@ -22,13 +22,13 @@ from jobs.pull import Pull
 from model_runner.errors import NoLogits
 from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.tokens import class_of, show_tokens, token_of
-from ui import session
-from ui.components import mount, show_heading, show_html
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.progressive import progressive, show_progress
-from ui.reading import show_reading
-from ui.wording import number, sentence
+from ui.shared.help_card import show_reading
+from ui.shell.components import mount, show_heading, show_html
+from ui.shell.page import PageContext, translated
+from ui.shell.progressive import progressive, show_progress
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.distribution import percent
 from viz.markdown import plain

@@ -15,9 +15,9 @@ import streamlit as st
 from analysis.joined import as_drawn, first_query, lowered, same_tokens, speaking
 from model_runner.edit_list import Cell
 from model_runner.edits import Edit, OfAttention, OneEdit, check_cells, edits_of
-from ui import session
-from ui.i18n import _
-from ui.page import PageContext, show_stage
+from ui.shell.page import PageContext, show_stage
+from ui.state import session
+from ui.wording.i18n import _
 
 MOST_SAID = 24  # characters
 

@@ -8,10 +8,10 @@ from pages.edit_heads.of_attention import up_to_query
 from pages.edit_heads.patch_export import patches_view
 from pages.edit_heads.patching import show_patches
 from pages.edit_heads.state import EditHeadsState, state
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_strip
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 opened = open_page(plain_model=True, two_texts=True)
 show_badge(opened)

@@ -10,9 +10,9 @@ from jobs.patching import Setting
 from model_runner.python_lines import python_start
 from model_runner.request import CaptureRequest
 from pages.edit_heads.patching import Patches, payload_of
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz import figure_svg
 from viz.components.layer_head_map import layer_head_map
 from viz.export import map_svg

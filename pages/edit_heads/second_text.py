@@ -12,17 +12,17 @@ from analysis.joined import apart, reading
 from analysis.patching import same_text
 from analysis.sentences import joined
 from jobs.second_text import Kept, Say, read, suggestion
-from jobs.stages import STAGES
 from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
 from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
-from ui import session
-from ui.components import show_html
-from ui.i18n import _
-from ui.inputs import holding, telling
-from ui.page import PageContext
-from ui.state import address_of, change
-from ui.wording import sentence
+from ui.shell.components import show_html
+from ui.shell.page import PageContext
+from ui.state import session
+from ui.state.inputs import holding, telling
+from ui.state.page_state import address_of, change
+from ui.wording.i18n import _
+from ui.wording.loading_stages import STAGES
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 from viz.text_pair import text_pair
 from viz.token_text import shortened

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from jobs.patching import Kind
-from ui.state import current, setting
+from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 

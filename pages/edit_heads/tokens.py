@@ -8,14 +8,14 @@ from html import escape
 import streamlit as st
 
 from analysis.joined import speaking
-from jobs.typed_token import typed_token
 from model_runner.errors import NoSuchPlace, RunnerError
 from pages.edit_heads.state import EditHeadsState, state
-from ui import address
-from ui.inputs import pick_one
-from ui.page import PageContext
-from ui.state import address_of, change, refuse
-from ui.wording import sentence
+from ui.shared.typed_token import typed_token
+from ui.shell.page import PageContext
+from ui.state import url_state
+from ui.state.inputs import pick_one
+from ui.state.page_state import address_of, change, refuse
+from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -37,7 +37,7 @@ def token_of(opened: PageContext, name: str, usual: int) -> int:
         refuse(EditHeadsState, name, sentence(error))
         return usual
     _hold(name, token, usual)
-    address.write()
+    url_state.write()
     return token
 
 

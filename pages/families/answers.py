@@ -16,15 +16,15 @@ from analysis.units import character_units
 from jobs.families import MODEL_OF, Guess, ReadBy
 from pages.families.readings import PREFIX, hidden_word, prefix_length
 from pages.families.state import FamiliesState
-from ui import place, session
-from ui.components import show_html
-from ui.controls import pick, slider
-from ui.i18n import _
-from ui.inputs import choose_one, holding, telling
-from ui.outside_vocabulary import offer_known_text
-from ui.page import translated
-from ui.state import change
-from ui.what_if import output_name
+from ui.shared.outside_vocabulary import offer_known_text
+from ui.shared.what_if import output_name
+from ui.shell.components import show_html
+from ui.shell.page import translated
+from ui.state import selection, session
+from ui.state.controls import pick, slider
+from ui.state.inputs import choose_one, holding, telling
+from ui.state.page_state import change
+from ui.wording.i18n import _
 from viz.distribution import TEXTS, next_token_bars
 from viz.forced_table import TEXTS as FORCED_TEXTS
 from viz.forced_table import Row, forced_table
@@ -64,9 +64,9 @@ def _ask_target(read: ReadBy) -> None:
         _("what is written"),
         held,
         key=holding("family_target", held),
-        max_chars=place.MOST_WRITTEN,
+        max_chars=selection.MOST_WRITTEN,
         placeholder=_("it writes: {text}").format(text=read.free),
-        on_change=telling("family_target", lambda typed: change(place.Beside, target=typed.strip())),
+        on_change=telling("family_target", lambda typed: change(selection.Beside, target=typed.strip())),
         label_visibility="collapsed",
     )
 
@@ -78,7 +78,7 @@ def choose_attention() -> None:
 
 
 def _look_at(attention: str) -> None:
-    change(place.Beside, attention=attention)
+    change(selection.Beside, attention=attention)
     change(FamiliesState, head=None, query=None, key=None, window=None)
 
 
@@ -147,7 +147,7 @@ def _offer_target(read: ReadBy) -> None:
 
 
 def _force(target: str) -> None:
-    change(place.Beside, target=target)
+    change(selection.Beside, target=target)
     change(FamiliesState, query=None, key=None, window=None)
 
 

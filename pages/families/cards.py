@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from analysis.families import Kind
 from analysis.sentences import joined
 from jobs.families import MODEL_OF
-from jobs.models_offered import EMBEDDED
 from pages.families.readings import OfKind
 from pages.families.state import open_kind
-from ui import session
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.shell.components import mount
+from ui.shell.models_offered import EMBEDDED
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
 from viz.components.family_masks import family_masks
 
 N_ = str  # marks a text for Babel without translating it here

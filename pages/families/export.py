@@ -14,11 +14,11 @@ from jobs.families import Guess, Said
 from pages.families.cards import TITLES
 from pages.families.readings import OfKind
 from pages.families.sentences import python_lines
-from ui.head_export import head_view
-from ui.head_views import DrawnHead
-from ui.i18n import _
-from ui.view import View, arrays_of
-from ui.what_if import output_name
+from ui.shared.export_bundle import View, arrays_of
+from ui.shared.head_export import head_view
+from ui.shared.head_views import DrawnHead
+from ui.shared.what_if import output_name
+from ui.wording.i18n import _
 
 
 def kind_view(drawn: DrawnHead, one: OfKind) -> View:

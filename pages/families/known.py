@@ -8,8 +8,8 @@ import streamlit as st
 
 from analysis.families_published import KNOWN, Known
 from pages.families.cards import TITLES
-from ui.components import show_html
-from ui.i18n import _
+from ui.shell.components import show_html
+from ui.wording.i18n import _
 
 
 def show_known() -> None:

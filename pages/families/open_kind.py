@@ -17,7 +17,6 @@ from analysis.opening import opening_query
 from analysis.read_head import WEIGHTS, read_head
 from analysis.stories import first_head
 from jobs.families import MODEL_OF, ReadBy
-from jobs.models_offered import EMBEDDED
 from model_runner import Capture, RunnerError
 from model_runner.capture import index
 from model_runner.runner import ModelInfo
@@ -25,15 +24,17 @@ from pages.families.answers import choose_attention
 from pages.families.readings import OfKind
 from pages.families.sentences import choose_part, in_view, show_shares
 from pages.families.state import FamiliesState, state
-from ui import cached, place, session
-from ui.components import mount, show_heading
-from ui.controls import pick
 from ui.finding import key_name, query_name, show_finding
-from ui.head_views import DrawnHead, draw_head, show_map, sink_note, strongest, summary
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.state import change, refuse
-from ui.wording import number, sentence
+from ui.shared import cached
+from ui.shared.head_views import DrawnHead, draw_head, show_map, sink_note, strongest, summary
+from ui.shell.components import mount, show_heading
+from ui.shell.models_offered import EMBEDDED
+from ui.shell.page import PageContext, translated
+from ui.state import selection, session
+from ui.state.controls import pick
+from ui.state.page_state import change, refuse
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.components.head_map import head_map as map_component
 
 HEIGHT = 360  # pixels of a map
@@ -174,6 +175,6 @@ def _events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
         rows, columns = view.total
         whole = edges is None or list(edges) == [0, rows, 0, columns]
         moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
-        change(FamiliesState, window=None if whole else place.Window(*moved))
+        change(FamiliesState, window=None if whole else selection.Window(*moved))
 
     return {"cell": pin, "window": zoom}

@@ -14,11 +14,11 @@ from pages.families.open_kind import context_of, show_open, show_own
 from pages.families.reading import explain
 from pages.families.readings import of_every_kind
 from pages.families.state import FamiliesState, state
-from ui import session
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import check_again, guarded, open_page, show_badge
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shell.page import check_again, guarded, open_page, show_badge
+from ui.state import session
+from ui.state.controls import choose
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 opened = open_page(plain_model=True, two_texts=True)

@@ -9,17 +9,18 @@ from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_ma
 from attention.patterns import BY_NAME
 from hosting.listed import listed_models
 from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
-from jobs.models_offered import EMBEDDED
-from jobs.stages import STAGES
 from model_runner import CaptureRequest, Runner, RunnerError
 from model_runner.edits import Masked
 from model_runner.errors import EmptyText
 from pages.families.state import FamiliesState, state
-from ui import cached, session
-from ui.i18n import _
-from ui.page import PageContext
-from ui.state import refuse
-from ui.wording import sentence
+from ui.shared import cached
+from ui.shell.models_offered import EMBEDDED
+from ui.shell.page import PageContext
+from ui.state import session
+from ui.state.page_state import refuse
+from ui.wording.i18n import _
+from ui.wording.loading_stages import STAGES
+from ui.wording.sentences import sentence
 
 PREFIX = BY_NAME["prefix"]
 

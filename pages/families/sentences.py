@@ -12,10 +12,10 @@ from analysis.read_head import ReadHead
 from analysis.segments import Part, part_cells, shares
 from model_runner.tokens import second_starts
 from pages.families.state import FamiliesState, state
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import PageContext
-from ui.wording import number
+from ui.shell.page import PageContext
+from ui.state.controls import choose
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 
 N_ = str  # marks a text for Babel without translating it here
 

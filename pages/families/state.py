@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from analysis.families import Kind
 from analysis.segments import Part
 from jobs.families import MODEL_OF
-from ui.place import FAR, Window
-from ui.state import change, current, setting
+from ui.state.page_state import change, current, setting
+from ui.state.selection import FAR, Window
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -10,7 +10,7 @@ from jobs.waiting import waited
 from model_runner import RunnerError
 from model_runner.kv import CachedLayer
 from model_runner.questions import CacheLayers
-from ui import cached
+from ui.shared import cached
 
 
 def cache_growth(film: Film) -> CacheGrowth | None:

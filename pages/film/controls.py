@@ -8,13 +8,13 @@ import streamlit as st
 
 from model_runner.transforms import Sampling
 from pages.film.state import LONGEST, FilmState, state
-from ui import session
-from ui.components import leave_for
-from ui.controls import number, slider, switch
-from ui.i18n import _
-from ui.page import PageContext
-from ui.place import Beside
-from ui.sampling_settings import SamplingA, current
+from ui.shared.sampling_settings import SamplingA, current
+from ui.shell.components import leave_for
+from ui.shell.page import PageContext
+from ui.state import session
+from ui.state.controls import number, slider, switch
+from ui.state.selection import Beside
+from ui.wording.i18n import _
 
 NEXT_TOKEN = Path(__file__).parents[1] / "next_token" / "page.py"
 WHOLE = 2**53 - 1  # a box for numbers holds none beyond it

@@ -9,9 +9,9 @@ from jobs.film import Film
 from model_runner.python_lines import imports_of, runner_line, sound_import, sound_line
 from pages.film.tables import position_in_view, tables_of
 from pages.film.views import film_payload, frames_of, words_of
-from ui.i18n import _
-from ui.page import PageContext
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 from viz.components.film import film as picture
 from viz.components.film.frame_svg import frame_svg
 from viz.export import standalone_html

@@ -17,13 +17,13 @@ from model_runner import Capture, RunnerError
 from model_runner.errors import CannotContinue, NoLogits
 from pages.film.state import FilmState, forced, newest, state
 from pages.film.ways import with_others, written
-from ui import address, session
-from ui.hearing import own_sound
-from ui.i18n import _
-from ui.page import PageContext, show_stage
-from ui.sampling_settings import SamplingA, current, values_of
-from ui.state import keep
-from ui.wording import sentence
+from ui.shared.sampling_settings import SamplingA, current, values_of
+from ui.shell.page import PageContext, show_stage
+from ui.state import session, url_state
+from ui.state.page_state import keep
+from ui.state.session_sound import own_sound
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 _ABOUT = "film_about"  # the text, the model and the sound that the film was of
@@ -42,7 +42,7 @@ def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContex
         session.jobs().weigh("film", session.kept())
     except RunnerError as error:
         session.slots()["status"].empty()
-        address.write()
+        url_state.write()
         if isinstance(error, CannotContinue | NoLogits):
             controls.empty()
         st.warning(plain(sentence(error)))
@@ -99,7 +99,7 @@ def remember(film: Film) -> None:
     frame = None if film.at == newest(way.steps) else film.at
     beam = bool(way.forced) and way.how == "beam"
     keep(FilmState, forced=way.forced, steps=way.steps, frame=frame, beam=beam, ways=written(ways, index))
-    address.write()
+    url_state.write()
 
 
 def _prompt_of(opened: PageContext) -> Capture:

@@ -6,11 +6,11 @@ from pages.film.controls import show_controls
 from pages.film.export import film_view
 from pages.film.opening import open_film
 from pages.film.views import show_film
-from ui.i18n import _
-from ui.open_text import offer_open_text
-from ui.page import open_page, show_badge
-from ui.reading import show_reading
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shared.help_card import show_reading
+from ui.shared.open_text import offer_open_text
+from ui.shell.page import open_page, show_badge
+from ui.wording.i18n import _
 
 opened = open_page(address=False, two_texts=True)  # a setting that changes makes another film: one step of Back
 offer_open_text(opened.capture)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jobs.address_reading import NO_NUMBER, Unreadable
-from ui.state import current, refuse, setting
-from ui.wording import sentence
+from ui.state.page_state import current, refuse, setting
+from ui.state.url_parsing import NO_NUMBER, Unreadable
+from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 

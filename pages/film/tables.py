@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.film import attention_rows
 from jobs.film import Film
-from ui.i18n import _
-from ui.page import PageContext
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from jobs.film import Film
-from jobs.typed_token import typed_token
 from model_runner.errors import UserFacingError
-from ui.i18n import _
-from ui.wording import sentence
+from ui.shared.typed_token import typed_token
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 LONGEST = 100  # characters, of which no token has as many

@@ -32,11 +32,12 @@ from pages.film.cache import cache_growth
 from pages.film.opening import remember
 from pages.film.state import FilmState, state
 from pages.film.typed import show_refusal, show_typing
-from ui import cached, session
-from ui.components import leave_for, mount
-from ui.i18n import _
-from ui.page import PageContext, check_again, guarded, translated
-from ui.state import keep
+from ui.shared import cached
+from ui.shell.components import leave_for, mount
+from ui.shell.page import PageContext, check_again, guarded, translated
+from ui.state import session
+from ui.state.page_state import keep
+from ui.wording.i18n import _
 from viz.components.film import film as picture
 from viz.components.token_tree import token_tree as tree_picture
 from viz.share_text import LEAST

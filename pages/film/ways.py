@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.address_reading import NO_CHOICE, Unreadable, read, short
-from jobs.address_value import write
 from jobs.film_ways import Way
 from model_runner.errors import BadSetting
 from model_runner.transforms import DEFAULT, Sampling, with_newer
 from pages.film.state import LONGEST_WAYS, FilmState, checked, state
-from ui.sampling_settings import SamplingA, values_of
-from ui.state import fields, refuse
-from ui.wording import sentence
+from ui.shared.sampling_settings import SamplingA, values_of
+from ui.state.page_state import fields, refuse
+from ui.state.url_parsing import NO_CHOICE, Unreadable, read, short
+from ui.state.url_values import write
+from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 

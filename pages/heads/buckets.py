@@ -7,9 +7,9 @@ from html import escape
 import pandas as pd
 
 from analysis.keys_seen import buckets_of
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext
+from ui.shell.components import show_html
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 
 def show_buckets(opened: PageContext) -> None:

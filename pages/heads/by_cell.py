@@ -11,14 +11,15 @@ import streamlit as st
 
 from analysis.cell_ranking import CellRanking, cell_ranking
 from analysis.joined import first_query, n_looked_at
-from ui import cached, session
-from ui.components import mount, show_heading
-from ui.first import answer_first
-from ui.head_views import DrawnHead, strongest
-from ui.i18n import _
-from ui.inputs import holding, pick_one, telling
-from ui.page import PageContext, translated
-from ui.view import View, arrays_of, caption
+from ui.shared import cached
+from ui.shared.export_bundle import View, arrays_of, caption
+from ui.shared.head_views import DrawnHead, strongest
+from ui.shell.components import mount, show_heading
+from ui.shell.fragment_first import answer_first
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.state.inputs import holding, pick_one, telling
+from ui.wording.i18n import _
 from viz.components.head_bars import head_bars
 from viz.export import csv_bytes
 from viz.token_text import lone_spaces

@@ -10,10 +10,10 @@ import streamlit as st
 
 from analysis.chosen_keys import IndexRow, index_row
 from model_runner import RunnerError
-from ui.i18n import _
-from ui.page import PageContext
-from ui.view import View, arrays_of
-from ui.wording import number, sentence
+from ui.shared.export_bundle import View, arrays_of
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.chart import Line, Lines
 from viz.curves import CONFIG, page_figure
 from viz.markdown import plain

@@ -11,11 +11,11 @@ from analysis.class_scores import class_scores
 from analysis.head_grid import HeadGrid
 from attention.metrics import METRICS, Metric
 from pages.heads.buckets import bucket_table
-from ui.class_scores import class_table
-from ui.head_export import head_view
-from ui.head_views import DrawnHead
-from ui.i18n import _
-from ui.view import View, arrays_of, caption
+from ui.shared.class_scores import class_table
+from ui.shared.export_bundle import View, arrays_of, caption
+from ui.shared.head_export import head_view
+from ui.shared.head_views import DrawnHead
+from ui.wording.i18n import _
 from viz.export import csv_bytes, npz_bytes
 from viz.grid_svg import grid_svg
 

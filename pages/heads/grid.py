@@ -11,12 +11,12 @@ from analysis.head_names import group_size
 from attention.metrics import Metric
 from model_runner.capture import COMPRESSED
 from pages.heads.state import HeadsState, Other
-from ui import session
-from ui.components import mount, name_figure
-from ui.first import answer_first
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.wording import with_unit
+from ui.shell.components import mount, name_figure
+from ui.shell.fragment_first import answer_first
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import with_unit
 from viz.components.head_grid import head_grid as grid_component
 
 

@@ -9,10 +9,10 @@ from analysis.opening import opening_query
 from analysis.sentences import joined
 from analysis.stories import why_first
 from model_runner.capture import COMPRESSED
-from ui import cached
-from ui.i18n import _
-from ui.page import PageContext
-from ui.wording import number
+from ui.shared import cached
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here

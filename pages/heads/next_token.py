@@ -6,12 +6,12 @@ from analysis.comparison import output_position
 from analysis.joined import first_query
 from analysis.next_token import end_of_text, next_tokens
 from model_runner import Token
-from ui import cached
-from ui.class_scores import show_classes
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.what_if import output_name
+from ui.shared import cached
+from ui.shared.class_scores import show_classes
+from ui.shared.what_if import output_name
+from ui.shell.components import show_html
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz.distribution import TEXTS, next_token_bars
 
 

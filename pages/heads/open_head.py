@@ -20,13 +20,14 @@ from model_runner import Capture
 from model_runner.capture import COMPRESSED
 from pages.heads.state import BY_NAME, Other
 from pages.heads.varied import varied_words
-from ui import cached, session
-from ui.components import mount
 from ui.finding import key_name, query_name
-from ui.head_views import DrawnHead, sink_note, strongest
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.wording import number, with_unit
+from ui.shared import cached
+from ui.shared.head_views import DrawnHead, sink_note, strongest
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import number, with_unit
 from viz.components.token_lines import token_lines
 from viz.distribution import percent
 from viz.token_text import lone_spaces

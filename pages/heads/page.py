@@ -12,16 +12,16 @@ from pages.heads.next_token import show_next
 from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
-from ui import cached
-from ui.controls import choose, pick, switch
 from ui.finding import show_finding
-from ui.first import draw_first, moved
-from ui.head_views import DrawnHead, show_map
-from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_strip
-from ui.state import current
-from ui.strip_shade import bars_of, shade_by_row
-from ui.view import offer
+from ui.shared import cached
+from ui.shared.export_bundle import offer
+from ui.shared.head_views import DrawnHead, show_map
+from ui.shared.strip_shade import bars_of, shade_by_row
+from ui.shell.fragment_first import draw_first, moved
+from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose, pick, switch
+from ui.state.page_state import current
+from ui.wording.i18n import _
 
 opened = open_page(two_texts=True, compressed=True)
 show_badge(opened)

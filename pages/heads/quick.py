@@ -13,12 +13,12 @@ from analysis.read_head import ReadHead
 from jobs.quick_head import QuickHead
 from model_runner import Capture
 from pages.heads.state import HeadsState, Other
-from ui import session
-from ui.components import mount
-from ui.head_views import DrawnHead, draw_head
-from ui.i18n import in_this_language, language
-from ui.page import PageContext
-from ui.place import Window
+from ui.shared.head_views import DrawnHead, draw_head
+from ui.shell.components import mount
+from ui.shell.page import PageContext
+from ui.state import session
+from ui.state.selection import Window
+from ui.wording.i18n import in_this_language, language
 from viz.components.quick_head import quick_head
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
-from ui.i18n import _
-from ui.page import PageContext
-from ui.reading import show_reading
+from ui.shared.help_card import show_reading
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 SOURCE = "Vaswani et al. 2017, arXiv:1706.03762"
 

@@ -12,10 +12,10 @@ from analysis.head_names import head_name
 from analysis.joined import first_query
 from attention.metrics import METRICS, Metric
 from model_runner.substitution import NoSoftmax
-from ui.i18n import _
-from ui.page import PageContext
-from ui.state import refuse, setting
-from ui.wording import sentence
+from ui.shell.page import PageContext
+from ui.state.page_state import refuse, setting
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here

@@ -27,12 +27,12 @@ from analysis.stories import (
     evidence_of,
     varied_in,
 )
-from ui import cached
 from ui.finding import key_name, query_name
-from ui.head_views import DrawnHead
-from ui.i18n import _
-from ui.page import PageContext
-from ui.wording import number
+from ui.shared import cached
+from ui.shared.head_views import DrawnHead
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.distribution import percent
 from viz.token_text import lone_spaces
 

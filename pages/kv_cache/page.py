@@ -11,10 +11,10 @@ from pages.kv_cache.reading import explain
 from pages.kv_cache.sizes import show_sizes, sizes
 from pages.kv_cache.state import KvCacheState, state
 from pages.kv_cache.what_if import ask, show_what_if
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_strip
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -12,14 +12,14 @@ import streamlit as st
 from jobs.race import RaceRun, begins_with
 from model_runner.text_errors import little_room, no_room
 from pages.kv_cache.state import KvCacheState, state
-from ui import session
-from ui.components import show_heading, show_html
-from ui.controls import pick
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import PageContext
-from ui.progressive import progressive, show_chart
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.shell.components import show_heading, show_html
+from ui.shell.page import PageContext
+from ui.shell.progressive import progressive, show_chart
+from ui.state import session
+from ui.state.controls import pick
+from ui.wording.i18n import _
 from viz.chart import Bars, Chart, Line, Lines
 from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations

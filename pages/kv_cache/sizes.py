@@ -14,13 +14,13 @@ from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
 from pages.kv_cache.state import LENGTHS, KvCacheState, state
-from ui.components import show_heading
-from ui.controls import steps
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import PageContext, asked
-from ui.progressive import show_chart
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.shell.components import show_heading
+from ui.shell.page import PageContext, asked
+from ui.shell.progressive import show_chart
+from ui.state.controls import steps
+from ui.wording.i18n import _
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.curves import standalone

@@ -13,8 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.kv_bytes import bytes_read
 from analysis.kv_drop import MOST_WINDOWS, Trial, edits_of, first_difference, windows
 from analysis.number_text import error_size
-from jobs.continuations import Continuations
-from jobs.equal_words import equal_up_to
 from jobs.kv_curve import Curve
 from model_runner import GenerateRequest
 from model_runner.edit_words import described
@@ -22,17 +20,19 @@ from model_runner.memory import readable
 from model_runner.python_lines import imports_of
 from pages.kv_cache.sizes import Sizes
 from pages.kv_cache.state import Drop, KvCacheState, state
-from ui import session
-from ui.components import show_heading, show_html
-from ui.controls import choose, pick, slider
-from ui.edit_list import show_everywhere
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import PageContext, edited, guarded
-from ui.progressive import progressive, show_chart, show_progress
-from ui.view import View
-from ui.what_if import show_change
-from ui.wording import number
+from ui.shared.continuations import Continuations
+from ui.shared.export_bundle import View
+from ui.shared.what_if import show_change
+from ui.shell.components import show_heading, show_html
+from ui.shell.page import PageContext, edited, guarded
+from ui.shell.progressive import progressive, show_chart, show_progress
+from ui.state import session
+from ui.state.controls import choose, pick, slider
+from ui.state.edit_list import show_everywhere
+from ui.wording.equal_words import equal_up_to
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.lessons.state import Opened
-from ui import address, session
-from ui.i18n import _
-from ui.wording import number
+from ui.state import session, url_state
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.distribution import percent
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
@@ -65,7 +65,7 @@ def show_question(found: Opened, question: Question, show_map: ShowMap | None) -
                 _show_options(found, question, options)
             with right:
                 show_map(lambda value: _answer(found, question, value, options))
-    address.write()
+    url_state.write()
 
 
 def _show_options(found: Opened, question: Question, options: list[tuple[str, str]]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ui.components import mount
-from ui.head_views import draw_head
-from ui.page import PageContext, settle
+from ui.shared.head_views import draw_head
+from ui.shell.components import mount
+from ui.shell.page import PageContext, settle
 from viz.components.head_map import head_map
 
 BESIDE = ("", "edit_heads")  # pages on which the open head's map stands beside any question

@@ -11,9 +11,9 @@ import streamlit as st
 from pages.lessons.alone import ShowMap, show_question, show_verdict, waits
 from pages.lessons.state import Opened, lesson_after, opened
 from pages.lessons.way import close, show_way, shown
-from ui import session
-from ui.frame import Entry
-from ui.i18n import _
+from ui.shell.frame import Entry
+from ui.state import session
+from ui.wording.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.poll import Question

@@ -12,10 +12,10 @@ from lessons.step import LONGEST, QUESTIONS, Broken, Step, read, written
 from pages.lessons.card import ASKED
 from pages.lessons.state import LessonState, pages_of
 from pages.lessons.way import KEPT
-from ui import address
-from ui.frame import Entry
-from ui.i18n import _
-from ui.state import address_of, fields
+from ui.shell.frame import Entry
+from ui.state import url_state
+from ui.state.page_state import address_of, fields
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 
@@ -64,4 +64,4 @@ def _show_given(entries: Sequence[Entry], here: Entry, title: str, words: str, a
 def _parts() -> tuple[tuple[str, str], ...]:
     """What the page looks at, without what is the reader's own."""
     own = {*KEPT, *(address_of(LessonState, name) for name in fields(LessonState))}
-    return tuple((name, value) for name, value in address.parts().items() if name not in own)
+    return tuple((name, value) for name, value in url_state.parts().items() if name not in own)

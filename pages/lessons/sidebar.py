@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages.lessons.state import LessonState, Opened, shelf
 from pages.lessons.way import show_way
-from ui.frame import Entry
-from ui.i18n import _
-from ui.state import current
+from ui.shell.frame import Entry
+from ui.state.page_state import current
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 from hosting.listed import lessons_folder
 from lessons.shelf import HERE, LeftOut, Lesson, lessons
 from lessons.step import Step
-from ui.frame import Entry
-from ui.i18n import _, language
-from ui.state import current, keep, refuse, setting
+from ui.shell.frame import Entry
+from ui.state.page_state import current, keep, refuse, setting
+from ui.wording.i18n import _, language
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from analysis import text_in_address
 from lessons.step import Step
 from pages.lessons.state import LessonState, Opened, opened
-from ui import address, session
-from ui.components import leave_for
-from ui.frame import Entry
-from ui.i18n import KEY as LANGUAGE
-from ui.i18n import languages, settle_language
-from ui.inputs import give
-from ui.state import change
+from ui.shell.components import leave_for
+from ui.shell.frame import Entry
+from ui.state import session, text_in_url, url_state
+from ui.state.inputs import give
+from ui.state.page_state import change
+from ui.wording.i18n import KEY as LANGUAGE
+from ui.wording.i18n import languages, settle_language
 
 KEPT = (LANGUAGE, "room", "device", "dtype")  # parts that are the reader's, whatever a step says
 
@@ -40,9 +39,9 @@ def _parts_of(to: Opened) -> dict[str, str]:
 
 def _as_written(parts: dict[str, str]) -> dict[str, str]:
     """As the page will write them itself: what it leaves out would be one step of Back more."""
-    usual = parts.get(text_in_address.PLAIN) == address.DEFAULT_TEXT and "model" not in parts
-    if usual and text_in_address.parts_of(session.text()):  # a text that no address holds stays where none is named
-        return {name: value for name, value in parts.items() if name != text_in_address.PLAIN}
+    usual = parts.get(text_in_url.PLAIN) == url_state.DEFAULT_TEXT and "model" not in parts
+    if usual and text_in_url.parts_of(session.text()):  # a text that no address holds stays where none is named
+        return {name: value for name, value in parts.items() if name != text_in_url.PLAIN}
     return parts
 
 
@@ -56,7 +55,7 @@ def translated(entries: Sequence[Entry], here: Entry, code: str) -> None:
     """In a callback: change the language; who looks at a step's picture has that of the new words."""
     before = opened(entries)
     stood = before is not None and shown(here, before.step)
-    address.choose(LANGUAGE, code, next(iter(languages())))  # the browser's own is not worth a place in the address
+    url_state.choose(LANGUAGE, code, next(iter(languages())))  # the browser's own is not worth a place in the address
     settle_language()
     after = opened(entries)
     if before is None or after is None or not stood or after.step.parts == before.step.parts:
@@ -73,10 +72,10 @@ def close() -> None:
 
 def own_parts() -> dict[str, str]:
     """What of the address is the reader's own."""
-    return {name: value for name in KEPT if (value := address.written(name)) is not None}
+    return {name: value for name in KEPT if (value := url_state.written(name)) is not None}
 
 
 def shown(here: Entry, step: Step) -> bool:
     """Whether the page shows what the step opened: nobody has turned to something else since."""
-    held = {text_in_address.PLAIN: session.text(), **address.parts()}
+    held = {text_in_url.PLAIN: session.text(), **url_state.parts()}
     return step.page == here.address and all(held.get(name) == value for name, value in step.parts)

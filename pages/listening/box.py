@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from hosting import settings
-from ui import session
-from ui.hearing import SOUND, own_sound, sound
-from ui.i18n import _
-from ui.place import Beside
-from ui.state import change
-from ui.wording import sentence
+from ui.state import session
+from ui.state.page_state import change
+from ui.state.selection import Beside
+from ui.state.session_sound import SOUND, own_sound, sound
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 FILE, PROBLEM, GIVEN = "sound_file", "sound_problem", "sounds_given"

@@ -15,10 +15,10 @@ from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
 from pages.long_texts.state import open_text
-from ui import address, edit_list, session
-from ui.i18n import _, language
-from ui.page import announced, show_stage
-from ui.wording import sentence
+from ui.shell.page import announced, show_stage
+from ui.state import edit_list, session, url_state
+from ui.wording.i18n import _, language
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 
@@ -40,7 +40,7 @@ def check_length() -> None:
             session.capture(runner, show_stage, edit_list.held() if session.carried() else ())
         except SequenceTooLong as error:
             session.slots()["status"].empty()
-            address.write()
+            url_state.write()
             st.warning(plain(sentence(error)))
             _offer_ways(runner, error.values)
             raise StopException from None

@@ -14,14 +14,14 @@ from analysis.long_blocks import PLACES, RECENT, LongHeads, Measure, long_heads,
 from analysis.mask_effect import looks_ahead
 from jobs.long_blocks import LongBlocks
 from pages.long_texts.state import LongTextsState, state
-from ui import session
-from ui.components import mount, show_heading
-from ui.controls import pick
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.progressive import progressive, show_chart, show_progress
-from ui.state import change
-from ui.wording import with_unit
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, translated
+from ui.shell.progressive import progressive, show_chart, show_progress
+from ui.state import session
+from ui.state.controls import pick
+from ui.state.page_state import change
+from ui.wording.i18n import _
+from ui.wording.sentences import with_unit
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 

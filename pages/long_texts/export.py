@@ -12,11 +12,11 @@ from analysis.tables import labelled
 from pages.long_texts.every_head import HeadsView, curves
 from pages.long_texts.needle import NeedleView, needle_charts
 from pages.long_texts.the_map import LongMapView
-from ui import cached
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
-from ui.wording import number
+from ui.shared import cached
+from ui.shared.export_bundle import View, component_page
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz import figure_svg
 from viz.chart import Lines
 from viz.chart_svg import charts_svg

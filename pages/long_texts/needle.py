@@ -17,12 +17,12 @@ from analysis.sentences import joined
 from jobs.needle import COUNTS, Done, NeedleRun
 from pages.long_texts.needle_choice import choose_needle
 from pages.long_texts.state import state
-from ui import session
-from ui.components import mount, show_heading
-from ui.i18n import _, language
-from ui.page import PageContext, translated
-from ui.progressive import progressive, show_chart, show_progress
-from ui.wording import number
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, translated
+from ui.shell.progressive import progressive, show_chart, show_progress
+from ui.state import session
+from ui.wording.i18n import _, language
+from ui.wording.sentences import number
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 

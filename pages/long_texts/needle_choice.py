@@ -7,12 +7,12 @@ import streamlit as st
 from analysis.needle import DEPTHS, NEEDLES, Needle, Trial, hidden, own_needle
 from model_runner import Runner
 from pages.long_texts.state import OWN, LongTextsState, open_text, state
-from ui.controls import choose, pick
-from ui.i18n import _, language
-from ui.inputs import holding, telling
-from ui.page import PageContext
-from ui.state import address_of, change, setting_of
-from ui.wording import number
+from ui.shell.page import PageContext
+from ui.state.controls import choose, pick
+from ui.state.inputs import holding, telling
+from ui.state.page_state import address_of, change, setting_of
+from ui.wording.i18n import _, language
+from ui.wording.sentences import number
 
 CHINESE = next(at for at, one in enumerate(NEEDLES) if one.end == "。")
 SIZES = (250, 500, 1000, 2000, 4000)  # characters

@@ -9,11 +9,11 @@ from pages.long_texts.needle import show_needle
 from pages.long_texts.reading import explain
 from pages.long_texts.state import LongTextsState, state
 from pages.long_texts.the_map import show_map
-from ui.controls import choose
-from ui.head_views import sink_note
-from ui.i18n import _
-from ui.page import guarded, open_page, show_badge
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shared.head_views import sink_note
+from ui.shell.page import guarded, open_page, show_badge
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 show_examples()
 check_length()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from analysis.mask_effect import looks_ahead
-from ui.i18n import _
-from ui.page import PageContext
-from ui.reading import show_reading
+from ui.shared.help_card import show_reading
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 
 def explain(opened: PageContext, view: str) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from analysis.needle import NEEDLES
-from ui import session
-from ui.state import current, setting
+from ui.state import session
+from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -13,14 +13,15 @@ from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from jobs.open_map import OpenMap
 from pages.long_texts.state import LongTextsState, state
-from ui import place, session, wording
-from ui.components import mount
-from ui.controls import choose, number
 from ui.finding import key_name, query_name, show_finding
-from ui.head_views import strongest
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.state import keep, refuse
+from ui.shared.head_views import strongest
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.state import selection, session
+from ui.state.controls import choose, number
+from ui.state.page_state import keep, refuse
+from ui.wording import sentences
+from ui.wording.i18n import _
 from viz.components.long_map import long_map
 
 
@@ -29,7 +30,7 @@ class LongMapView:
     """What is drawn: the map that is ``opened`` for the browser, the window in view, and what is called far."""
 
     opened: OpenMap
-    window: place.Window
+    window: selection.Window
     pooling: Pooled
     log: bool
     far: int
@@ -55,7 +56,7 @@ def show_map(opened: PageContext) -> LongMapView:
         pooling=held.pooling,
         log=held.color == "log",
         far=far,
-        window=None if window == place.Window(0, n_tokens, 0, n_tokens) else window,
+        window=None if window == selection.Window(0, n_tokens, 0, n_tokens) else window,
         selected=None if opened.query is None else (opened.query, opened.key),
         texts=translated(long_map.TEXTS),
     )
@@ -75,7 +76,7 @@ def _finding(opened: PageContext) -> tuple[str, str]:
     said = _("{query} looks {value} at {key}").format(
         query=query_name(opened.capture, query),
         key=key_name(opened.capture, key),
-        value=wording.number(weight, "share"),
+        value=sentences.number(weight, "share"),
     )
     away = _("{count} tokens away").format(count=f"{abs(query - key):,}") if abs(query - key) > 1 else ""
     return said, " · ".join(part for part in (name, away, of_text) if part)
@@ -105,14 +106,14 @@ def _served(opened: PageContext) -> OpenMap:
     return served
 
 
-def _window(n_tokens: int) -> place.Window:
+def _window(n_tokens: int) -> selection.Window:
     """The part in view, square and inside the text; the whole of it where the session's is none such."""
     held = session.place().window
     if held is None or not (held.q0 < held.q1 <= n_tokens and held.k0 < held.k1 <= n_tokens):
-        return place.Window(0, n_tokens, 0, n_tokens)
+        return selection.Window(0, n_tokens, 0, n_tokens)
     side = min(n_tokens, max(held.q1 - held.q0, held.k1 - held.k0))
     q0, k0 = min(held.q0, n_tokens - side), min(held.k0, n_tokens - side)
-    return place.Window(q0, q0 + side, k0, k0 + side)
+    return selection.Window(q0, q0 + side, k0, k0 + side)
 
 
 def _pin(cell: list[int | None] | None) -> None:
@@ -121,4 +122,4 @@ def _pin(cell: list[int | None] | None) -> None:
 
 
 def _look(edges: list[int] | None) -> None:
-    session.move(window=None if edges is None else place.Window(*(int(edge) for edge in edges)))
+    session.move(window=None if edges is None else selection.Window(*(int(edge) for edge in edges)))

@@ -16,10 +16,10 @@ from pages.masks.gallery import CURVE, Gallery
 from pages.masks.on_model import OnModel
 from pages.masks.state import LABELS
 from pages.masks.sweep import SweepView, sweep_chart
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
-from ui.what_if import output_name
+from ui.shared.export_bundle import View, component_page
+from ui.shared.what_if import output_name
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz import figure_svg
 from viz.chart_svg import charts_svg
 from viz.components.head_grid import head_grid as grid_component

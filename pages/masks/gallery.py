@@ -33,13 +33,13 @@ from pages.masks.state import (
     state,
     values_of,
 )
-from ui import session
-from ui.components import mount, show_html, to_class
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.state import change
-from ui.wording import number
+from ui.shell.components import mount, show_html, to_class
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.state.page_state import change
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.chart import Line, Lines
 from viz.components.chart import chart as still_chart
 from viz.components.mask_gallery import mask_gallery

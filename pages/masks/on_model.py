@@ -32,14 +32,14 @@ from pages.masks.state import (
     state,
     values_of,
 )
-from ui import session
-from ui.components import mount, show_heading
-from ui.controls import pick
-from ui.edit_list import show_everywhere
-from ui.i18n import _
-from ui.page import PageContext, edited, translated
-from ui.what_if import show_change, show_maps
-from ui.wording import number
+from ui.shared.what_if import show_change, show_maps
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, edited, translated
+from ui.state import session
+from ui.state.controls import pick
+from ui.state.edit_list import show_everywhere
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.head_grid import head_grid as grid_component
 
 

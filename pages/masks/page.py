@@ -6,10 +6,10 @@ from pages.masks.on_model import show_on_model
 from pages.masks.reading import explain
 from pages.masks.state import MasksState, state
 from pages.masks.sweep import show_sweep
-from ui.controls import choose
-from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_strip
-from ui.view import offer
+from ui.shared.export_bundle import offer
+from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 opened = open_page(plain_model=True)
 show_badge(opened)

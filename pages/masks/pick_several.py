@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from ui import session
-from ui.i18n import _
-from ui.inputs import holding, telling
-from ui.state import State, address_of, change, setting_of
+from ui.state import session
+from ui.state.inputs import holding, telling
+from ui.state.page_state import State, address_of, change, setting_of
+from ui.wording.i18n import _
 
 
 def pick_several(

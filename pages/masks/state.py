@@ -14,10 +14,10 @@ from attention.patterns import BY_NAME, PATTERNS, Parameter
 from model_runner import Capture
 from model_runner.edits import Blocked, Edit, Masked, Places
 from pages.masks.pick_several import pick_several
-from ui.controls import slider
-from ui.i18n import _
-from ui.page import PageContext
-from ui.state import change, current, refuse, setting, tell
+from ui.shell.page import PageContext
+from ui.state.controls import slider
+from ui.state.page_state import change, current, refuse, setting, tell
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here

@@ -14,11 +14,11 @@ from analysis.number_text import three_digits
 from attention.patterns import BY_NAME
 from jobs.mask_sweep import Point, Sweep
 from pages.masks.state import state
-from ui import session
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import PageContext
-from ui.progressive import progressive, show_chart, show_progress
+from ui.shell.page import PageContext
+from ui.shell.progressive import progressive, show_chart, show_progress
+from ui.state import session
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 
 DASHES = {"window": "solid", "sinks": "solid", "dilated": "dash", "strided": "dot"}

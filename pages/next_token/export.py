@@ -11,7 +11,7 @@ from analysis.joined import first_query
 from model_runner.sampling import draw, uniforms
 from model_runner.transforms import DEFAULT, Sampling
 from pages.next_token.views import Bench, bench_payload, tables_of
-from ui.view import View
+from ui.shared.export_bundle import View
 from viz.components.sampling_bench import sampling_bench as picture
 from viz.components.sampling_bench.bars_svg import Panel, bars_svg
 from viz.export import standalone_html

@@ -7,14 +7,14 @@ from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
 from pages.next_token.views import finding, read_bench, show_bench
-from ui.class_scores import show_classes
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.open_text import offer_open_text
-from ui.page import open_page, show_badge, show_strip
-from ui.reading import show_reading
-from ui.view import offer
-from ui.wording import sentence
+from ui.shared.class_scores import show_classes
+from ui.shared.export_bundle import offer
+from ui.shared.help_card import show_reading
+from ui.shared.open_text import offer_open_text
+from ui.shell.page import open_page, show_badge, show_strip
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 opened = open_page(two_texts=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.i18n import _
-from ui.state import current, refuse, setting
+from ui.state.page_state import current, refuse, setting
+from ui.wording.i18n import _
 from viz.components.sampling_bench.sampling_bench import MOST_DRAWS
 
 N_ = str  # marks a text for Babel without translating it here

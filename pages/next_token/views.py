@@ -18,14 +18,15 @@ from model_runner.errors import CannotContinue, EncoderSaysNothing, RunnerError,
 from model_runner.sampling import MODEL, Stage, stages
 from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from pages.next_token.state import NextTokenState, state
-from ui import cached, session
-from ui.components import mount
-from ui.i18n import _, language
-from ui.page import PageContext, translated
-from ui.sampling_settings import KINDS, current, values_of
-from ui.state import change
-from ui.state import current as now
-from ui.wording import number
+from ui.shared import cached
+from ui.shared.sampling_settings import KINDS, current, values_of
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.state.page_state import change
+from ui.state.page_state import current as now
+from ui.wording.i18n import _, language
+from ui.wording.sentences import number
 from viz.components.sampling_bench import sampling_bench as picture
 from viz.token_text import lone_spaces
 

@@ -10,10 +10,10 @@ from analysis.positions import Turned
 from attention.position_biases import POSITIONS, Scheme
 from model_runner.questions import LearnedPositions
 from pages.positions.places import titled
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz.components.rotation import position_schemes
 from viz.components.rotation.position_schemes import Picture
 from viz.position_svg import panels_svg

@@ -17,13 +17,13 @@ from pages.positions.rotation import show_rotation, show_shift
 from pages.positions.scores import show_split, show_sweep
 from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
-from ui.controls import choose
 from ui.finding import key_name, query_name, show_finding
-from ui.head_views import choose_head
-from ui.i18n import _
-from ui.page import guarded, open_page, settle, show_badge
-from ui.view import offer
-from ui.wording import sentence
+from ui.shared.export_bundle import offer
+from ui.shared.head_views import choose_head
+from ui.shell.page import guarded, open_page, settle, show_badge
+from ui.state.controls import choose
+from ui.wording.i18n import _
+from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 opened, query, key = settle(open_page(two_texts=True))

@@ -8,10 +8,11 @@ import numpy as np
 
 from analysis.joined import side_of
 from pages.positions.state import sliders_back
-from ui import cached, session
-from ui.components import mount
-from ui.page import PageContext, translated
-from ui.wording import number
+from ui.shared import cached
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.sentences import number
 from viz.components.token_strip import token_strip
 from viz.token_text import lone_spaces
 

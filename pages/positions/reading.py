@@ -6,8 +6,8 @@ from analysis.positions import Turned
 from attention.position_biases import POSITIONS
 from pages.positions.others import FORMULAS
 from pages.positions.state import View
-from ui.i18n import _
-from ui.reading import show_reading
+from ui.shared.help_card import show_reading
+from ui.wording.i18n import _
 
 ROPE = "Su et al. 2021, arXiv:2104.09864"
 

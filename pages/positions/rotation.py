@@ -9,10 +9,10 @@ from analysis.number_text import error_size
 from analysis.positions import Turned, dials, moved_cell, shift_deviation
 from pages.positions.places import titled
 from pages.positions.state import pin, pinned, place, put, state, tie, widen
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz.components.rotation import rotation, score_shift
 from viz.export import map_svg
 from viz.position_svg import dials_svg

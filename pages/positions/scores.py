@@ -10,12 +10,13 @@ from analysis.head_names import group_size
 from analysis.positions import Turned
 from analysis.score_by_frequency import frequency_map
 from pages.positions.places import look_at_key, titled
-from ui import cached, session
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
-from ui.wording import number
+from ui.shared import cached
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.rotation import score_split, score_sweep
 from viz.figure_svg import map_svg
 from viz.position_svg import panels_svg

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from analysis.distance_curves import Contents
-from ui.i18n import _
-from ui.state import change, current, refuse, setting
+from ui.state.page_state import change, current, refuse, setting
+from ui.wording.i18n import _
 from viz.components.rotation.rotation import Span
 
 N_ = str  # marks a text for Babel without translating it here

@@ -9,19 +9,19 @@ from typing import Any
 import streamlit as st
 
 from analysis.sentences import joined
-from jobs.address_value import options_of
 from model_runner.edits import Documents, Edit
 from model_runner.errors import NotRecoverable
 from model_runner.positions import layout_of
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
 from pages.positions.state import PositionsState, Question, state
-from ui.controls import pick
-from ui.i18n import _
-from ui.page import PageContext, edited
-from ui.state import refuse
-from ui.view import offer
-from ui.what_if import change_view, show_change, show_maps
+from ui.shared.export_bundle import offer
+from ui.shared.what_if import change_view, show_change, show_maps
+from ui.shell.page import PageContext, edited
+from ui.state.controls import pick
+from ui.state.page_state import refuse
+from ui.state.url_values import options_of
+from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -16,13 +16,13 @@ from analysis.sharing import pooled_bytes
 from jobs.sharing_counts import Counts, Point, perplexity_of
 from model_runner.memory import readable
 from pages.sharing.picture import Shares, kind, show_picture
-from ui import session
-from ui.components import show_heading
 from ui.finding import show_finding
-from ui.i18n import _
-from ui.page import PageContext
-from ui.progressive import progressive, show_chart, show_progress
-from ui.what_if import output_name
+from ui.shared.what_if import output_name
+from ui.shell.components import show_heading
+from ui.shell.page import PageContext
+from ui.shell.progressive import progressive, show_chart, show_progress
+from ui.state import session
+from ui.wording.i18n import _
 from viz.chart import Bars
 
 GREY = 3  # among the theme's colours of series

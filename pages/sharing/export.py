@@ -10,10 +10,10 @@ import pandas as pd
 from pages.sharing.counts import CountsView, charts
 from pages.sharing.on_model import Shared, top_of
 from pages.sharing.picture import Shares
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
-from ui.what_if import output_name
+from ui.shared.export_bundle import View, component_page
+from ui.shared.what_if import output_name
+from ui.shell.page import PageContext, translated
+from ui.wording.i18n import _
 from viz import figure_svg
 from viz.chart_svg import charts_svg
 from viz.components.head_grid import head_grid as grid_component

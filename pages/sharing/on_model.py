@@ -18,13 +18,13 @@ from model_runner.errors import NoLogits
 from model_runner.memory import readable
 from pages.sharing.picture import Shares, show_picture
 from pages.sharing.state import Drift, SharingState, state
-from ui import session
-from ui.components import mount, name_figure, show_heading
-from ui.controls import choose
-from ui.edit_list import show_everywhere
-from ui.i18n import _
-from ui.page import PageContext, edited, translated
-from ui.what_if import drift_of, show_change, show_maps
+from ui.shared.what_if import drift_of, show_change, show_maps
+from ui.shell.components import mount, name_figure, show_heading
+from ui.shell.page import PageContext, edited, translated
+from ui.state import session
+from ui.state.controls import choose
+from ui.state.edit_list import show_everywhere
+from ui.wording.i18n import _
 from viz.components.head_grid import head_grid as grid_component
 
 N_ = str  # marks a text for Babel without translating it here

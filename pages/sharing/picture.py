@@ -15,11 +15,11 @@ from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
 from pages.sharing.state import SharingState, state
-from ui import session
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
-from ui.state import change, refuse
+from ui.shell.components import mount
+from ui.shell.page import PageContext, asked, translated
+from ui.state import session
+from ui.state.page_state import change, refuse
+from ui.wording.i18n import _
 from viz.components.head_groups import head_groups
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pages.sharing.state import View
-from ui.i18n import _
-from ui.page import PageContext
-from ui.reading import show_reading
+from ui.shared.help_card import show_reading
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 POOLED = "k_shared = mean of k over a group,  v_shared = mean of v"
 SOURCE = "Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023, arXiv:2305.13245"

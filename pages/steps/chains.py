@@ -11,10 +11,10 @@ import streamlit as st
 
 from pages.steps.small import events
 from pages.steps.state import cover, state
-from ui import session
-from ui.components import mount
-from ui.page import translated
-from ui.progressive import show_chart
+from ui.shell.components import mount
+from ui.shell.page import translated
+from ui.shell.progressive import show_chart
+from ui.state import session
 from viz.chart import Lines
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table

@@ -7,8 +7,8 @@ from typing import Any
 
 from classroom.answers import LARGEST, Numbers, written
 from classroom.poll import Question
-from ui import session
-from ui.i18n import _
+from ui.state import session
+from ui.wording.i18n import _
 
 LONGEST = 2000  # characters of what the number is made of
 MOST_DECIMALS = 12  # of a number as the figure shows it; before the point as many may be left out

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from jobs.address_reading import Unreadable, read
 from pages.steps.state import StepsState
-from ui.i18n import _
-from ui.state import change, setting_of
+from ui.state.page_state import change, setting_of
+from ui.state.url_parsing import Unreadable, read
+from ui.wording.i18n import _
 
 JSON = Any
 DRAWN = ("wide", "temperature", "gap", "largest")  # fields that have sliders

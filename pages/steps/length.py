@@ -15,11 +15,11 @@ from attention.row_length import LENGTHS, LONGEST_DRAWN, TRAINED, random_entropy
 from pages.steps.chains import show_charts
 from pages.steps.knobs import turn
 from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, state
-from ui import cached
-from ui.components import mount, name_figure
-from ui.i18n import _, language
-from ui.page import PageContext
-from ui.view import View
+from ui.shared import cached
+from ui.shared.export_bundle import View
+from ui.shell.components import mount, name_figure
+from ui.shell.page import PageContext
+from ui.wording.i18n import _, language
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.components.chart import chart

@@ -11,10 +11,10 @@ import re
 from typing import Any, Literal
 
 from attention.small_attention import Numbers, usual_numbers
-from jobs.address_reading import short
 from pages.steps.state import StepsState, state
-from ui.i18n import _
-from ui.state import change, tell
+from ui.state.page_state import change, tell
+from ui.state.url_parsing import short
+from ui.wording.i18n import _
 from viz.components.step_by_step.step_by_step import MOST
 
 NAMES = {"X": "x", "Q": "w_q", "K": "w_k", "V": "w_v", "O": "w_o"}

@@ -20,12 +20,12 @@ from model_runner.token_bias import KeyBias
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import cover, state
-from ui import session
-from ui.components import mount
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.view import View, component_page
-from ui.wording import number, sentence
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import mount
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import number, sentence
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
 

@@ -11,9 +11,9 @@ import streamlit as st
 from analysis.joined import n_looked_at
 from attention.layer_costs import LAYERS, NEAR
 from pages.steps.chains import show_charts
-from ui.i18n import _
-from ui.page import PageContext
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.curves import standalone

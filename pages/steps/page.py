@@ -13,12 +13,12 @@ from pages.steps.similarity import show_model_similarity, show_small_similarity,
 from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, cover, covered, state
-from ui.controls import choose
-from ui.first import answer_first, draw_first, moved
-from ui.head_views import choose_head
-from ui.i18n import _
-from ui.page import PageContext, guarded, open_page, settle, show_badge, show_strip
-from ui.view import View, offer
+from ui.shared.export_bundle import View, offer
+from ui.shared.head_views import choose_head
+from ui.shell.fragment_first import answer_first, draw_first, moved
+from ui.shell.page import PageContext, guarded, open_page, settle, show_badge, show_strip
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 held = state()
 view, of_model = held.view, held.source == "model" and held.view in ("steps", "similarity")

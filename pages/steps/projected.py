@@ -14,8 +14,8 @@ from analysis.step_chain import StepChain
 from analysis.step_window import DIMENSIONS
 from model_runner.errors import OneStackOnly
 from model_runner.projection_questions import HeadProjections, Projected, Projections
-from ui.i18n import _
-from ui.page import PageContext, asked, translated
+from ui.shell.page import PageContext, asked, translated
+from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 
 SIDES = {"q": "query", "k": "key", "v": "value"}

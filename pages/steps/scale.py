@@ -26,9 +26,9 @@ from pages.steps.chains import json_matrix, show_chain, show_charts
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
-from ui.controls import switch
-from ui.i18n import _
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.state.controls import switch
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg

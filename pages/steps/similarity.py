@@ -20,9 +20,9 @@ from pages.steps.numbers import changed, numbers_of
 from pages.steps.on_model import token_names
 from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, show_maps, svg_of, tables_of
 from pages.steps.state import state
-from ui.i18n import _
-from ui.page import PageContext
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
 

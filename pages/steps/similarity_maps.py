@@ -14,11 +14,12 @@ from analysis.head_map import HeadMap, Window
 from analysis.read_head import labels
 from analysis.similarity_maps import SimilarityMaps, similarity_maps
 from analysis.tables import map_table
-from ui import cached, session
-from ui.components import mount, show_heading
-from ui.head_views import OVERVIEW, map_events
-from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.shared import cached
+from ui.shared.head_views import OVERVIEW, map_events
+from ui.shell.components import mount, show_heading
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
 from viz import figure_svg
 from viz.components.head_map import head_map as map_component
 from viz.export import map_svg

@@ -15,13 +15,13 @@ from pages.steps.class_number import Numbered, ask_class
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
-from ui import session
-from ui.components import mount
-from ui.controls import pick, switch
-from ui.i18n import _
-from ui.page import translated
-from ui.state import change, refuse
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import mount
+from ui.shell.page import translated
+from ui.state import session
+from ui.state.controls import pick, switch
+from ui.state.page_state import change, refuse
+from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
 

@@ -28,11 +28,11 @@ from pages.steps.chains import json_matrix, show_chain
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
-from ui import cached
-from ui.components import name_figure, show_html
-from ui.controls import choose
-from ui.i18n import _
-from ui.view import View, component_page
+from ui.shared import cached
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import name_figure, show_html
+from ui.state.controls import choose
+from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
 from viz.tree_html import adaptive_tree_html, tree_html

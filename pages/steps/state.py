@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ui import session
-from ui.i18n import _
-from ui.state import current, setting
+from ui.state import session
+from ui.state.page_state import current, setting
+from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -10,8 +10,8 @@ from attention.zoo import memory
 from attention.zoo.table import BY_NAME
 from attention.zoo.variant import Parameter, Variant
 from model_runner.record import LayerRecord
-from ui.i18n import _
-from ui.page import PageContext
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
 
 LENGTHS = tuple(1000 * 2**power for power in range(11))  # a thousand tokens to a million
 NAMED = (LENGTHS[0], LENGTHS[5], LENGTHS[10])

@@ -12,11 +12,11 @@ from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, NAMED, TILE, Costs, Curve, Numbered, costs_of, counted, shape_of, short_count
 from pages.zoo.latent import holds_latent
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
-from ui.components import show_html
-from ui.controls import choose, pick
-from ui.i18n import _
-from ui.page import PageContext
-from ui.progressive import show_chart
+from ui.shell.components import show_html
+from ui.shell.page import PageContext
+from ui.shell.progressive import show_chart
+from ui.state.controls import choose, pick
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 
 N_ = str  # marks a text for Babel without translating it here

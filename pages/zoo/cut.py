@@ -9,9 +9,9 @@ import streamlit as st
 from analysis.sentences import joined
 from analysis.zoo import LARGEST
 from pages.zoo.state import ZooState
-from ui.controls import slider
-from ui.i18n import _
-from ui.page import PageContext
+from ui.shell.page import PageContext
+from ui.state.controls import slider
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 

@@ -12,8 +12,8 @@ from pages.zoo.cost import chart_of, tables_of
 from pages.zoo.latent import kept_here
 from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
 from pages.zoo.numbers import ROWS
-from ui.i18n import _
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.components.head_map import head_map as map_component
 from viz.curves import standalone

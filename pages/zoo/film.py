@@ -21,13 +21,13 @@ from model_runner.memory import readable
 from pages.zoo.cut import show_cut
 from pages.zoo.numbers import show_rule, show_work
 from pages.zoo.state import A100, BY_NAME, SRAM, ZooState, first_drawn, state
-from ui import session
-from ui.components import mount, show_html
-from ui.controls import choose, slider, steps
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.state import change
-from ui.view import View, component_page
+from ui.shared.export_bundle import View, component_page
+from ui.shell.components import mount, show_html
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.state.controls import choose, slider, steps
+from ui.state.page_state import change
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.components.flash_film import flash_film as component

@@ -17,13 +17,13 @@ from model_runner import Capture
 from model_runner.edits import Edit
 from pages.zoo.in_model import show_effect
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
-from ui import session
-from ui.controls import pick
-from ui.edit_list import show_everywhere
-from ui.i18n import _, language
-from ui.page import PageContext, edited
-from ui.progressive import progressive, show_chart, show_progress
-from ui.state import change, tell
+from ui.shell.page import PageContext, edited
+from ui.shell.progressive import progressive, show_chart, show_progress
+from ui.state import session
+from ui.state.controls import pick
+from ui.state.edit_list import show_everywhere
+from ui.state.page_state import change, tell
+from ui.wording.i18n import _, language
 from viz.chart import Line, Lines
 from viz.markdown import plain
 

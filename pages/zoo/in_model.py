@@ -23,14 +23,14 @@ from model_runner.text_errors import little_room
 from pages.zoo.numbers import show_rule
 from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
-from ui import session
-from ui.controls import choose, pick
-from ui.edit_list import show_everywhere
-from ui.head_views import DrawnHead
-from ui.i18n import _
-from ui.page import PageContext, edited
-from ui.progressive import progressive, show_progress
-from ui.what_if import show_change, show_maps
+from ui.shared.head_views import DrawnHead
+from ui.shared.what_if import show_change, show_maps
+from ui.shell.page import PageContext, edited
+from ui.shell.progressive import progressive, show_progress
+from ui.state import session
+from ui.state.controls import choose, pick
+from ui.state.edit_list import show_everywhere
+from ui.wording.i18n import _
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from attention.zoo import mla
 from attention.zoo.head import Head
 from model_runner.errors import RunnerError
 from model_runner.questions import CacheLayers
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext, asked
-from ui.wording import number
+from ui.shell.components import show_html
+from ui.shell.page import PageContext, asked
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 
 
 def kept_here(opened: PageContext, rank: int) -> tuple[Kept, ...]:

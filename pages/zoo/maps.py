@@ -23,13 +23,13 @@ from pages.zoo.numbers import show_looks, show_numbers, show_recurrent, show_rul
 from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from pages.zoo.stream import show_stream
-from ui import session
-from ui.components import mount, name_figure, show_heading, show_html
-from ui.controls import pick
-from ui.head_views import map_events
-from ui.i18n import _
-from ui.page import PageContext, translated
-from ui.wording import number
+from ui.shared.head_views import map_events
+from ui.shell.components import mount, name_figure, show_heading, show_html
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.state.controls import pick
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.head_map import head_map as map_component
 from viz.flow import flow
 from viz.markdown import plain

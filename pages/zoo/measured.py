@@ -26,12 +26,12 @@ from jobs.zoo_cost import LONGEST, MOST_BYTES, SECONDS, CostRun
 from model_runner.memory import readable
 from pages.zoo.by_formula import SOFTMAX, Numbered, looks_back
 from pages.zoo.cost import show_choices
-from ui import session
-from ui.components import show_heading
-from ui.i18n import _
-from ui.page import PageContext
-from ui.progressive import progressive, show_chart
-from ui.view import View
+from ui.shared.export_bundle import View
+from ui.shell.components import show_heading
+from ui.shell.page import PageContext
+from ui.shell.progressive import progressive, show_chart
+from ui.state import session
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.curves import standalone

@@ -13,10 +13,10 @@ from model_runner.python_lines import runner_line
 from pages.zoo.hybrid import Hybrid, recall_chart
 from pages.zoo.in_model import InModel
 from pages.zoo.state import state
-from ui.i18n import _, language
-from ui.page import PageContext
-from ui.view import View
-from ui.what_if import change_view
+from ui.shared.export_bundle import View
+from ui.shared.what_if import change_view
+from ui.shell.page import PageContext
+from ui.wording.i18n import _, language
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 

@@ -16,10 +16,10 @@ from attention.zoo import flash
 from attention.zoo.head import Head
 from attention.zoo.recurrent import CACHE
 from attention.zoo.variant import Variant
-from ui.components import show_html
-from ui.i18n import _
-from ui.page import PageContext
-from ui.wording import number
+from ui.shell.components import show_html
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 
 FAR = 10**6  # tokens up to which it is looked for a length from which something pays
 LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less

@@ -16,12 +16,12 @@ from pages.zoo.model_export import hybrid_view, model_view
 from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from pages.zoo.weights import show_weights, weights_view
-from ui.controls import choose
-from ui.first import answer_first, draw_first, moved
-from ui.head_views import choose_head
-from ui.i18n import _
-from ui.page import PageContext, guarded, open_page, show_badge, show_strip
-from ui.view import View, offer
+from ui.shared.export_bundle import View, offer
+from ui.shared.head_views import choose_head
+from ui.shell.fragment_first import answer_first, draw_first, moved
+from ui.shell.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.state.controls import choose
+from ui.wording.i18n import _
 
 view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attention.zoo.variant import Variant
-from ui.components import show_html
-from ui.i18n import _
-from ui.wording import number
+from ui.shell.components import show_html
+from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.mask_strip import mask_strip
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pages.zoo.state import View
-from ui.i18n import _
-from ui.reading import show_reading
+from ui.shared.help_card import show_reading
+from ui.wording.i18n import _
 
 
 def explain(view: View) -> None:

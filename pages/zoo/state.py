@@ -13,9 +13,9 @@ from analysis.zoo import LARGEST
 from attention.flash_blocks import Order
 from attention.zoo.table import BY_NAME, VARIANTS
 from attention.zoo.variant import NotHere, Parameter, Variant
-from ui.controls import choose, slider
-from ui.i18n import _
-from ui.state import current, refuse, setting
+from ui.state.controls import choose, slider
+from ui.state.page_state import current, refuse, setting
+from ui.wording.i18n import _
 from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here

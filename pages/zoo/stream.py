@@ -10,11 +10,11 @@ import streamlit as st
 from analysis.zoo import whole_head
 from attention.zoo.variant import Variant
 from pages.zoo.state import ZooState, state
-from ui import cached
-from ui.controls import slider
-from ui.i18n import _
-from ui.page import PageContext
-from ui.progressive import show_chart
+from ui.shared import cached
+from ui.shell.page import PageContext
+from ui.shell.progressive import show_chart
+from ui.state.controls import slider
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 
 TOLD = 24  # tokens of which a number is said

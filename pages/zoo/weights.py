@@ -15,16 +15,17 @@ from model_runner import Capture
 from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
 from pages.zoo.in_model import show_effect
 from pages.zoo.state import ZooState, state
-from ui import cached, session
-from ui.controls import pick, slider
-from ui.edit_list import show_everywhere
-from ui.head_views import DrawnHead
-from ui.i18n import _
-from ui.page import PageContext, edited, show_stage
-from ui.progressive import show_chart
-from ui.state import refuse
-from ui.view import View
-from ui.what_if import change_view, show_maps
+from ui.shared import cached
+from ui.shared.export_bundle import View
+from ui.shared.head_views import DrawnHead
+from ui.shared.what_if import change_view, show_maps
+from ui.shell.page import PageContext, edited, show_stage
+from ui.shell.progressive import show_chart
+from ui.state import session
+from ui.state.controls import pick, slider
+from ui.state.edit_list import show_everywhere
+from ui.state.page_state import refuse
+from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.markdown import plain
 

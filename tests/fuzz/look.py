@@ -14,9 +14,9 @@ from analysis.number_text import plain_number
 from pages.entries import ENTRIES
 from tests.ui.driving import open_app
 from tests.ui.taken import taken
-from ui import view
-from ui.page import PageContext
-from ui.view import View
+from ui.shared import export_bundle
+from ui.shared.export_bundle import View
+from ui.shell.page import PageContext
 
 
 class Heard(logging.Handler):
@@ -53,7 +53,10 @@ def tracebacks_of(text: str, number: int) -> list[str]:
 @contextmanager
 def _menus_open() -> Generator[None]:
     """All that stands in the two menus of a page's head is made with the page; no reader opens them here."""
-    with patch.object(view, "show_tables", _make_tables), patch.object(view, "show_take_away", _make_files):
+    with (
+        patch.object(export_bundle, "show_tables", _make_tables),
+        patch.object(export_bundle, "show_take_away", _make_files),
+    ):
         yield
 
 

@@ -16,7 +16,7 @@ from hosting.settings import VARIABLE, Settings, SignIn
 from hosting.teachers import may_teach
 from model_runner.errors import ModelIncomplete
 from tests.browser import free_port
-from ui.wording import sentence
+from ui.wording.sentences import sentence
 
 SECRET = "My grandmother's name is Quokka"
 
@@ -65,7 +65,7 @@ def test_no_sentence_has_a_path(hosted, words, left):
 
 
 def test_sentences_of_errors_are_among_them_and_only_on_a_hosted_server(hosted, monkeypatch):
-    monkeypatch.setattr("ui.wording._", str)  # outside a run there is no language
+    monkeypatch.setattr("ui.wording.sentences._", str)  # outside a run there is no language
     error = ModelIncomplete(name="a/b", reason="no file /srv/models/b/config.json")
     assert "/srv" not in sentence(error)
     monkeypatch.delenv(VARIABLE)

@@ -9,7 +9,7 @@ import numpy as np
 from model_runner import CaptureRequest
 from tests.pages.expected import runner
 from tests.ui.driving import payloads
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 PAGE = "pages/edit_heads/page.py"
 HERE = {"layer": "3", "head": "1"}

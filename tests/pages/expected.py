@@ -9,7 +9,7 @@ import numpy as np
 from model_runner import Capture, CaptureRequest, load_runner
 from model_runner.edits import Edit
 from model_runner.local.runner import LocalRunner
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 # One float32 softmax or product against another order of the same sums: a few units in the last place of 1.
 ROUNDING = 1e-5

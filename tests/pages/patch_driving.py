@@ -12,7 +12,7 @@ from jobs.patching import Setting
 from jobs.second_text import PAIRS
 from tests.pages.expected import capture, runner
 from tests.ui.driving import button, open_app, payload, until
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 PAGE = "pages/edit_heads/page.py"
 N = 8  # tokens of the default text

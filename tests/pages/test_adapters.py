@@ -17,7 +17,7 @@ from model_runner.local.runner import LocalRunner
 from tests.pages.expected import masked
 from tests.pages.expected import weights as weights_of_the_base
 from tests.ui.driving import html, open_app, payload, payloads, sentences
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 COMPARE = "pages/compare/page.py"
 SWITCHED = {"compare.model": ":switched"}

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from pages.entries import ENTRIES
 from tests.pages.shown import complete, drawn, fingerprint, rounding, settings, words
 from tests.ui.driving import open_app, sentences
-from ui.i18n import LANGUAGES
+from ui.wording.i18n import LANGUAGES
 
 TABLE = Path(__file__).with_name("addresses.txt")
 FIRST = 5  # of a page, whose addresses are opened in every run of the tests

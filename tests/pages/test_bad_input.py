@@ -11,7 +11,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from pages.entries import ENTRIES
 from tests.ui.driving import beside_head, components, html, open_app, payload, sentences, type_text
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 

@@ -13,7 +13,7 @@ from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAddi
 from model_runner.expert_questions import RandomRouting
 from pages.block.architecture import count_words
 from tests.ui.driving import html, open_app, payload, payloads, send, sentences, tell
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each

@@ -15,8 +15,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.axe import found_in_both
 from tests.browser import PATIENCE, Server, Watch
 from tests.pages.visiting import end_room, eventually
-from ui.address import DEFAULT_TEXT
-from ui.i18n import catalog
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording.i18n import catalog
 
 pytestmark = pytest.mark.browser
 

@@ -25,7 +25,7 @@ from tests.pages.visiting import (
     wait_for_heads,
     wait_for_rest,
 )
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 
 def state(page) -> dict[str, object]:

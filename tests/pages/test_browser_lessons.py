@@ -12,7 +12,7 @@ from lessons.shelf import HERE, Lesson, lessons
 from pages.entries import ENTRIES
 from tests.browser import Server
 from tests.pages.visiting import PATIENCE, end_room, eventually, wait_for_heads, wait_for_rest
-from ui.i18n import catalog
+from ui.wording.i18n import catalog
 
 pytestmark = pytest.mark.browser
 

@@ -19,7 +19,7 @@ from tests.pages.visiting import (
     wait_for_heads,
 )
 from tests.pages.visiting import wait_for_rest as rest
-from ui.i18n import catalog
+from ui.wording.i18n import catalog
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.address_value import write
 from tests.pages.visiting import PATIENCE, visit, wait_for_rest
+from ui.state.url_values import write
 
 pytestmark = pytest.mark.browser
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from analysis.examples import EXAMPLES, OF_ANOTHER, OF_MODEL
-from jobs.address_value import address_of, fields
 from pages.heads.state import HeadsState
 from tests.ui.driving import App, html, open_app, payload, send, type_text
-from ui.session import HIDES_STORY
+from ui.state.session import HIDES_STORY
+from ui.state.url_values import address_of, fields
 
 
 def shown(text: str, **address: str) -> str:

@@ -11,8 +11,8 @@ import segno
 import streamlit as st
 
 from tests.ui.driving import button, html, open_app, sentences
-from ui import session
-from ui.address import DEFAULT_TEXT
+from ui.state import session
+from ui.state.url_state import DEFAULT_TEXT
 
 BORDER = 4  # modules of white around it, as ISO/IEC 18004 asks for
 

@@ -13,7 +13,7 @@ from model_runner import CaptureRequest, load_runner
 from pages.classroom.columns import columns_of
 from tests.pages.test_class_questions import STEPS, open_room, vote
 from tests.ui.driving import components, go, html, send
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 

@@ -86,7 +86,7 @@ def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monk
 
 def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own(monkeypatch):
     monkeypatch.setattr("pages.classroom.columns._", str)
-    monkeypatch.setattr("ui.wording._", str)
+    monkeypatch.setattr("ui.wording.sentences._", str)
     model = {"0": 0.774, "1": 0.2, "2": 0.026}
     question = Question("next", "", "", Vocabulary([*"abc"]), ["0"], probability=model.__getitem__)
     poll = Poll(question, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", ""), "z": ("2", "")}, {"x": ("0", "")}])

@@ -22,8 +22,8 @@ from pages.compare.tokens import counts_of
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.pages.expected import capture, runner
 from tests.ui.driving import html, open_app, payloads, send, sentences
-from ui.address import DEFAULT_TEXT
-from ui.page import PageContext
+from ui.shell.page import PageContext
+from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
 
 PAGE = "pages/compare/page.py"

@@ -10,7 +10,8 @@ from model_runner.errors import ModelNotListed
 from tests.pages.expected import capture
 from tests.pages.test_compare import BOOK, PAGE, maps, same
 from tests.ui.driving import button, components, html, open_app, sentences
-from ui import cached, session
+from ui.shared import cached
+from ui.state import session
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pages.entries import ENTRIES
 from tests.analysis.made import embedded
 from tests.pages.shown import complete
 from tests.ui.driving import components, open_app, payload
-from ui.i18n import LANGUAGES
+from ui.wording.i18n import LANGUAGES
 
 VIEWS = [
     ("heads", {}),

@@ -22,7 +22,7 @@ from tests.pages.expected import ROUNDING, runner
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 from tests.ui.driving import button, components, go, html, open_app, payload, payloads, send, sentences, type_text
 from tests.ui.taken import offers, ran
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 WAYS = {
     "zero": ({}, (ScaledHead(3, 1, 0.0),), "L3H1 ablated"),
@@ -124,7 +124,7 @@ NEVER = "No change reaches L3H1: a head hears only of the layers below it."
     ],
 )
 def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(monkeypatch, edits, words):
-    monkeypatch.setattr("ui.i18n.language", lambda: "en")
+    monkeypatch.setattr("ui.wording.i18n.language", lambda: "en")
     opened: Any = SimpleNamespace(capture=capture(), layer=3, head=1)
     assert _what_shows(opened, capture(*edits), edits) == (words or "")
     assert torch.equal(*(one.weights(3, 1) for one in (capture(), capture(*edits)))) == (words is not None)

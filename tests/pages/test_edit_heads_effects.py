@@ -24,7 +24,7 @@ from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_for_rest
 from tests.ui.driving import button, components, html, open_app, payloads, sentences, tell, until
 from tests.ui.taken import ran
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each

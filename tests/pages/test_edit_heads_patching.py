@@ -30,7 +30,7 @@ from tests.pages.patch_driving import (
     tokens,
 )
 from tests.ui.driving import html, open_app, payload, send, sentences
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each

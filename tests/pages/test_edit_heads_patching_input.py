@@ -27,8 +27,8 @@ from tests.pages.patch_driving import (
 )
 from tests.ui.driving import components, open_app, sentences, until
 from tests.ui.taken import ran
-from ui import session
-from ui.address import DEFAULT_TEXT
+from ui.state import session
+from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

@@ -14,7 +14,7 @@ from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.pages.test_film import more
 from tests.pages.test_film import tokens as film_tokens
 from tests.ui.driving import html, open_app, payload, sentences
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 EDITS = (Blocked(((7, 0), (7, 3)), (3,), (7,)), ScaledHead(2, 1, 0.0))
 CARRIED = {"edits": written(EDITS), "everywhere": "1"}

@@ -22,7 +22,7 @@ def test_a_page_whose_work_ends_while_it_runs_is_sent_whole(monkeypatch, place):
 
     def noted() -> None:
         caller = sys._getframe(1).f_globals["__name__"]
-        if caller != "ui.frame":  # which paints the frame of a new session before the engine is imported
+        if caller != "ui.shell.frame":  # which paints the frame of a new session before the engine is imported
             begun_again.append(caller)
         rerun()
 

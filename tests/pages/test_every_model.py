@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.models_offered import EMBEDDED
 from pages.entries import ENTRIES
 from tests.ui.driving import html, open_app, sentences
+from ui.shell.models_offered import EMBEDDED
 
 PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"

@@ -28,9 +28,9 @@ from tests.ui.driving import (
     send,
     sentences,
 )
-from ui import session
-from ui.address import DEFAULT_TEXT
-from ui.place import MOST_WRITTEN
+from ui.state import session
+from ui.state.selection import MOST_WRITTEN
+from ui.state.url_state import DEFAULT_TEXT
 from viz.distribution import percent
 
 pytestmark = pytest.mark.table  # its tests take a second each

@@ -16,9 +16,9 @@ from model_runner.transforms import DEFAULT
 from pages.film.export import code, film_view
 from tests.ui.driving import beside_head, go, html, open_app, payload, send, sentences, type_text
 from tests.ui.taken import ran
-from ui import i18n
-from ui.address import DEFAULT_TEXT
-from ui.place import Beside
+from ui.state.selection import Beside
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording import i18n
 
 PAGE = "pages/film/page.py"
 PROMPT = 8  # tokens of the default text

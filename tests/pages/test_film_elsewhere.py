@@ -14,8 +14,9 @@ from pages.film.export import film_view
 from pages.film.tables import tables_of
 from tests.pages.test_film import PAGE, PROMPT, film, ids, key_of, more, opened, steps, tokens
 from tests.ui.driving import components, go, html, open_app, payload, send, sentences, type_text
-from ui import cached, i18n
-from ui.address import DEFAULT_TEXT
+from ui.shared import cached
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording import i18n
 
 
 def test_the_badge_checks_all_that_is_shown(monkeypatch):

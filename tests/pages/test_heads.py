@@ -156,7 +156,7 @@ def test_a_device_that_is_not_there_is_said_and_can_be_left(monkeypatch):
     assert "cuda" in app.button_group(key="device").options  # so that what is held is seen
     app.button_group(key="device").set_value("cpu").run()
     assert app.query_params["device"] == "cpu"
-    monkeypatch.setattr("ui.frame.devices", lambda: ("cpu", "mps"))
+    monkeypatch.setattr("ui.shell.frame.devices", lambda: ("cpu", "mps"))
     assert app.run().button_group(key="device").options == ["auto", "cpu", "mps"]
 
 

@@ -26,8 +26,8 @@ from tests.pages.visiting import (
     wait_for_rest,
 )
 from tests.ui.driving import given, open_app, payload, send
-from ui.head_views import DrawnHead
-from ui.page import PageContext
+from ui.shared.head_views import DrawnHead
+from ui.shell.page import PageContext
 
 HERE = {"layer": "3", "head": "7"}
 WAYS = [

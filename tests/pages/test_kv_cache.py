@@ -18,7 +18,7 @@ from tests.pages.expected import runner
 from tests.pages.kv_driving import figure, opened
 from tests.ui.driving import button, html, payloads, sentences, type_text, until
 from tests.ui.taken import offers, ran
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

@@ -22,7 +22,7 @@ from tests.pages.expected import runner
 from tests.pages.kv_driving import figure, opened
 from tests.ui.driving import button, html, sentences, until
 from tests.ui.taken import ran
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -96,7 +96,7 @@ def test_a_window_longer_than_the_text_is_the_whole_text():
 
 
 def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(monkeypatch):
-    monkeypatch.setattr("ui.i18n.language", lambda: "en")
+    monkeypatch.setattr("ui.wording.i18n.language", lambda: "en")
     capture = runner().capture(CaptureRequest(DEFAULT_TEXT, continuation=(5, 7)))
     page: Any = SimpleNamespace(runner=runner(), capture=capture, layer=3, head=1)
     names = ran(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)))

@@ -8,8 +8,8 @@ from model_runner import CaptureRequest, load_runner
 from pages.compare.other import request_of
 from tests.model_runner.piece_folders import piece_folder
 from tests.ui.driving import beside_head, html, open_app, payload, sentences
-from ui.language_names import named
-from ui.page import PageContext
+from ui.shell.page import PageContext
+from ui.wording.language_names import named
 
 TEXT = "The dog"
 
@@ -65,7 +65,7 @@ def test_names_of_languages_are_those_of_the_interface(translator):
 
 
 def test_twi_is_not_named_as_the_language_that_stands_beside_it(monkeypatch):
-    monkeypatch.setattr("ui.language_names.language", lambda: "en")
+    monkeypatch.setattr("ui.wording.language_names.language", lambda: "en")
     assert (named("twi_Latn"), named("aka_Latn")) == ("Twi, Latin (twi_Latn)", "Akan, Latin (aka_Latn)")
 
 

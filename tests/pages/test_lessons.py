@@ -18,7 +18,7 @@ from tests.classroom.talking import frames
 from tests.pages.expected import capture, runner
 from tests.pages.shown import complete, words
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, type_text, widgets
-from ui.i18n import LANGUAGES
+from ui.wording.i18n import LANGUAGES
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
 SHIPPED = {language: lessons([HERE], language, FILES)[0] for language in LANGUAGES}

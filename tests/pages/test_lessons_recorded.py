@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from lessons.step import read
 from pages.entries import ENTRIES
 from tests.ui.driving import button, go, open_app, sentences
-from ui.address import DEFAULT_TEXT
-from ui.i18n import catalog
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording.i18n import catalog
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
 TEXT = "one two three one two three one two & \n“three”"

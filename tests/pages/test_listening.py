@@ -8,7 +8,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.sound import rising_tone
 from tests.model_runner.listening import tone
 from tests.ui.driving import beside_head, html, open_app, payload, sentences
-from ui.hearing import SOUND
+from ui.state.session_sound import SOUND
 from viz.token_text import lone_spaces
 
 LONG = "x" * 70  # tokens of bytes; 64 positions are there, four of the task

@@ -15,7 +15,7 @@ from tests.model_runner.folders import change_weights, save
 from tests.model_runner.local.recording.test_encoder_decoders import FAMILIES
 from tests.pages.test_compare import PAGE as COMPARE
 from tests.ui.driving import App, button, components, html, open_app, sentences
-from ui import session
+from ui.state import session
 
 MB = 1 << 20
 LARGE = ModelPreview("someone/large", "llama", "float32", "cpu", 7_000_000, 4, 8, 2, 2048, 28 * MB, 999 * MB, 12 * MB)

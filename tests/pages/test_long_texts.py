@@ -14,7 +14,6 @@ from analysis.far_looks import far_looks
 from analysis.long_map import SIDE, Spot, denominators, tile, unpacked
 from analysis.long_text import chapter
 from analysis.needle import NEEDLES, Needle, Trial, hidden, strongest_heads
-from analysis.text_in_address import parts_of, text_of
 from jobs.map_desk import DESK
 from model_runner import CaptureRequest
 from model_runner.rotation_edit import NtkTheta, YarnTheta
@@ -22,6 +21,7 @@ from tests.analysis.made import embedded
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
 from tests.ui.taken import offers
+from ui.state.text_in_url import parts_of, text_of
 
 PAGE = "pages/long_texts/page.py"
 MEDIUM = "The dog chased the squirrel because it was hungry. " * 30

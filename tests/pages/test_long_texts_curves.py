@@ -15,7 +15,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.capture import Capture
 from pages.long_texts import every_head
 from tests.model_runner.cases import shared_runner
-from ui.page import PageContext
+from ui.shell.page import PageContext
 from viz.chart import Lines
 
 TEXT = "The dog chased the squirrel because it was hungry, and the old cat slept. " * 8

@@ -11,7 +11,7 @@ import pytest
 from model_runner.errors import Cancelled
 from model_runner.local.model_cache import ModelKey
 from tests.ui.driving import button, components, open_app, sentences, until
-from ui import session
+from ui.state import session
 
 EDIT, SHARING, MASKS, CACHE = (f"pages/{name}/page.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
 PLACES = {
@@ -89,8 +89,8 @@ def test_two_texts_are_drawn_by_the_model_loaded_anew():
 @pytest.mark.parametrize(
     "page, part, drawn",
     [
-        ("cell", "ui.page.show_badge", "cell_steps"),
-        ("cell", "ui.session.asked", "cell_steps"),
+        ("cell", "ui.shell.page.show_badge", "cell_steps"),
+        ("cell", "ui.state.session.asked", "cell_steps"),
         ("film", "jobs.film.Film.start", "film"),
         ("compare", "pages.compare.other._capture", "head_map"),
     ],
@@ -115,7 +115,7 @@ def test_a_page_whose_model_is_given_up_again_and_again_says_so(monkeypatch):
     def never(*_given, **_named):
         raise Cancelled()
 
-    monkeypatch.setattr("ui.session.asked", never)
+    monkeypatch.setattr("ui.state.session.asked", never)
     app = open_app(page="pages/cell/page.py")
     assert len(sentences(app)) == 1
     assert not app.exception

@@ -22,8 +22,9 @@ from tests.pages.expected import capture, runner
 from tests.ui import driving
 from tests.ui.driving import beside_head, button, components, go, html, open_app, payload, send, sentences
 from tests.ui.taken import ran
-from ui import i18n, session
-from ui.address import DEFAULT_TEXT
+from ui.state import session
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording import i18n
 from viz.share_text import share_digits
 
 PAGE = "pages/next_token/page.py"

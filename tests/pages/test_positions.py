@@ -15,7 +15,7 @@ from tests.model_runner.families import FAMILIES
 from tests.pages.expected import capture
 from tests.ui.driving import components, open_app, payload, send, sentences
 from tests.ui.taken import Taken, offers, ran
-from ui import view as ui_view
+from ui.shared import export_bundle as ui_view
 
 PAGE = "pages/positions/page.py"
 VIEWS = {

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.examples import examples_of
 from tests.ui.driving import beside_head, open_app, payload, send, type_text
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 MINE, YOURS = "My quokka says hello", "Your zeppelin answers nothing"
 

@@ -26,8 +26,8 @@ from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
 from tests.ui.taken import Taken, ran, taken
 from tests.viz.components.test_packing import unpacked
-from ui import i18n
-from ui import view as ui_view
+from ui.shared import export_bundle as ui_view
+from ui.wording import i18n
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

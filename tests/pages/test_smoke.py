@@ -1,4 +1,6 @@
-"""Every page of the navigation opens on the embedded model, checked; in other languages: tests/ui/test_words.py."""
+"""Every page of the navigation opens on the embedded model, checked; in other languages:
+tests/ui/wording/test_words.py.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import pytest
 
 from pages.entries import ENTRIES
 from tests.ui.driving import html, open_app, sentences, type_text
-from ui import cached
+from ui.shared import cached
 
 pytestmark = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
 

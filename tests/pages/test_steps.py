@@ -16,7 +16,7 @@ from pages.steps.numbers import numbers_of
 from pages.steps.on_model import _note_of_shares
 from pages.steps.small import Small, small_code, tables_of
 from tests.ui.driving import components, html, open_app, payload, payloads, send, sentences
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 

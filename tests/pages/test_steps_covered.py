@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.driving import open_app, send
-from ui import view
+from ui.shared import export_bundle
 
 PAGE = "pages/steps/page.py"
 
@@ -22,7 +22,7 @@ PAGE = "pages/steps/page.py"
 )
 def test_what_is_covered_stands_in_no_table_either(monkeypatch, step, other, lang, words):
     said: list[str] = []
-    monkeypatch.setattr(view, "show_tables", lambda _make, covered: said.append(covered))
+    monkeypatch.setattr(export_bundle, "show_tables", lambda _make, covered: said.append(covered))
     here = {f"steps.{name}": value for name, value in step.items()}
     app = open_app(page=PAGE, lang=lang, **here)
     assert not said[-1]

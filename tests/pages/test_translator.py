@@ -22,7 +22,7 @@ from model_runner.trained_positions import T5_BIAS
 from pages.next_token.export import drawn_tokens
 from pages.next_token.views import Bench
 from tests.ui.driving import beside_head, html, open_app, payload, send, sentences
-from ui.place import MOST_WRITTEN
+from ui.state.selection import MOST_WRITTEN
 
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
@@ -51,7 +51,7 @@ def test_its_examples_come_with_it_in_the_readers_language_first(lang):
 def test_a_text_that_it_had_to_stop_writing_says_so(monkeypatch):
     words = "The model was stopped after {count} tokens; it had not finished."
     assert words.format(count=128) not in html(open_app(**ADDRESS))
-    monkeypatch.setattr("ui.two_texts.FREE_RUN", 2)
+    monkeypatch.setattr("ui.shared.two_texts.FREE_RUN", 2)
     assert words.format(count=2) in html(open_app(**ADDRESS))
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.ui.driving import open_app, payload
 from tests.ui.taken import Taken, taken
-from ui import view
-from ui.page import PageContext
-from ui.view import View
+from ui.shared import export_bundle
+from ui.shared.export_bundle import View
+from ui.shell.page import PageContext
 
 pytestmark = pytest.mark.table
 
@@ -82,7 +82,7 @@ def test_the_lines_give_what_is_shown(monkeypatch, page, address, same):
             numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy()
             shown.extend(numbers.ravel().tolist())
 
-    monkeypatch.setattr(view, "show_take_away", keep)
+    monkeypatch.setattr(export_bundle, "show_take_away", keep)
     app = open_app(page=f"pages/{page}/page.py", **address)
     own: Lines = {}
     exec(compile(offered[-1].snippet, "snippet", "exec"), own)

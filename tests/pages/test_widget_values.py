@@ -22,7 +22,7 @@ from tests.pages.visiting import (
     wait_for_rest,
 )
 from tests.ui.driving import both, open_app, widgets
-from ui.inputs import ECHO
+from ui.state.inputs import ECHO
 
 EVERYWHERE = {"ButtonGroup", "Selectbox"}  # the language, the model; the text is the default of its box
 OWN = {

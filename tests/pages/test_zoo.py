@@ -17,7 +17,7 @@ from model_runner import CaptureRequest, load_runner
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
 from tests.ui.driving import beside_head, html, open_app, payloads, send, sentences
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
 
 

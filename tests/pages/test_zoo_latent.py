@@ -10,7 +10,7 @@ from attention.zoo import mla
 from model_runner import CaptureRequest, load_runner
 from tests.pages.zoo_driving import close, head, maps, opened
 from tests.ui.driving import html
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
 
 

@@ -25,9 +25,9 @@ from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.pages.test_reading import VIEWS
 from tests.ui.driving import html, open_app, payload, payloads, sentences
 from tests.ui.taken import Taken, offers, ran, taken
-from ui import view as ui_view
-from ui.address import DEFAULT_TEXT
-from ui.i18n import catalog
+from ui.shared import export_bundle as ui_view
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording.i18n import catalog
 
 PAGE = "pages/zoo/page.py"
 HERE = {"layer": "3", "head": "5"}

@@ -11,7 +11,7 @@ from model_runner.local.runner import LocalRunner
 from model_runner.matrix_edit import ScaledSingulars
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.ui.driving import html, open_app, payloads, sentences
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 from viz.markdown import plain
 
 PAGE = "pages/zoo/page.py"

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import PATIENCE, Server
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from analysis.zoo import captured_head
 from model_runner import CaptureRequest, load_runner
 from tests.ui.driving import open_app, payloads
 from tests.ui.taken import Taken, taken
-from ui import view as ui_view
-from ui.address import DEFAULT_TEXT
+from ui.shared import export_bundle as ui_view
+from ui.state.url_state import DEFAULT_TEXT
 
 PAGE = "pages/zoo/page.py"
 PLACE = ("model", "text", "layer", "head", "query", "key")  # parts of the address that every page has

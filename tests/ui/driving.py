@@ -20,7 +20,7 @@ from streamlit.util import calc_hash
 
 from pages.entries import ENTRIES
 from tests.viz.components.test_packing import unpacked
-from ui.address import DEFAULT_TEXT
+from ui.state.url_state import DEFAULT_TEXT
 
 KINDS = (
     "button_group", "selectbox", "toggle", "text_area", "text_input", "number_input", "slider", "select_slider",
@@ -56,7 +56,7 @@ def open_app(
     """
     if not address and not first_visit and locale.startswith("en"):
         address = {"text": DEFAULT_TEXT}
-    app = App(ROOT / "ui" / "entry" / "atlas.py", default_timeout=PATIENCE)
+    app = App(ROOT / "ui" / "shell" / "entry" / "atlas.py", default_timeout=PATIENCE)
     app.checked = checked
     app.context["locale"] = locale
     app.query_params.update(address)

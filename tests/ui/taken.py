@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ui import view
-from ui.i18n import in_this_language
-from ui.page import PageContext
-from ui.view import View, caption, csv_of, npz_of, snippet_of
+from ui.shared import export_bundle
+from ui.shared.export_bundle import View, caption, csv_of, npz_of, snippet_of
+from ui.shell.page import PageContext
+from ui.wording.i18n import in_this_language
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Taken:
 def offers(monkeypatch: pytest.MonkeyPatch) -> list[Taken]:
     """All that pages offer from now on, in order."""
     found: list[Taken] = []
-    monkeypatch.setattr(view, "show_take_away", lambda opened, shown: found.append(taken(opened, shown)))
+    monkeypatch.setattr(export_bundle, "show_take_away", lambda opened, shown: found.append(taken(opened, shown)))
     return found
 
 

@@ -8,7 +8,8 @@ import pytest
 from streamlit.runtime.scriptrunner import StopException
 
 from tests.ui.driving import components, open_app, sentences
-from ui import page, session
+from ui.shell import page
+from ui.state import session
 
 
 @pytest.mark.parametrize("lang, words", [("en", "2 before you …"), ("zh", "你前面还有 2 个请求……")])

@@ -8,7 +8,7 @@ from hosting import settings
 from hosting.meter import METER
 from hosting.settings import VARIABLE
 from tests.ui.driving import html, open_app, sentences, type_text
-from ui import session
+from ui.state import session
 from visitors.entrance import entrance
 from visitors.server import failed, options
 

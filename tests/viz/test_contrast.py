@@ -21,7 +21,7 @@ from viz.svg import DARK, LIGHT
 CONFIG = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"]
 SETTINGS = [(side, clear) for side in ("light", "dark") for clear in (False, True)]
 LEAST = {False: 4.5, True: 7.0}
-SHEETS = sorted({ROOT / "ui/frame.css", *(ROOT / "viz").rglob("*.css")})
+SHEETS = sorted({ROOT / "ui/shell/frame.css", *(ROOT / "viz").rglob("*.css")})
 # Fainter on purpose: pictures, and controls that cannot be used, of which WCAG asks nothing.
 NO_WORDS = {
     ".film .transport button:disabled", ".flash-film .keys button:disabled", ".long-map button:disabled",

@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser import kept, running_app
 from tests.walk.walk import SIZES, Stumbled, Walk
-from ui.i18n import LANGUAGES
+from ui.wording.i18n import LANGUAGES
 
 
 def main() -> int:

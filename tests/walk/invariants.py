@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page
 
-from analysis import text_in_address
 from model_runner.errors import (
     CannotContinue,
     ContextFull,
@@ -25,8 +24,9 @@ from model_runner.text_errors import NotOverOneText
 from pages.classroom.questions import CHANGED, TWO_TEXTS
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
-from ui.address import DEFAULT_TEXT
-from ui.i18n import LANGUAGES, catalog
+from ui.state import text_in_url
+from ui.state.url_state import DEFAULT_TEXT
+from ui.wording.i18n import LANGUAGES, catalog
 
 # Sentences in a yellow box that a walk may meet, as the sources have them; anything else in one is a failure. Blue
 # boxes inform, red ones are never earned.
@@ -125,8 +125,8 @@ def _titles(page: Page, shown: dict[str, Any], parts: dict[str, str]) -> list[st
         found.append(f"the title is {shown['title']!r} at {page.url}")
     if shown["languages"] and shown["languages"] != [LANGUAGES[language]]:
         found.append(f"the language chosen is {shown['languages']}, the address says {language}")
-    text = text_in_address.text_of(parts) or DEFAULT_TEXT
-    if shown["text"] not in (None, text) and text_in_address.parts_of(shown["text"]):
+    text = text_in_url.text_of(parts) or DEFAULT_TEXT
+    if shown["text"] not in (None, text) and text_in_url.parts_of(shown["text"]):
         found.append(f"the box holds {shown['text']!r}, the address {text!r}")
     return found
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Error, Page
 
-from jobs.models_offered import EMBEDDED
+from ui.shell.models_offered import EMBEDDED
 
 TEXTS = (
     "The capital of France is",

@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 from playwright.sync_api import BrowserContext, Error, Page
 from playwright.sync_api import TimeoutError as Late
 
-from analysis import text_in_address
 from pages.entries import ENTRIES
 from tests.browser import PATIENCE, Server, Watch, as_new
 from tests.walk.invariants import broken
 from tests.walk.steps import Step, take_step
+from ui.state import text_in_url
 
 SCRIPT = Path(__file__).with_name("walk.js")
 SIZES = {"desk": (1440, 900), "phone": (390, 844)}
@@ -160,7 +160,7 @@ class Walk:
     def _too_long(self, page: Page) -> bool:
         """Whether the page says that its text does not fit into the address."""
         box = page.locator(".st-key-text_box textarea")
-        return bool(box.count()) and not text_in_address.parts_of(box.input_value())
+        return bool(box.count()) and not text_in_url.parts_of(box.input_value())
 
     def _close_menu(self, page: Page) -> None:
         page.keyboard.press("Escape")

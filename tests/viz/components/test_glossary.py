@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.node import run_module
 from tests.viz.components.clock import wait
-from ui.i18n import LANGUAGES, catalog
+from ui.wording.i18n import LANGUAGES, catalog
 from viz.components.glossary.glossary import SOURCE, TEXTS, payload, terms_in
 from viz.components.glossary.terms import TERMS
 

@@ -14,7 +14,6 @@ from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 from transformers.pytorch_utils import Conv1D
 
 from hosting.listed import QUANTIZING, dtypes
-from jobs.address_value import options_of
 from model_runner import load_runner
 from model_runner.block_questions import TrainingStep
 from model_runner.errors import NotSeparable, RunnerError
@@ -32,7 +31,8 @@ from model_runner.preview import ModelPreview
 from model_runner.questions import WhichHeads
 from model_runner.request import CaptureRequest, GenerateRequest
 from tests.model_runner.folders import change_config, refused, save, touch_nothing
-from ui.place import Beside
+from ui.state.selection import Beside
+from ui.state.url_values import options_of
 
 TEXT = "The dog chased the squirrel because it"
 

@@ -1,0 +1,37 @@
+"""An app with a part that takes a second whenever it runs by itself, and says what a component in it told."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from ui.shell.components import mount, show_page
+from viz.components.token_strip import token_strip
+
+LABELS = list("abcdef")
+
+
+@st.fragment
+def show() -> None:
+    """The strip, and which chips were clicked."""
+    heard: list[int] = st.session_state.setdefault("heard", [])
+    strip = token_strip.payload(
+        labels=LABELS,
+        positions=range(len(LABELS)),
+        counts=[1] * len(LABELS),
+        parts=[[]] * len(LABELS),
+        special=[False] * len(LABELS),
+        metric=np.full(len(LABELS), np.nan),
+        values=[""] * len(LABELS),
+        selected=None,
+        looked_at=None,
+        texts=token_strip.TEXTS,
+    )
+    mount(token_strip.SOURCE, strip, key="strip", on={"token": heard.append})
+    time.sleep(1)
+    st.html(f"<p class='heard'>{heard}</p>")
+
+
+show_page(Path(__file__))
+show()

@@ -1,0 +1,209 @@
+"""The open head: where it is chosen, as its map is drawn and taken away, and what the map sends back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.chosen_keys import leaves_out
+from analysis.color_scale import Scale, scale_of
+from analysis.head_map import HeadMap, Reading, Window
+from analysis.head_names import head_name
+from analysis.keys_seen import beside_attention, keys_seen
+from analysis.layer_names import layer_name
+from analysis.own_mask import LEFT_OUT, keys_read
+from analysis.read_head import WEIGHTS, ReadHead, read_head
+from analysis.sentences import joined
+from analysis.silence import heard_window
+from analysis.sinks import sink_words
+from analysis.strongest_key import look_words, strongest_key
+from ui.shell.components import mount
+from ui.shell.fragment_first import answer_first
+from ui.shell.page import PageContext, translated
+from ui.state import selection, session
+from ui.state.inputs import pick_one
+from ui.wording.i18n import _
+from ui.wording.sentences import number
+from viz.components.head_map import head_map as map_component
+from viz.token_text import lone_spaces
+
+N_ = str  # marks a text for Babel without translating it here
+
+COVERED = {"left_out": N_("covered until you answer"), "left_out_label": N_("covered until you answer")}
+OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnHead:
+    """What was ``read`` of the open head, in the window in view, and what its map was given of it."""
+
+    opened: PageContext
+    read: ReadHead
+    scale: Scale
+    payload: bytes
+
+
+def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
+    opened: PageContext,
+    held: selection.Window | None,
+    reading: Reading = WEIGHTS,
+    other: tuple[int, int] | None = None,
+    *,
+    log: bool = False,
+    max_height: int = 520,
+    press: bool = False,
+    quick: bool = False,
+    covered: int | None = None,
+) -> DrawnHead:
+    """The open head, or its difference from the other head, as far as the window ``held`` goes.
+
+    ``quick``: another head may come before its page has run. ``covered``: a token whose row is not shown, since it is
+    asked about. Needs no session.
+    """
+    head = opened.capture, opened.layer, opened.head
+    opens = None if reading.words else heard_window(opened.capture)
+    read = read_head(*head, reading, other, window=opens if held is None else Window(*held))
+    view = read.view
+    scale = scale_of(view, reading, log=log, compared=other is not None, shares=read.shares)
+    texts = map_component.texts_of(read.shows, mean=view.how == "mean")
+    values, left_out, said = view.values, view.left_out, summary(opened, reading)
+    zoomed = view.window != view.whole
+    if covered is not None:
+        texts |= COVERED
+        values, left_out, said = *_without_row(view, covered), f"L{opened.layer}H{opened.head}"
+    payload = map_component.payload(
+        values=values,
+        window=view.inside,
+        total=view.total,
+        row_labels=list(map(lone_spaces, view.row_labels)),
+        col_labels=list(map(lone_spaces, view.column_labels)),
+        **asdict(scale),
+        selected=view.units_at(opened.query, opened.key),
+        pool=view.pool,
+        overview=read_head(*head, reading, other, pixels=OVERVIEW).view.values if zoomed and covered is None else None,
+        texts=translated(texts) | {"summary": said, "note": _note(opened, read)},
+        max_height=max_height,
+        press=press,
+        of=(opened.layer, opened.head) if quick else None,
+        left_out=left_out,
+    )
+    return DrawnHead(opened, read, scale, payload)
+
+
+def _without_row(view: HeadMap, token: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The values of a map with this token's row taken out, and which cells are striped for it."""
+    values, at = view.values.copy(), view.units_at(token, None)
+    striped = np.zeros(values.shape, np.bool_) if view.left_out is None else view.left_out.copy()
+    if at is not None:
+        row = (at[0] - view.inside[0]) // view.pool[0]
+        striped[row] = ~np.isnan(values[row])
+        values[row] = np.nan
+    return values, striped
+
+
+def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None) -> None:
+    """The map; a click pins a cell, zooming asks for the window; ``on`` is what it sends besides."""
+    asked = map_events(drawn.read.view, narrow=heard_window(drawn.opened.capture) is not None)
+    mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}))
+
+
+def map_events(view: HeadMap, *, narrow: bool = False) -> dict[str, Callable[[Any], None]]:
+    """What a map can send, and what it does to the session's place; a ``narrow`` one opens with a part of the whole."""
+    units, (q, k) = view.units, (view.whole.q0, view.whole.k0)
+
+    def pin(cell: list[int | None] | None) -> None:
+        query, key = cell if cell is not None else (None, None)
+        session.move(
+            query=None if query is None else units[q + query].stop - 1,
+            key=None if key is None else units[k + key].stop - 1,
+        )
+
+    def zoom(edges: list[int] | None) -> None:
+        rows, columns = view.total
+        whole = edges is None or list(edges) == [0, rows, 0, columns]
+        moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
+        session.move(window=None if whole and not narrow else selection.Window(*moved))
+
+    return {"cell": pin, "window": zoom}
+
+
+def strongest(opened: PageContext, reading: Reading) -> tuple[int, int, float] | None:
+    """The pinned query, its pinned key or the one it looks at most, and how much."""
+    return strongest_key(
+        opened.capture, opened.layer, opened.head, opened.query, opened.key, hide_first=reading.hides_first
+    )
+
+
+def summary(opened: PageContext, reading: Reading = WEIGHTS) -> str:
+    """One sentence for screen readers and captions."""
+    return look_words(opened.capture, f"L{opened.layer}H{opened.head}", strongest(opened, reading), _, number)
+
+
+def sink_note(opened: PageContext) -> str:
+    """What a learned sink makes of the open head's rows, in a sentence; nothing where there is none."""
+    words = sink_words(opened.capture, opened.layer, opened.head, opened.runner.info.family)
+    return _(words) if words else ""
+
+
+def own_mask_note(opened: PageContext) -> str:
+    """Which keys a mask of the model's own making leaves the chosen query; nothing where there is no such mask."""
+    query = opened.query
+    found = None if query is None else keys_read(opened.capture, opened.layer, opened.head, query)
+    return "" if found is None else _(LEFT_OUT).format(kept=found[0], visible=found[1])
+
+
+def chosen_note(opened: PageContext) -> str:
+    """Which keys the queries of an indexed layer read, in a sentence; nothing where they read all that they may see."""
+    capture, layer = opened.capture, opened.layer
+    if not leaves_out(capture, layer):
+        return ""
+    choice = capture.record(layer).choice
+    if choice is None:
+        return _("Each query reads the keys that an indexer chose; striped are others that it could see.")
+    words = _(
+        "Each query reads the {count} keys that the indexer of L{layer} scored highest; striped are others it could "
+        "see."
+    )
+    return words.format(count=choice.top_k, layer=capture.choosing_layer(layer))
+
+
+def _note(opened: PageContext, read: ReadHead) -> str:
+    """What was done to the numbers; part of the figure, so that a copy of it says so too."""
+    parts, other = [], read.other
+    if other is not None:
+        words = _("L{a}H{b} minus L{c}H{d}: orange where the other looks more, indigo where this one does.")
+        parts.append(words.format(a=opened.layer, b=opened.head, c=other[0], d=other[1]))
+    words = (*keys_seen(opened.capture.record(opened.layer)), *beside_attention(opened.runner.info.family))
+    parts += [_(one.text).format(**one.values) for one in words]
+    parts.append(chosen_note(opened))
+    parts += [sink_note(opened) if read.reading.what != "scores" else "", own_mask_note(opened)]
+    parts += map(_, read.notes())
+    return joined(*parts)
+
+
+def choose_head(opened: PageContext, first: str = "") -> None:
+    """Layer and head; a layer without weights is not offered. The part of the page that is to answer ``first``."""
+    capture = opened.capture
+    layers = {layer: layer_name(capture, layer, _) for layer in range(capture.n_layers) if capture.has_weights(layer)}
+    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
+    _choose(_("Layer"), "layer", opened.layer, layers, first)
+    _choose(_("Head"), "head", opened.head, heads, first)
+
+
+def _choose(label: str, name: str, value: int, names: dict[int, str], first: str) -> None:
+    def look(place: int) -> None:
+        session.move(**{name: place})
+        if first:
+            answer_first(first)
+
+    pick_one(label, f"place_{name}", names, value, look, width=width_of(names.values()))
+
+
+def width_of(names: Iterable[str]) -> int:
+    """Pixels of a list that shows the longest of these names of layers or heads whole: H5, H5 · kv 2, H0 − λ·H2."""
+    longest = max(map(len, names))
+    return 84 if longest < 6 else 116 if longest < 10 else 60 + 8 * longest

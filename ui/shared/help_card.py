@@ -1,0 +1,42 @@
+"""The explanation of what a page shows, beside its picture: open, it stays while its reader does what it proposes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import streamlit as st
+
+from ui.state import session
+from ui.state.page_state import change, current, setting
+from ui.wording.i18n import _
+from viz.markdown import plain
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+@dataclass(frozen=True)
+class Reading:
+    """On every page: whether the explanation is open."""
+
+    SCOPE: ClassVar[str] = ""
+
+    reading: bool = setting(False, N_("explanation"))
+
+
+def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
+    """The explanation of the page, closed by default, and sent only once it is open."""
+    name, is_open, invitation = _("Read this picture"), current(Reading).reading, _("Try this")
+    with session.slots()["read"]:
+        st.button(name, key="read", type="tertiary", on_click=change, args=(Reading,), kwargs={"reading": not is_open})
+        if not is_open:
+            return
+        with st.container(key="reading"):
+            with st.container(key="reading_head", horizontal=True, vertical_alignment="center"):
+                st.html(f"<h2>{name}</h2>", width="stretch")
+                st.button(_("Close"), key="reading_close", type="tertiary", on_click=change, args=(Reading,),
+                          kwargs={"reading": False})  # fmt: skip
+            st.markdown("\n\n".join(map(plain, sentences)))
+            st.code(formula, language=None, wrap_lines=True)
+            st.caption(plain(_("Source: {source}").format(source=source)))
+            st.markdown(f"**{invitation}** {plain(attempt)}")

@@ -1,0 +1,40 @@
+"""What the embedded translator never read of a text, said beside what it writes, with a text that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+from analysis.cut_words import cut_words
+from analysis.examples import examples_of
+from model_runner import Capture
+from ui.state import session
+from ui.state.inputs import give
+from ui.wording.i18n import _, language
+
+TRANSLATOR = "translator"
+NAMED = 3  # of the words
+
+
+def offer_known_text(capture: Capture, key: str, use: Callable[[str], None] | None = None) -> None:
+    """The words that it never read, and a button for its own example; nothing of a text whose words it knows.
+
+    ``use`` takes the example: without it, it becomes the session's text.
+    """
+    unread = cut_words(capture.attention("encoder"))
+    if not unread:
+        return
+    named = ", ".join(f"“{word}”" for word in unread[:NAMED]) + (" …" if len(unread) > NAMED else "")
+    words = _("The embedded translator knows few words and never read {words}: what it writes here is no translation.")
+    example = examples_of(TRANSLATOR, language())[0].text
+    with st.container(key=f"{key}_unread", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<p class='atlas-caption'>{escape(words.format(words=named))}</p>", width="content")
+        label = _("Use one of its own sentences")
+        st.button(label, key=f"{key}_known", type="tertiary", help=example, on_click=use or _use, args=(example,))
+
+
+def _use(text: str) -> None:
+    give("text_box", text)  # what was typed and not yet asked for must not win
+    session.set_text(text)

@@ -1,0 +1,32 @@
+"""The numbers of a page's pictures as tables, for screen readers and for whoever prefers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from analysis.number_text import plain_number
+from analysis.tables import of_cells
+from ui.state import session
+from ui.wording.i18n import _
+from viz.markdown import plain
+
+LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen reader reads best; larger ones scroll
+
+
+def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = "") -> None:
+    """The menu in the head of the page; heading → table, made once it is open; or why they are ``covered`` now."""
+    menu = session.slots()["tables"].popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
+    if not menu.open:
+        return
+    with menu:
+        if covered:
+            st.caption(covered)
+        for heading, table in ({} if covered else tables()).items():
+            st.caption(of_cells(heading, table, _))
+            if max(table.shape) <= LARGEST_PLAIN:
+                st.table(table.map(plain_number).rename(index=plain, columns=plain))  # which reads Markdown
+            else:
+                st.dataframe(table)

@@ -1,0 +1,178 @@
+"""Before and after a change of the model's forward, side by side: the open head's map and the next token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.color_scale import change_scale
+from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
+from analysis.head_map import HeadMap
+from analysis.number_text import error_size
+from analysis.tables import map_table, side_by_side
+from model_runner import Capture
+from model_runner.errors import EditNotPossible
+from ui.finding import show_finding
+from ui.shared import cached, head_views
+from ui.shared.export_bundle import View, arrays_of, component_page
+from ui.shared.head_export import head_view
+from ui.shared.head_views import DrawnHead, draw_head
+from ui.shell.components import mount, show_heading, show_html
+from ui.shell.page import PageContext, translated
+from ui.state import session
+from ui.wording.i18n import _
+from ui.wording.sentences import number
+from viz.components.head_map import head_map as map_component
+from viz.distribution import TEXTS, next_token_changes, percent
+from viz.drawn_maps_svg import drawn_maps_svg
+from viz.token_text import lone_spaces
+
+N_ = str  # marks a text for Babel without translating it here
+
+ROUNDING = 1e-5  # of a share: a head that moved no more did not move
+MAP_HEIGHT = 400  # pixels; three maps and the list stand side by side
+
+Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and the cell [query, key] of a click on it
+
+
+def show_maps(
+    opened: PageContext, after: Capture, *, clicked: Clicked | None = None, said: str = ""
+) -> tuple[DrawnHead, DrawnHead]:
+    """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
+
+    ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
+    another than how much of the head's attention moves.
+
+    Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
+    """
+    check = cached.check(after, opened.layer)
+    if not check.ok:
+        raise EditNotPossible(reason=N_("the changed layer's output is not explained by its weights"))
+    drift = drift_of_head(opened.capture, after, opened.layer, opened.head)
+    head = f"L{opened.layer}H{opened.head}"
+    moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
+    moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
+    beside = escape(_("indigo: looks more than before, orange: less"))
+    show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
+    left, middle, right = st.columns(3)
+    with left:
+        before = show_map(opened, _("before"), "map_before", clicked=clicked)
+    with middle:
+        changed = show_map(replace(opened, capture=after), _("after"), "map_after")
+    with right:
+        show_heading(head, _("after − before"))
+        pin = {"cell": head_views.map_events(changed.read.view)["cell"]}
+        mount(map_component.SOURCE, _difference(before, changed), key="map_difference", on=pin)
+    words = _(
+        "Checked: from its own q, k and v the changed layer was computed once more, and differs by at most {error}."
+    )
+    st.html(f"<p class='atlas-caption'>{words.format(error=error_size(check.max_abs_error))}</p>")
+    return before, changed
+
+
+def drift_of(before: Capture, after: Capture) -> np.ndarray:
+    """How far each head's attention moved [layers, heads], computed once for the two requests."""
+    key = ("drift", repr(before.request), repr(after.request))  # Streamlit hashes a value by its fields, not its type
+    return cached.made(key, lambda: head_drift(before, after))
+
+
+def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | None = None) -> DrawnHead:
+    """The open head of one capture; a click pins the cell, and tells ``clicked``."""
+    show_heading(f"L{opened.layer}H{opened.head}", heading)
+    drawn = draw_head(opened, session.place().window, max_height=MAP_HEIGHT, press=clicked is not None)
+    pin = head_views.map_events(drawn.read.view)["cell"]
+
+    def press(cell: list[int | None] | None) -> None:
+        pin(cell)
+        if clicked is not None:
+            clicked(drawn.read.view, cell)
+
+    head_views.show_map(drawn, key, {} if clicked is None else {"press": press})
+    return drawn
+
+
+def _changed(before: HeadMap, after: HeadMap) -> HeadMap:
+    """What each weight gained; a cell that only one of the two can look at had, or has, none of it."""
+    neither = np.isnan(before.values) & np.isnan(after.values)
+    values = np.nan_to_num(after.values) - np.nan_to_num(before.values)
+    return replace(before, values=np.where(neither, np.float32(np.nan), values), left_out=None)
+
+
+def _difference(before: DrawnHead, after: DrawnHead) -> bytes:
+    """The map of what changed, cut to the same window, with its words."""
+    opened, view = after.opened, _changed(before.read.view, after.read.view)
+    name = f"L{opened.layer}H{opened.head} · {_('after − before')}"
+    return map_component.payload(
+        values=view.values,
+        window=view.inside,
+        total=view.total,
+        row_labels=list(map(lone_spaces, view.row_labels)),
+        col_labels=list(map(lone_spaces, view.column_labels)),
+        **asdict(change_scale(view.values)),
+        selected=view.units_at(opened.query, opened.key),
+        pool=view.pool,
+        texts=translated(map_component.texts_of("difference", mean=view.how == "mean")) | {"summary": name, "note": ""},
+        max_height=MAP_HEIGHT,
+    )
+
+
+def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> View:
+    """The open head before and after a change, with the edits that made it; the difference beside them by name."""
+    before, after = (one.read.view for one in drawn)
+    view, name = head_view(drawn[1]), drawn[1].read.name
+    maps = {N_("after"): after, N_("before"): before, N_("after − before"): _changed(before, after)}
+    arrays = {which: which if which != "after − before" else "difference" for which in maps}
+    names = {which: f"{name} · {_(which)}" for which in maps}
+    shown = {names["before"]: drawn[0].payload, names["after"]: drawn[1].payload}
+    shown |= {names["after − before"]: _difference(*drawn)}
+
+    def tables() -> dict[str, pd.DataFrame]:
+        return {names[which]: map_table(one) for which, one in maps.items()}
+
+    return replace(
+        view,
+        name=f"{view.name}-after",
+        opened=drawn[1].opened,
+        tables=tables,
+        rows=lambda: side_by_side(tables(), shown),
+        page=component_page(map_component.SOURCE, shown),
+        picture=lambda title, words: drawn_maps_svg(shown, title=title, caption=words),
+        arrays=lambda: {**arrays_of(view), **{arrays[which]: one.values for which, one in maps.items()}},
+    )
+
+
+def output_name(position: int | None) -> str:
+    """Of which token an encoder's probabilities are; None: of the next."""
+    return _("Next token") if position is None else _("Token at {position}").format(position=position)
+
+
+def next_finding(opened: PageContext, after: Capture) -> str:
+    """How the token that came next loses or gains by the change; HTML. Raises NoLogits."""
+    change = change_at(opened.capture, after, opened.query)
+    token = opened.runner.token_text(change.ids[0])
+    words = _("“{token}” stays at {before}")
+    if percent(change.before[0]) != percent(change.after[0]):
+        falls = change.after[0] < change.before[0]
+        words = (
+            _("“{token}” falls from {before} to {after}") if falls else _("“{token}” rises from {before} to {after}")
+        )
+    name = f"<bdi>{escape(token.strip('·') or lone_spaces(token))}</bdi>"
+    shares = (escape(percent(float(share), _("{number} %"))) for share in (change.before[0], change.after[0]))
+    return words.format(token=name, **dict(zip(("before", "after"), shares, strict=True)))
+
+
+def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
+    """The likeliest tokens, next or of an encoder at the pinned place, before and after, and how far all moved."""
+    change = change_at(opened.capture, after, opened.query)
+    words = [opened.runner.token_text(token) for token in change.ids]
+    bars = next_token_changes(
+        words, list(change.before), list(change.after), heading=output_name(change.position),
+        beside=_("KL {kl} bits").format(kl=f"{change.kl:.3g}"), follows=change.follows, texts=translated(TEXTS),
+    )  # fmt: skip
+    show_html(bars, key="next_change")
+    return change

@@ -1,0 +1,1 @@
+"""What stands around every page: the frame, the engine's import, mounting of components."""

@@ -1,0 +1,321 @@
+"""The frame of every page: sidebar, title and the places that the page fills. Painted before any engine is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
+
+from analysis.examples import Example, examples_offered
+from hosting.listed import devices, dtypes, listed_models
+from ui.shell.components import mount, show_page
+from ui.shell.engine import engine_is_up, import_engine
+from ui.shell.first_picture import show_first_picture
+from ui.shell.models_offered import LOADED_AS, good_for, labelled, offered
+from ui.shell.tokenizer_card import choose_languages, show_card
+from ui.state import session, text_in_url, url_state
+from ui.state.controls import choose, switch
+from ui.state.inputs import choose_one, echo, give, holding, pick_one, telling
+from ui.state.known_tokenizers import languages as languages_of
+from ui.state.page_state import change
+from ui.state.selection import Beside, Place
+from ui.state.session_sound import listens, own_sound
+from ui.state.url_values import options_of
+from ui.wording import url_warnings
+from ui.wording.adapter_words import in_words
+from ui.wording.i18n import KEY as LANGUAGE_KEY
+from ui.wording.i18n import _, language, languages, settle_language
+from ui.wording.model_name import CUT
+from ui.wording.sentences import sentence
+from viz.components.glossary import glossary
+from viz.components.theme_switch import theme_switch
+from viz.markdown import plain
+
+N_ = str  # marks a text for Babel without translating it here
+ROOT = Path(__file__).parents[2]
+STYLE = Path(__file__).with_name("frame.css")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page of the navigation."""
+
+    file: str
+    address: str
+    section: str
+    name: str
+    title: str
+    subtitle: str
+    plain: bool = False  # it begins with the model as it is, whatever is changed on every page
+
+    @property
+    def path(self) -> Path:
+        """Streamlit takes a relative one from the folder of its script."""
+        return ROOT / self.file
+
+
+def navigation(entries: Sequence[Entry]) -> Page:
+    """The page the address asks for."""
+    session.slots()["read"] = session.begin()
+    settle_language()
+    pages = [
+        st.Page(entry.path, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
+        for entry in entries
+    ]
+    session.slots()["no_page"] = _missing(entries)
+    page = st.navigation(pages, position="hidden")
+    session.begin_on(page.url_path)
+    return page
+
+
+def _missing(entries: Sequence[Entry]) -> str:
+    """The page that the address names and that there is not, so that the first is shown; else "".
+
+    Streamlit would say it in a dialog of its own, in English (1.67): it is asked for the first page instead.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    name = "" if context is None else context.pages_manager.intended_page_name or ""
+    if context is None or not name or name in {entry.address for entry in entries}:
+        return ""
+    context.pages_manager.set_script_intent("", "")
+    return name
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What is no page and stands with every page: parts of the sidebar, and what runs the page or something else."""
+
+    beside: Callable[[], None]
+    around: Callable[[Entry, Callable[[], None]], None]
+    sound: Callable[[], None]  # in the place of the text, for a model that listens
+    translate: Callable[[str], None]  # in a callback: changes the language to this one
+
+
+def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
+    """The page in its frame. A sidebar that stands as it is comes last: a click in the page is answered first."""
+    entry = next(entry for entry in entries if entry.address == page.url_path)
+    show_page(entry.path)
+    _draw_head(entry)
+    slots, shows, met = session.slots(), _sidebar_shows(page), _met()
+    stands = slots.pop("sidebar", None) == shows
+    if not stands:
+        _sidebar(entries, guest)
+    stored = show_first_picture(entry.address)
+    import_engine(session.text)  # a look at the session: a newer run takes over
+    if stored:
+        session.warm_up()
+        st.rerun()
+    from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
+
+    try:
+        with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
+            guest.around(entry, page.run)
+    except Cancelled as error:  # its model was given up for others meanwhile: loaded anew, once
+        if not session.slots().pop("again", False):  # a run that is left ends here
+            slots["again"] = True
+            st.rerun()
+        st.warning(plain(sentence(error)))
+    slots.pop("again", None)
+    if _met() != met:  # which only a model that is loaded tells
+        st.rerun()
+    if stands:
+        _sidebar(entries, guest)
+    else:
+        _draw_links(entries)
+    with slots["tokenizer"].container():
+        show_card()
+    slots["sidebar"] = shows
+    echo()
+
+
+def _sidebar_shows(page: Page) -> tuple[object, ...]:
+    about = session.model(), session.text(), *_met(), own_sound()
+    return page.url_path, language(), *about, session.beside(), session.carried()
+
+
+def _met() -> tuple[object, ...]:
+    """What the sidebar shows of the open model that nobody knows before it is loaded."""
+    model = session.model()
+    return listens(model), session.adapter(model), languages_of(model)
+
+
+def _draw_head(entry: Entry) -> None:
+    st.html(STYLE)
+    with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
+        slots = session.slots()
+        for name in ("badge", "read", "tables", "take"):
+            slots[name] = st.container(key=f"slot_{name}", width="content")
+    slots["status"] = st.empty()
+    slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
+    url_warnings.begin(st.empty())
+    if slots["no_page"]:
+        words = _("There is no page “{name}”: this is {page}.")
+        url_warnings.tell(Place.SCOPE, words.format(name=slots["no_page"], page=_(entry.name)))
+    if not engine_is_up():
+        slots["status"].progress(0.0, text=_("Starting the engine …"))
+
+
+def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
+    with st.sidebar, st.container():  # what comes and goes in it moves nothing below: tests/pages/test_browser_twice.py
+        promise = _("see how a transformer attends")
+        st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
+        guest.beside()
+        _model_box()
+        _adapter_card()
+        hears = listens(session.model())
+        if languages_of(session.model()) and not hears:
+            choose_languages()
+        guest.sound() if hears else _text_box()
+        if session.continuation() or session.chat():
+            _beside_the_text()
+        if session.carried():
+            _changed_model()
+        if not hears:
+            _examples()
+    with st.sidebar:
+        with st.container(key="navigation", gap=None):
+            session.slots().update(links=st.empty() if session.slots()["read"] else None, linked=None)
+            _draw_links(entries)
+        with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
+            choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", languages(), language(), guest.translate)
+            words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
+            base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
+            data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
+            mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
+            if not listed_models():
+                _loaded_as()
+            session.slots()["tokenizer"] = st.empty()  # filled once the model is loaded
+
+
+def show_glossary() -> None:
+    """What opens the list of words, and explains them where they stand."""
+    words = {name: _(text) for name, text in glossary.TEXTS.items()}
+    data = glossary.payload(terms=glossary.terms_in(_), texts=words)
+    mount(glossary.SOURCE, data, key="glossary", on={}, narrow=True, followed=False)
+
+
+def _draw_links(entries: Sequence[Entry]) -> None:
+    """To every page, with what the address holds; again at the end of a run that read it, without what was replaced.
+
+    In any other run they stay as the browser has them: one that is made anew can lose the click on it.
+    """
+    slots, parts, section = session.slots(), url_state.parts(), ""
+    if slots["linked"] == parts or (slots["linked"] is not None and slots["links"] is None):
+        return
+    slots["linked"] = parts
+    with st.container(gap=None) if slots["links"] is None else slots["links"].container(gap=None):
+        for entry in entries:
+            if entry.section != section:
+                section = entry.section
+                st.html(f"<div class='atlas-section'>{_(section)}</div>")
+            st.page_link(entry.path, label=_(entry.name), query_params=parts)
+
+
+def _model_box() -> None:
+    listed = listed_models()
+    names = offered(listed, session.model())
+    others = (
+        _("The models that this server shows.")
+        if listed
+        else _("Type any hub id (owner/name, owner/name@version) or a folder’s path. Only then is anything downloaded.")
+    )
+    pick_one(
+        _("Model"),
+        "model_box",
+        labelled(names, _),
+        session.model(),
+        session.set_model,
+        # what begins with the mark is what an old tab was shown
+        typed=None if listed else lambda name: None if name.startswith(CUT) else session.set_model(name),
+        help="\n".join([*good_for(names, _), "", others]),
+        hidden=False,
+    )
+
+
+def _adapter_card() -> None:
+    """Of a model with an adapter: its base, what is added to it, and whether every page shows it with that."""
+    info = session.adapter(session.model())
+    if info is None:
+        return
+    with st.container(key="adapter_card", gap=None):
+        words = escape(in_words(info, session.model(), _))
+        st.html(f"<p class='atlas-caption'>{words}</p>")
+        switch(Beside, "adapter", session.beside().adapter, _("with the adapter"))
+
+
+def _loaded_as() -> None:
+    """The device that computes and the numbers it computes with: of both, what fits the machine unless it is chosen."""
+    held = session.beside()
+    with st.popover(_("device"), type="tertiary", key="loaded_as"):
+        for name in ("device", "dtype"):
+            st.html(f"<p class='atlas-caption'>{_(LOADED_AS[name])}</p>")
+            offered = {"auto", *(devices() if name == "device" else dtypes())}
+            there = {option: option for option in options_of(Beside, name) if option in {*offered, getattr(held, name)}}
+            choose(Beside, name, getattr(held, name), there)
+
+
+def _text_box() -> None:
+    key = "text_box"
+    first = key not in st.session_state
+    shown = st.text_area(
+        _("Text"),
+        session.text(),
+        key=key if first else holding(key, session.text()),
+        height=80,
+        placeholder=_("Type a sentence"),
+        help=_("Ctrl+Enter shows it."),
+        on_change=telling(key, session.set_text),
+    )
+    if first:  # after a restart of the server the browser still shows what it had, and what was typed since
+        session.set_text(shown)
+    if not text_in_url.parts_of(session.text()):
+        words = _("This text is too long to fit in the link; sharing or reloading will lose it.")
+        st.html(f"<p class='atlas-caption'>{words}</p>")
+
+
+def _examples() -> None:
+    examples = examples_offered(session.model(), language(), offered(listed_models(), session.model()))
+    with st.container(key="examples", horizontal=True, gap="small"):
+        for number, example in enumerate(examples):
+            st.button(example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example,))
+
+
+def _beside_the_text() -> None:
+    """What every page reads besides the text itself, and the way to drop it."""
+    with st.container(key="beside_text", horizontal=True, vertical_alignment="center", gap="small"):
+        count = len(session.continuation())
+        words = _("+ {count} generated tokens") if count > 1 else _("+ 1 generated token")
+        parts = [words.format(count=count)] if count else []
+        parts += [_("in the chat template")] if session.chat() else []
+        st.html(f"<p class='atlas-caption'>{' · '.join(parts)}</p>", width="content")
+        st.button(_("drop"), key="drop_continuation", type="tertiary", on_click=_text_alone)
+
+
+def _changed_model() -> None:
+    """That the pages show a model changed by edits of heads, and the way back to the model itself."""
+    with st.container(key="beside_model", horizontal=True, vertical_alignment="center", gap="small"):
+        count = session.carried().count(";") + 1
+        words = _("changed by {count} edits").format(count=count) if count > 1 else _("changed by 1 edit")
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+        st.button(_("undo"), key="drop_edits", type="tertiary", on_click=session.carry, args=(False,))
+
+
+def _text_alone() -> None:
+    session.continue_with(())
+    change(Beside, chat=False)
+
+
+def _use_example(example: Example) -> None:
+    give("text_box", example.text)  # what was typed and not yet asked for is told in the same run, and must not win
+    if example.model:
+        session.set_model(example.model)
+        name = plain(labelled([example.model], _)[example.model])  # as the box of models has it
+        st.toast(_("Now with the model “{name}”, which has examples of its own.").format(name=name))
+    session.open_example(example.text)

@@ -1,0 +1,311 @@
+"""What every page shares: from the session's text to a checked capture, with every failure as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import StopException
+
+from analysis.cell import strongest_key
+from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
+from analysis.sentences import joined
+from analysis.stories import first_head, told_query
+from jobs.waiting import waited
+from model_runner import Capture, Runner, RunnerError
+from model_runner.adapter import BaseNotAsked
+from model_runner.capture import COMPRESSED, index
+from model_runner.edit_words import name_of
+from model_runner.edits import Edit, check_cells
+from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
+from model_runner.hub_errors import HubNotAsked
+from model_runner.question import Question
+from model_runner.rotation_edit import stretch
+from model_runner.text_errors import WrittenFull
+from ui.shared import cached
+from ui.shared.outside_vocabulary import TRANSLATOR, offer_known_text
+from ui.shared.strip_shade import Shade, no_shade
+from ui.shared.two_texts import choose_attention, choose_keys, write
+from ui.shell.components import mount
+from ui.state import edit_list, session
+from ui.state.inputs import in_fragment
+from ui.state.url_state import DEFAULT_MODEL
+from ui.state.url_state import write as write_address
+from ui.wording.check_words import errors, verdict
+from ui.wording.i18n import _
+from ui.wording.loading_stages import in_words
+from ui.wording.preview_words import in_words as will_be
+from ui.wording.sentences import number, sentence
+from ui.wording.silence_words import silence_words
+from viz.components.token_strip import token_strip
+from viz.markdown import plain
+from viz.token_text import lone_spaces
+
+A = TypeVar("A")
+FEW_NAMES = 2  # of tensors that a line has room for
+PLAIN, CHANGED = "plain", "changed"  # slots: whether the page begins with the model as it is; what it changed last
+
+
+@dataclass(frozen=True, eq=False)
+class PageContext:
+    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None.
+
+    ``first`` is what the page's strip of tokens numbers the capture's first one, where that is the second of two texts.
+    """
+
+    runner: Runner
+    capture: Capture
+    layer: int
+    head: int
+    query: int | None
+    key: int | None
+    first: int = 0
+
+
+def open_page(
+    *, plain_model: bool = False, address: bool = True, two_texts: bool = False, compressed: bool = False
+) -> PageContext:
+    """The session's text through its model, or, with the edits that it carries over every page, the changed one.
+
+    ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
+    that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
+    show keys that stand for several tokens. On a failure its sentence is shown and the page ends here.
+    """
+    session.slots()[PLAIN], edits = plain_model, () if plain_model or not session.carried() else edit_list.held()
+    with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
+        try:
+            runner = announced(session.model(), show_stage)
+            capture = session.capture(runner, show_stage, edits)
+            if capture.attentions:
+                if not two_texts:
+                    raise OneStackOnly(name=runner.info.name)
+                read, capture = capture, choose_attention(capture)
+                if session.model() == TRANSLATOR:
+                    offer_known_text(read, "text")
+            elif compressed and capture.compressed is not None:
+                capture = choose_keys(capture, capture.compressed)
+            opened = _resolve(runner, capture)
+        except RunnerError as error:
+            _loaded()
+            write_address()
+            st.warning(plain(sentence(error)))
+            if isinstance(error, HubNotAsked | BaseNotAsked):
+                offer_to_fetch(error, session.model(), "fetch_model")
+            elif isinstance(error, WrittenFull) and session.beside().target:
+                write()  # without the box nothing could be made shorter
+            raise StopException from None
+        _loaded()
+        if plain_model and session.carried():
+            words = _("This page begins with the model as it is, without the edits that other pages show.")
+            st.html(f"<p class='atlas-caption'>{words}</p>")
+        if opened.capture.request.sound is not None:
+            words = silence_words(opened.capture, opened.layer, opened.head, _, number)
+            st.html(f"<p class='atlas-caption'>{words}</p>" if words else "<span></span>")
+        if address:
+            write_address()
+        return opened
+
+
+def offer_to_fetch(error: HubNotAsked | BaseNotAsked, model: str, key: str) -> None:
+    """The button by which a reader asks for what only an address or an adapter names."""
+    name = str(error.values["base"]) if isinstance(error, BaseNotAsked) else model
+    words = _("Open it with {name}") if isinstance(error, BaseNotAsked) else _("Fetch {name}")
+    st.button(words.format(name=plain(name)), key=key, on_click=session.fetch_model, args=(name,))
+
+
+def settle(opened: PageContext) -> tuple[PageContext, int, int]:
+    """The place with both positions filled in, query and key: the last token, and the key that it looks at most."""
+    query = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
+    key = strongest_key(opened.capture, opened.layer, opened.head, query) if opened.key is None else opened.key
+    return replace(opened, query=query, key=key), query, key
+
+
+def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
+    """The same text through the model changed by these edits too. Raises RunnerError."""
+    try:
+        request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
+        session.slots()[CHANGED] = request.edits
+        return as_drawn(session.asked(opened.runner, request, show_stage))
+    finally:
+        session.slots()["status"].empty()
+
+
+def asked(opened: PageContext, question: Question[A]) -> A:
+    """What the model answers beside the capture, waited for once and kept. Raises RunnerError."""
+
+    def answer() -> A:
+        try:
+            return waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
+        finally:
+            session.slots()["status"].empty()
+
+    return cached.made(("asked", repr(opened.capture.request), repr(question)), answer)
+
+
+def show_stage(stage: str, done: int, total: int) -> None:
+    """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
+    slots = session.slots()
+    slots["status"].progress(done / total if total else 0.0, text=in_words(stage, done, total, _))
+    if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots["stoppable"]:
+        slots["stoppable"] = False  # it is there once a run
+        slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
+
+
+def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -> Runner:
+    """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
+    slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
+    runner = session.runner(name, say, lambda known: slot.html(caption(escape(side + will_be(known, _)))))
+    if runner.info.filled:
+        words = _("Not in the files of weights, so its own code fills it with fixed numbers: {names}.")
+        slot.html(caption(escape(side + words.format(names=_few(runner.info.filled)))))
+    else:
+        slot.empty()
+    return runner
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= FEW_NAMES else f"{names[0]}, … ({len(names)})"
+
+
+def _loaded() -> None:
+    for place in ("status", "stop"):
+        session.slots()[place].empty()
+
+
+def _resolve(runner: Runner, capture: Capture) -> PageContext:
+    """The place of the address as far as it exists; what does not is said and replaced. Raises RunnerError."""
+    told = session.take_problems()
+    problems, no_head = list(told.values()), not told.keys().isdisjoint(("layer", "head"))
+    place = session.place()
+    layer, head = place.layer, place.head
+    try:
+        if layer is not None:
+            head = index("head", head or 0, capture.record(layer).q.shape[0])
+            layer %= capture.n_layers
+    except RunnerError as error:
+        problems.append(sentence(error))
+        layer, no_head = None, True
+    picked = layer is None or head is None
+    if layer is None or head is None:
+        fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)  # else the text may be too long
+        plain_capture = as_drawn(session.capture(runner, show_stage, fits)) if capture.request.edits else capture
+        layer, head = first_head(plain_capture)  # the same on every page, those that show the edited model included
+    if (layer, head) != (place.layer, place.head):  # the whole session looks at it from now on
+        session.move(layer=layer, head=head, picked=picked)
+    positions: dict[str, int | None] = {}
+    for name in ("query", "key"):
+        positions[name] = None
+        try:
+            value = getattr(place, name) if (name, place.query) != ("query", -1) else told_query(capture)
+            positions[name] = None if value is None else index("position", value, len(capture.tokens))
+            check_side(capture, name, positions[name])
+        except (NoSuchPlace, OtherText) as error:
+            problems.append(sentence(error))
+            session.move(**{name: -1 if name == "query" else None})
+            positions[name] = told_query(capture) if name == "query" else None
+    try:
+        check_cells(capture.request.edits, len(capture.tokens))
+    except NoSuchPlace as error:  # of edits that are carried from another text
+        problems.append(sentence(error))
+    if no_head:
+        problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
+    if problems:
+        st.info(plain(joined(*dict.fromkeys(problems))))
+    return PageContext(runner, capture, layer, head, positions["query"], positions["key"])
+
+
+def show_strip(
+    opened: PageContext,
+    shade: Shade | None = None,
+    then: Callable[[], object] = lambda: None,
+    *,
+    both: bool = False,
+    bars: token_strip.Bars | None = None,
+) -> None:
+    """The text as chips, tinted by ``shade``, with ``bars`` under them; a click sets the query, ``then`` more is done.
+
+    ``both``: with Shift a click sets the key.
+    """
+    units = cached.chips(opened.capture)
+    shade = no_shade(opened.capture) if shade is None else shade
+    payload = token_strip.payload(
+        labels=[lone_spaces(unit.label) for unit in units],
+        positions=[unit.start for unit in units],
+        counts=[unit.stop - unit.start for unit in units],
+        parts=[unit.parts for unit in units],
+        special=[unit.special for unit in units],
+        metric=shade.tints,
+        values=shade.values,
+        selected=opened.query,
+        looked_at=opened.key,
+        texts=translated(token_strip.TEXTS)
+        | {"shade": shade.said, **({"row": shade.row} if shade.row else {})}
+        | rows_of(opened.capture),
+        written=first_query(opened.capture),
+        rows=shade.rows,
+        both=both and not first_query(opened.capture),
+        bars=bars,
+    )
+
+    def choose(token: int | None) -> None:
+        session.move(**side_of(opened.capture, token))
+        then()
+
+    on = {"token": choose, "key": lambda token: session.move(key=token)}
+    mount(token_strip.SOURCE, payload, key="token_strip", on=on)
+
+
+def rows_of(capture: Capture) -> dict[str, str]:
+    """What the two rows of a strip are called where tokens look at keys that stand for several tokens; else nothing."""
+    return {"read": _("keys"), "written": _("tokens")} if capture.request.attention == COMPRESSED else {}
+
+
+def show_badge(opened: PageContext) -> DeltaGenerator:
+    """The verified badge of the layer in view, and where it stands. If the check fails, the page says so and ends."""
+    with session.slots()["badge"]:
+        if opened.capture.request.edits:
+            _show_edits(opened.capture.request.edits)
+        place = st.empty()
+    check_again(opened, place)
+    return place
+
+
+def check_again(opened: PageContext, place: DeltaGenerator) -> None:
+    """The badge at its place, of a capture that has grown."""
+    check = cached.check(opened.capture, opened.layer)
+    text, meaning = verdict(check, opened.layer, opened.runner.info.dtype, _)
+    place.html(f"<span class='atlas-badge {'ok' if check.ok else 'bad'}' title=\"{meaning}\">{text}</span>")
+    if not check.ok:
+        st.error(plain(sentence(NotVerified(layer=opened.layer, **errors(check)))))
+        raise StopException
+
+
+def _show_edits(edits: tuple[Edit, ...]) -> None:
+    """That these are not the model's own numbers but those of it as it is changed, how, and the way back."""
+    first, rest = name_of(edits[0], _), len(edits) - 1
+    every = escape(", ".join(name_of(edit, _) for edit in edits))
+    changed = _("changed: {edits}").format(edits=escape(f"{first} + {rest}" if rest else first))
+    with st.container(key="changed_model", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<span class='atlas-badge changed' title='{every}'>{changed}</span>", width="content")
+        st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.carry, args=(False,))
+
+
+def guarded(draw: Callable[[], None]) -> None:
+    """Draw a part of a page; a failure the user can mend is its sentence, and the other parts stay."""
+    try:
+        draw()
+    except Cancelled:
+        if in_fragment():  # the whole page is run, and that once more where need be: see ui.shell.frame
+            st.rerun()
+        raise
+    except RunnerError as error:
+        st.warning(plain(sentence(error)))
+
+
+def translated(texts: dict[str, str]) -> dict[str, str]:
+    """A component's words in the user's language."""
+    return {name: _(text) for name, text in texts.items()}

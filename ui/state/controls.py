@@ -1,0 +1,122 @@
+"""Widgets of a page's state: each shows a field and changes it, whatever the language its words are in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from ui.state.inputs import choose_one, hear, holding, pick_one, telling
+from ui.state.page_state import State, address_of, change, setting_of
+from ui.wording.i18n import _
+
+
+def choose(
+    kind: type[State],
+    name: str,
+    value: Any,
+    words: Mapping[Any, str],
+    *,
+    label: str = "",
+    item: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """One of these values (value → words) as a row of segments; ``item`` is one of a field that holds several by name.
+
+    ``label`` is what it is called where the field's own name does not say it.
+    """
+    then = _remember(kind, name, item)
+    choose_one(label or _label(kind, name), _key(kind, name, item), words, value, then, disabled=disabled)
+
+
+def pick(
+    kind: type[State],
+    name: str,
+    value: Any,
+    words: Mapping[Any, str],
+    *,
+    width: int | None = None,
+    label: str = "",
+    disabled: bool = False,
+) -> None:
+    """One of many values (value → words), as a list that opens; ``label`` stands above it, if it is to be seen."""
+    then, key, hidden = _remember(kind, name), address_of(kind, name), not label
+    pick_one(label or _label(kind, name), key, words, value, then, width=width, hidden=hidden, disabled=disabled)
+
+
+def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: bool = False) -> None:
+    """On or off."""
+    key = holding(address_of(kind, name), value)
+    st.toggle(words, value, key=key, on_change=telling(key, _remember(kind, name)), disabled=disabled)
+
+
+def slider(  # noqa: PLR0913  what st.slider takes, by keyword
+    kind: type[State],
+    name: str,
+    value: float,
+    span: tuple[float, float],
+    words: str,
+    *,
+    step: float | None = None,
+    item: str | None = None,
+    per: int = 1,
+    width: int | None = None,
+    disabled: bool = False,
+) -> None:
+    """A number between two others; ``item`` is one of a field that holds several by name.
+
+    ``per``: the field counts in hundredths (100) or tenths (10), and the reader sees decimals.
+    """
+    least, most, shown, form = *span, value, None
+    if per > 1:
+        least, most, shown = (one / per for one in (*span, value))
+        step, form = (step or 1) / per, f"%.{len(str(per)) - 1}f"
+    key, remember = holding(_key(kind, name, item), shown), _remember(kind, name, item)
+    then = telling(key, lambda chosen: remember(round(chosen * per) if per > 1 else chosen))
+    st.slider(
+        words, least, most, shown, step=step, format=form, key=key, on_change=then, width=width or "stretch",
+        disabled=disabled,
+    )  # fmt: skip  # its many settings in two lines
+
+
+def steps(kind: type[State], name: str, value: Any, words: Mapping[Any, str]) -> None:
+    """One of some values in order (value → words), as a slider that knows these alone."""
+    key = address_of(kind, name)
+    st.select_slider(
+        _label(kind, name),
+        list(words),
+        value,
+        format_func=words.__getitem__,
+        key=holding(key, value, words),
+        on_change=hear(key, words, _remember(kind, name)),
+        label_visibility="collapsed",
+    )
+
+
+def number(
+    kind: type[State], name: str, value: int, span: tuple[int, int], words: str, *, width: int | None = None
+) -> None:
+    """A whole number between two others, typed or stepped."""
+    key = holding(address_of(kind, name), value)
+    st.number_input(
+        words,
+        *span,
+        value,
+        step=1,
+        key=key,
+        on_change=telling(key, _remember(kind, name)),
+        width=width or "stretch",
+    )
+
+
+def _label(kind: type[State], name: str) -> str:
+    return _(setting_of(kind, name).label)
+
+
+def _key(kind: type[State], name: str, item: str | None) -> str:
+    return address_of(kind, name) + (f".{item}" if item else "")
+
+
+def _remember(kind: type[State], name: str, item: str | None = None) -> Callable[[Any], None]:
+    return lambda value: change(kind, **{name: {item: value} if item else value})

@@ -1,0 +1,160 @@
+"""Widgets that show a value held elsewhere: they follow it when it changes without them, and tell what is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
+from ui.state import session, url_state
+
+V = TypeVar("V")
+ECHO = "echo"  # a widget, and of the slots the number of the run that goes on: see :func:`echo`
+
+
+def choose_one(
+    label: str, key: str, options: Mapping[V, str], value: V, then: Callable[[V], None], *, disabled: bool = False
+) -> None:
+    """A few options (value → words) as a row of segments; ``then`` is told the one chosen before the page runs."""
+    st.segmented_control(
+        label,
+        list(options),
+        default=value,
+        required=True,
+        format_func=options.__getitem__,
+        key=holding(key, value, options),
+        on_change=hear(key, options, then),
+        label_visibility="collapsed",
+        disabled=disabled,
+    )
+
+
+def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
+    label: str,
+    key: str,
+    options: Mapping[V, str],
+    value: V,
+    then: Callable[[V], None],
+    *,
+    typed: Callable[[str], None] | None = None,
+    width: int | None = None,
+    hidden: bool = True,
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """A list that opens, of any options (value → words). ``then`` is told the one chosen, before the page runs again.
+
+    Where ``typed`` is given, anything else can be typed too, and it is told that. ``hidden``: the label is.
+    """
+    st.selectbox(
+        label,
+        list(options),
+        list(options).index(value),
+        # Made before: Streamlit may ask outside a run, where there is no language; and ask for what was typed.
+        format_func=lambda option: options.get(option, str(option)),
+        key=holding(key, value, options),
+        accept_new_options=typed is not None,
+        on_change=hear(key, options, then, typed),
+        help=help,
+        label_visibility="collapsed" if hidden else "visible",
+        width=width or "stretch",
+        disabled=disabled,
+    )
+
+
+def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -> str:
+    """The key of a widget, made to show this value where its own is another: the reader went back, say.
+
+    ``options`` (value → words): a browser keeps and sends the words of a list (Streamlit 1.67); others are set anew.
+    What a run sets gets lost (Streamlit 1.67) where another follows before the browser drew it. So it is set again in
+    the run after a fragment's own, and in all that Back and Forward ask for. In no others, for on its way to a browser
+    far away a value undoes what is chosen there meanwhile; but every widget is given it as its default too, for a
+    browser that draws it later.
+    """
+    otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
+    if otherwise or st.session_state.get(key) != value:
+        give(key, value, once_more=in_fragment())
+    elif session.to_set().pop(key, False) or session.moved():
+        st.session_state[key], session.words_of(key).run = value, _this_run()
+    return key
+
+
+def give(key: str, value: object, *, once_more: bool = True) -> None:
+    """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
+    session.to_set()[key] = once_more
+    if key in st.session_state:
+        words = session.words_of(key)
+        words.before = [*([] if _heard(words.run) else words.before[-2:]), st.session_state[key]]
+        words.run = _this_run()
+    st.session_state[key] = value
+
+
+def echo() -> None:
+    """The end of a whole run: a number that no reader sees, and that a browser which has drawn the run sends back."""
+    st.session_state[ECHO] = session.slots().setdefault(ECHO, 0)
+    st.number_input(ECHO, value=0, step=1, key=ECHO, label_visibility="collapsed")
+    session.slots()[ECHO] += 1
+
+
+def _this_run() -> int | None:
+    return None if in_fragment() else session.slots().setdefault(ECHO, 0)
+
+
+def in_fragment() -> bool:
+    """Whether a part of the page runs alone."""
+    return bool(getattr(get_script_run_ctx(suppress_warning=True), "fragment_ids_this_run", None))
+
+
+def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
+    if options is None:
+        return False
+    held, shown = session.words_of(key), {words: value for value, words in options.items()}
+    otherwise, held.now = shown != held.now, shown
+    held.ever |= shown
+    return otherwise
+
+
+def told(key: str, options: Mapping[V, str]) -> V | str | None:
+    """What a widget says was chosen: one of its options, in whatever words a browser drew it; or what was typed."""
+    value: Any = st.session_state[key]
+    return value if value in options else session.words_of(key).ever.get(value, value)
+
+
+def hear(
+    key: str, options: Mapping[V, str], then: Callable[[V], None], typed: Callable[[str], None] | None = None
+) -> Callable[[], None]:
+    """A widget's callback: what is none of its options is refused, or taken for typed where that is possible."""
+
+    def answer(chosen: Any) -> None:
+        if chosen in options:
+            then(chosen)
+        elif typed is not None and isinstance(chosen, str):
+            typed(chosen)
+
+    return telling(key, answer, lambda: told(key, options))
+
+
+def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
+    """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
+    another value, which another click, or a part that it stands outside of, takes along (Streamlit 1.67).
+    """
+
+    def answer() -> None:
+        value, words = read() if read else st.session_state[key], session.words_of(key)
+        parts = getattr(get_script_run_ctx(), "fragment_ids_this_run", None) or [ThreadState.get().fragment_id]
+        if ThreadState.get().fragment_id in parts and (_heard(words.run) or value not in words.before):
+            then(value)
+
+    return answer
+
+
+def _heard(run: int | None) -> bool:
+    """Whether the browser that asks has drawn this run; None: a part's, which is known by the address that it wrote."""
+    if run is not None:  # a server that was started again is told numbers that it has not come to
+        return run <= st.session_state.get(ECHO, -1) < session.slots()[ECHO]
+    sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
+    return dict(parse_qsl(sent, keep_blank_values=True)) == url_state.parts()

@@ -1,0 +1,316 @@
+"""What lives longer than one run of a page: models, captures and view-models, and every session-state key.
+
+Runners and captures are held by the server and shared; what a session is looking at is its own. Where it looks
+(model, text, layer, head, query, key, window) is mirrored in the address, so that copying it shows the same picture.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from analysis.examples import examples_of, first_text, suited
+from hosting import settings
+from hosting.listed import listed_models, memory_setting
+from hosting.meter import METER
+from jobs.session_jobs import SessionJobs
+from jobs.waiting import waited
+from ui.state import known_tokenizers, session_sound, text_in_url, url_state
+from ui.state.old_urls import renamed
+from ui.state.page_state import address_of, change, default_of, fields
+from ui.state.page_state import held as held_of
+from ui.state.selection import Beside, Place
+from ui.state.url_state import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
+from ui.state.url_values import write
+from ui.wording.i18n import KEY, _, language
+from ui.wording.model_name import model_named
+
+if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from classroom.room import Room
+    from model_runner import Capture, CaptureRequest, Runner
+    from model_runner.adapter import AdapterInfo
+    from model_runner.byte_lru import ByteBudgetCache
+    from model_runner.edits import Edit
+    from model_runner.local.model_cache import ModelCache
+    from model_runner.preview import ModelPreview
+
+N_ = str  # marks a text for Babel without translating it here
+
+UNREADABLE_TEXT = N_("The text in the link cannot be read; the default text is shown.")
+
+_PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
+    "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",
+)  # fmt: skip
+HIDES_STORY = ("heads.what", "heads.hide_first", "heads.unit", "heads.other")  # parts of the address, when chosen
+_BARE = {MODEL, KEY}  # of an address that says nothing of a text
+_ADAPTERS = "adapters"  # of models, by name, as far as this session has met them
+_CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
+EDITS = "edits"  # a part of the address: see ui.state.edit_list
+
+
+@dataclass
+class Words:
+    """A widget's options (words → option) as given last, and ever; values ``before`` the ``run`` that gave another."""
+
+    now: dict[str, Any] = field(default_factory=dict[str, Any])
+    ever: dict[str, Any] = field(default_factory=dict[str, Any])
+    before: list[Any] = field(default_factory=list[Any])
+    run: int | None = None
+
+
+def begin() -> bool:
+    """Read the address at the first run, when its reader went back or forward, or to another step: whether it did."""
+    led = url_state.led()
+    if _ID in st.session_state and not moved() and not led:
+        return False
+    st.session_state.setdefault(_ID, uuid.uuid4().hex)
+    go_to(st.query_params.to_dict())
+    return True
+
+
+def go_to(parts: Mapping[str, str]) -> None:
+    """Look at what an address with these parts says, and at nothing else."""
+    given = renamed(parts)
+    st.session_state[_PROBLEMS] = {}
+    st.session_state[MODEL] = model_named(given.get(MODEL, "")) or DEFAULT_MODEL
+    first = TEXT not in st.session_state and not given.keys() - _BARE
+    held = st.session_state.get(TEXT, DEFAULT_TEXT)
+    stays = DEFAULT_TEXT if text_in_url.parts_of(held) else held  # no address holds a longer one
+    usual = {address_of(kind, name): write(default_of(kind, name)) for kind in (Place, Beside) for name in fields(kind)}
+    st.session_state[_PICKED] = False
+    apart = (MODEL, *text_in_url.NAMES)
+    url_state.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
+    slots()["begun"] = first and model() == DEFAULT_MODEL
+    if first:  # no place of another text is named
+        stays = examples_of(DEFAULT_MODEL, language())[0].text
+    try:
+        read = text_in_url.text_of(given)
+        st.session_state[TEXT] = suited(stays, DEFAULT_MODEL, model(), language()) if read is None else read
+    except ValueError:
+        st.session_state[TEXT] = stays
+        st.session_state[_PROBLEMS] = {TEXT: _(UNREADABLE_TEXT)}
+    slots()["gone_to"] = st.session_state[TEXT]  # what the address says of a page is of this text
+
+
+def begin_on(page: str) -> None:
+    """Where the address named no text, the one that a page of this address has most to show of."""
+    if slots().pop("begun", False):
+        st.session_state[TEXT] = slots()["gone_to"] = first_text(page, language())
+
+
+def moved() -> bool:
+    """Whether Back or Forward of the browser asked for this run: its address is the one gone to (Streamlit 1.67)."""
+    return getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", False)
+
+
+def take_problems() -> dict[str, str]:
+    """Why parts of the address could not be read, by name; told once."""
+    place()
+    beside()
+    problems, st.session_state[_PROBLEMS] = st.session_state[_PROBLEMS], {}
+    return problems
+
+
+def _held(kind: type[Any]) -> Any:
+    value, problems = held_of(kind)
+    st.session_state[_PROBLEMS] |= problems
+    return value
+
+
+def place() -> Place:
+    return _held(Place)
+
+
+def beside() -> Beside:
+    """What every page reads besides the text itself."""
+    return _held(Beside)
+
+
+def move(**changes: Any) -> None:
+    """Look somewhere else. A head that a page ``picked`` stays until the text is another."""
+    picked = bool(changes.pop("picked", False))
+    if picked or not changes.keys().isdisjoint(("layer", "head")):
+        st.session_state[_PICKED] = picked
+    change(Place, **changes)
+
+
+def set_text(value: str) -> None:
+    """Read another text: positions of the old one mean nothing in it, nor does what was written of it."""
+    if value != text():
+        st.session_state[TEXT] = value
+        change(Beside, continuation=(), target="")
+        move(query=-1, key=None, window=None)
+        if st.session_state[_PICKED]:
+            move(layer=None, head=None)
+
+
+def open_example(value: str) -> None:
+    """Read the text of an example as a first visit does: on its own head, with nothing that would hide its story."""
+    st.session_state[_PICKED] = False
+    set_text(value)
+    change(Place, **asdict(Place()))
+    change(Beside, continuation=(), target="", chat=False, attention="cross", keys="tokens")
+    for name in HIDES_STORY:
+        url_state.choose(name, "", "")
+
+
+def set_model(value: str) -> None:
+    """Look with another model, by its id, folder or page's address: its layers and tokens are others."""
+    value = model_named(value, model()) or DEFAULT_MODEL
+    fetch_model(value)
+    if value != model():
+        st.session_state[TEXT] = suited(text(), model(), value, language())
+        st.session_state[MODEL], st.session_state[_PICKED] = value, False
+        change(Beside, source_language="", target_language="")  # another tokenizer has others
+        for kind in (Place, Beside):
+            change(kind, **asdict(kind()))
+
+
+def fetch_model(name: str) -> None:
+    """The hub may be asked for this model, or an adapter opened with it: the reader wants it."""
+    st.session_state.setdefault(_CHOSEN, set()).add(name)
+
+
+def continuation() -> tuple[int, ...]:
+    """Ids of generated tokens after the text's own that every page looks at as part of it."""
+    return beside().continuation
+
+
+def continue_with(ids: tuple[int, ...]) -> None:
+    """Look at the text with these tokens after it; its positions are looked at anew."""
+    change(Beside, continuation=ids)
+    move(query=-1, key=None, window=None)
+
+
+def chat() -> bool:
+    """Whether the text is read as the user's turn in the model's own chat template."""
+    return beside().chat
+
+
+def carried() -> str:
+    """The edits, as the address holds them, that every page's model is changed by; nothing for none."""
+    return (url_state.written(EDITS) or "") if beside().everywhere else ""
+
+
+def carry(on: bool) -> None:
+    """Have every page look at the model as it is changed by the edits of the list, or at the model itself."""
+    change(Beside, everywhere=on)
+
+
+def to_set() -> dict[str, bool]:
+    """Whether a widget's value is to be set again when it is drawn next, by the widget's key."""
+    return st.session_state.setdefault(_SET, {})
+
+
+def words_of(widget: str) -> Words:
+    """The words of a widget's options, by the widget's key."""
+    return st.session_state.setdefault(_WORDS, {}).setdefault(widget, Words())
+
+
+def slots() -> dict[str, Any]:
+    """Places of this run's frame that pages fill: status, badge, read, take."""
+    return st.session_state.setdefault(_SLOTS, {})
+
+
+def room() -> Room | None:
+    """The room that this session teaches, until it ends."""
+    held: Room | None = st.session_state.get(_ROOM)
+    return None if held is None or held.ended else held
+
+
+def teach(opened: Room) -> None:
+    """What this session's pages show is seen in this room."""
+    st.session_state[_ROOM] = opened
+
+
+@st.cache_resource(show_spinner=False)
+def model_cache() -> ModelCache:
+    """The models in memory, shared by every session."""
+    from model_runner.local.model_cache import ModelCache  # torch is imported only after the frame is painted
+
+    more: dict[str, Any] = {}
+    if hosted := settings.current():
+        from jobs.allowed import allowed
+
+        more["allow"] = allowed(hosted.limits)
+    cache = ModelCache(listed_models() or None, keep=memory_setting(), **more)
+    METER.watch(
+        queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
+    )
+    return cache
+
+
+def kept() -> ByteBudgetCache:
+    """What the server keeps for later, of all sessions, within the budget of its setting ATLAS_MEMORY."""
+    return model_cache().kept
+
+
+def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
+    """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError.
+
+    Of one with an adapter, with it or without, as it is chosen for every page.
+    """
+    chosen: set[str] = st.session_state.get(_CHOSEN, set())
+    on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in chosen, "agreed": chosen}
+    loaded = model_cache().runner(name, say, show, **on)
+    st.session_state.setdefault(_ADAPTERS, {})[name] = loaded.info.adapter
+    wanted = loaded if beside().adapter or loaded.base is None else loaded.base
+    return known_tokenizers.noted(name, session_sound.noted(name, wanted))
+
+
+def adapter(name: str) -> AdapterInfo | None:
+    """What is added to the weights of this model, as far as this session has met it."""
+    return st.session_state.get(_ADAPTERS, {}).get(name)
+
+
+def capture(
+    runner: Runner, say: Callable[[str, int, int], None], edits: tuple[Edit, ...] = (), *, continued: bool = True
+) -> Capture:
+    """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
+    from model_runner import CaptureRequest  # torch is imported only after the frame is painted
+
+    target = None if runner.info.classes else beside().target or None  # a classifier writes nothing
+    two: Any = {"attention": beside().attention, "target": target} if runner.info.attentions else {}
+    if two and runner.info.tokenizer.languages:
+        held = beside()
+        two |= {"source_language": held.source_language or None, "target_language": held.target_language or None}
+    read: Any = {"sound": session_sound.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
+    request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
+    return asked(runner, request, say)
+
+
+def warm_up() -> None:
+    """Load the model and read the text, so that the next run of the page finds both; what goes wrong the page says."""
+    from model_runner import RunnerError  # torch is imported only after the frame is painted
+
+    with suppress(RunnerError):
+        capture(runner(model(), _unsaid, lambda _: None), _unsaid)
+
+
+def _unsaid(_stage: str, _done: int, _total: int) -> None:
+    text()  # a look at the session: a newer run takes over
+
+
+def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int], None]) -> Capture:
+    """What this session asks for, waited for. Raises RunnerError."""
+    job = runner.submit(request, session=st.session_state[_ID])
+    return waited(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0), look=text)
+
+
+def jobs() -> SessionJobs:
+    """What goes on for this session."""
+    held: SessionJobs = st.session_state.setdefault(_JOBS, SessionJobs(st.session_state[_ID]))
+    _end_when_left(st.session_state[_ID], held)
+    return held
+
+
+@st.cache_resource(scope="session", on_release=SessionJobs.close, show_spinner=False)
+def _end_when_left(session: str, _jobs: SessionJobs) -> SessionJobs:
+    """Streamlit releases what a session caches as soon as its browser is gone: no worker goes on for nobody."""
+    return _jobs

@@ -1,0 +1,130 @@
+"""A value of a field, read back from what an address holds of it; what cannot be one says why."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+from typing import Any, Literal
+
+from ui.state.url_values import DIGITS, EMPTY, NONE, Setting, State, hints, options_of, setting_of, type_of
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST_ITEMS = 5000  # of a list in an address
+NO_CHOICE = N_("“{value}” is no choice for {what}.")
+NO_NUMBER = N_("“{value}” is not a number for {what}.")
+NOT_WHOLE = N_("“{value}” is not a whole number for {what}.")
+
+
+class Unreadable(ValueError):
+    """Why a part of an address is no value of its field, told as a RunnerError is; ``rest`` is what of it is one."""
+
+    def __init__(self, message: str, *, hint: str = "", rest: Any = None, **values: Any) -> None:
+        self.message, self.hint, self.rest, self.values = message, hint, rest, values
+        super().__init__(f"{message} {hint}".strip().format(**values))
+
+
+def read(kind: type[State], name: str, text: str) -> Any:
+    """What :func:`ui.state.url_values.write` wrote. Raises Unreadable."""
+    about, wanted = setting_of(kind, name), type_of(kind, name)
+    if text == NONE and type(None) in typing.get_args(hints(kind)[name]):
+        return None
+    if typing.get_origin(wanted) is Literal or (about.options is not None and wanted is str):
+        return _listed(text, options_of(kind, name), about)
+    if wanted is bool:
+        return _listed(text, ("0", "1"), about) == "1"
+    if wanted in (int, float, str):
+        return {int: whole, float: _real, str: _text}[wanted](text, about)
+    if typing.get_origin(wanted) is tuple:
+        inner = typing.get_args(wanted)[0]
+        edits = any(map(dataclasses.is_dataclass, typing.get_args(inner)))
+        return _edits(text) if edits and text != EMPTY else _several(text, inner, about)
+    if hasattr(wanted, "_fields"):
+        return _named(text, wanted, about)
+    raise TypeError(f"{kind.__name__}.{name}: no way to write a {wanted} in an address")
+
+
+def whole(text: str, about: Setting, what: str = "") -> int:
+    """A number of a field, or of one of several that it holds by name, which ``what`` says. Raises Unreadable."""
+    what = what or about.label
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise Unreadable(NOT_WHOLE if math.isfinite(_number(text)) else NO_NUMBER, value=short(text), what=what)
+    if len(digits) > about.digits:
+        raise Unreadable(N_("“{value}” is too large a number for {what}."), value=short(text), what=what)
+    return int(_bounded(int(text), about, what))
+
+
+def short(text: str) -> str:
+    """Of a long text the first letters."""
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _listed(text: str, options: tuple[str, ...], about: Setting) -> str:
+    if text not in options:
+        raise Unreadable(NO_CHOICE, value=short(text), what=about.label)
+    return text
+
+
+def _text(text: str, about: Setting) -> str:
+    if len(text) > about.longest:
+        raise Unreadable(N_("The {what} has more than {most} characters."), what=about.label, most=str(about.longest))
+    return text
+
+
+def _number(text: str) -> float:
+    """NaN where it is none."""
+    try:
+        return float(text) if text.isascii() and len(text) <= 2 * DIGITS and "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+
+
+def _real(text: str, about: Setting) -> float:
+    value = _number(text)
+    if not math.isfinite(value):
+        raise Unreadable(NO_NUMBER, value=short(text), what=about.label)
+    return _bounded(value, about, about.label)
+
+
+def _bounded(value: float, about: Setting, what: str) -> float:
+    told = {"what": what, "value": str(value)}
+    if value < about.least:
+        raise Unreadable(N_("The {what} is {value}; it must be at least {least}."), **told, least=str(about.least))
+    if value > about.most:
+        raise Unreadable(N_("The {what} is {value}; it may be at most {most}."), **told, most=str(about.most))
+    return value
+
+
+def _edits(text: str) -> tuple[Any, ...]:
+    from model_runner.edit_text import readable  # the engine is imported only after the frame is painted
+
+    edits, problem = readable(text)
+    if problem is not None:
+        raise Unreadable(problem.message, hint=problem.hint, rest=edits, **problem.values)
+    return edits
+
+
+def _named(text: str, wanted: Any, about: Setting) -> Any:
+    parts = text.split("-")
+    if len(parts) != len(wanted._fields) or not all(part.isascii() and part.isdigit() for part in parts):
+        raise Unreadable(NO_NUMBER, value=short(text), what=about.label)
+    return wanted(*(whole(part, about) for part in parts))
+
+
+def _several(text: str, inner: Any, about: Setting) -> tuple[Any, ...]:
+    if text == EMPTY:
+        return ()
+    pairs = typing.get_origin(inner) is tuple
+    parts = text.split("-" if pairs else ".")
+    if len(parts) > MOST_ITEMS:
+        raise Unreadable(N_("The {what} are more than {most}."), what=about.label, most=str(MOST_ITEMS))
+    if inner is str:
+        return tuple(_listed(part, tuple(about.options() if about.options else parts), about) for part in parts)
+    if not pairs:
+        return tuple(whole(part, about) for part in parts)
+    found = tuple(tuple(whole(one, about) for one in part.split(".")) for part in parts)
+    if {len(one) for one in found} != {len(typing.get_args(inner))}:
+        raise Unreadable(NO_NUMBER, value=short(text), what=about.label)
+    return found

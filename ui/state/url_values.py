@@ -1,0 +1,96 @@
+"""What a page holds, told by the fields of a dataclass, and a value of one as an address holds it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+DIGITS = 16  # of a number in an address; more than a float64 tells apart
+NONE, EMPTY = "none", "-"  # no value, and a list of nothing
+
+
+class State(Protocol):
+    """A frozen dataclass whose fields were made by ``ui.state.page_state.setting``."""
+
+    SCOPE: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a field says beyond its type: its name in the reader's words, and the bounds of its numbers, both included.
+
+    ``options`` are the values of a text that is one of a list made elsewhere; ``longest`` is in characters, ``digits``
+    of a whole number; ``items`` names a number of a field that holds several by name.
+    """
+
+    label: str
+    least: float = -math.inf
+    most: float = math.inf
+    options: Callable[[], typing.Iterable[str]] | None = None
+    longest: int = 200
+    digits: int = DIGITS
+    items: Callable[[str], str] | None = None
+
+
+@functools.cache
+def hints(kind: type[State]) -> dict[str, Any]:
+    """The resolved types of the fields."""
+    return {name: hint for name, hint in typing.get_type_hints(kind).items() if name in kind.__dataclass_fields__}
+
+
+def fields(kind: type[State]) -> list[str]:
+    """Their names, in order."""
+    return [name for name in kind.__dataclass_fields__ if name != "SCOPE"]
+
+
+def setting_of(kind: type[State], name: str) -> Setting:
+    return kind.__dataclass_fields__[name].metadata["setting"]
+
+
+def default_of(kind: type[State], name: str) -> Any:
+    return kind.__dataclass_fields__[name].default
+
+
+def address_of(kind: type[State], name: str) -> str:
+    """Its name in the address, and the key of its widget; what every page shares has no scope."""
+    return f"{kind.SCOPE}.{name}" if kind.SCOPE else name
+
+
+def options_of(kind: type[State], name: str) -> tuple[str, ...]:
+    """The values of a field that is one of a list."""
+    listed = setting_of(kind, name).options
+    return tuple(listed()) if listed is not None else typing.get_args(hints(kind)[name])
+
+
+def type_of(kind: type[State], name: str) -> Any:
+    """The plain type of a field, None beside it left out."""
+    hint = hints(kind)[name]
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        hint = next(one for one in typing.get_args(hint) if one is not type(None))
+    origin = typing.get_origin(hint)
+    return Mapping if origin is Mapping else hint
+
+
+def write(value: Any) -> str:
+    """As the address holds it: numbers as they are, switches as 0 and 1, lists 1.3.5, pairs 5.0-6.1, edges 0-3-2."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return "-".join(map(str, value))
+    if isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0]):
+        from model_runner import edit_text  # the engine is imported only after the frame is painted
+
+        return edit_text.written(value)
+    if isinstance(value, tuple):
+        parts = [".".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value]
+        return ("-" if value and isinstance(value[0], tuple) else ".").join(parts) or EMPTY
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,43 @@
+"""Errors and numbers in the user's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.sentences import joined
+from hosting.closed import without_paths
+from ui.wording.i18n import _
+from viz.share_text import share_digits
+
+if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from model_runner.errors import UserFacingError
+    from ui.state.url_parsing import Unreadable
+
+
+def sentence(error: UserFacingError | Unreadable) -> str:
+    """What happened, then what to do about it."""
+    values = {name: _part(name, value) for name, value in error.values.items()}
+    return without_paths(joined(_(error.message), _(error.hint)).format(**values))
+
+
+def _part(name: str, value: object) -> object:
+    """A part of a sentence translated; names, counts and sizes stay as they are."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    template = getattr(value, "text", None)
+    if isinstance(template, str):
+        return _(template).format(**{inner: _part(inner, one) for inner, one in getattr(value, "values", {}).items()})
+    return _(value) if name in ("what", "reason", "stage", "kind") and isinstance(value, str) else value
+
+
+def number(value: float, unit: str) -> str:
+    """A metric with its unit: a share as percent, bits, tokens; a dash where it is not defined."""
+    if value != value:  # NaN
+        return "–"
+    digits = share_digits(value) if unit == "share" else f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one it is -0.0
+    return with_unit(unit).format(number=digits)
+
+
+def with_unit(unit: str) -> str:
+    """A number of a metric and its unit, to be filled in."""
+    return _("{number} %") if unit == "share" else _("{number} bits") if unit == "bits" else _("{number} tokens")
