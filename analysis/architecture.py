@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from analysis.joined import speaking
+from analysis.joined import decoder_side
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from model_runner.block_questions import Additions, Architecture, Block, Part
@@ -64,7 +64,7 @@ def said(capture: Capture, position: int) -> Said | None:
     the hidden word at this position, or for the first; None where no word is hidden, and of a model without an output
     layer.
     """
-    capture = speaking(capture)
+    capture = decoder_side(capture)
     hidden = [place for place, token in enumerate(capture.tokens) if token.hidden]
     looking = looks_ahead(capture)
     if looking and not hidden:

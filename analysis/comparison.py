@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from analysis.joined import first_query, speaking
+from analysis.joined import decoder_side, first_query
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import end_of_text
 from analysis.units import character_units
@@ -40,7 +40,9 @@ def next_token_change(before: Capture, after: Capture, position: int = -1, *, co
     Raises CapturesDiffer for captures of other tokens, NoLogits.
     """
     _same_tokens(before, after)
-    old, new = (torch.log_softmax(speaking(capture).logits(position).double(), dim=-1) for capture in (before, after))
+    old, new = (
+        torch.log_softmax(decoder_side(capture).logits(position).double(), dim=-1) for capture in (before, after)
+    )
     first, second = (logs.topk(min(count, len(logs))).indices.tolist() for logs in (old, new))
     ids = [*first, *(token for token in second if token not in first)]
     return NextTokenChange(
@@ -64,7 +66,7 @@ def change_at(before: Capture, after: Capture, query: int | None) -> NextTokenCh
     place = None if before.attentions else output_position(before, query)
     if place is not None:
         return output_change(before, after, place)
-    text = speaking(before)
+    text = decoder_side(before)
     last = len(text.tokens) - 1
     if before.attentions and query is not None and before.request.attention != "encoder":
         last = query - first_query(before)

@@ -20,7 +20,7 @@ class Word:
     end: int
 
 
-def words_of(text: str) -> tuple[Word, ...]:
+def words_in(text: str) -> tuple[Word, ...]:
     """The words in order, punctuation left out; of a script without spaces each character is one."""
     apart = [match.span() for match in SEPARATOR.finditer(text)]
     found = (Word(match.group(), *match.span()) for match in WORD.finditer(text))
@@ -33,7 +33,7 @@ def usual_word(text: str) -> int | None:
 
     A long word is seldom one of those that any text has (the, of), and it is guessed from both sides.
     """
-    words = words_of(text)
+    words = words_in(text)
     inner = range(1, len(words) - 1) if len(words) > 2 else range(len(words))
     return max(inner, key=lambda i: (len(words[i].text), i), default=None)
 
@@ -42,7 +42,7 @@ def hide(text: str, word: int | None) -> str:
     """The text with this word hidden; as it is where it hides one itself, or has none. Raises IndexError."""
     if MARK in text or word is None:
         return text
-    hidden = words_of(text)[word]
+    hidden = words_in(text)[word]
     return text[: hidden.start] + MARK + text[hidden.end :]
 
 

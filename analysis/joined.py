@@ -92,12 +92,12 @@ def apart(capture: Capture) -> Capture:
     return capture.cross if isinstance(capture, Joined) and capture.cross is not None else capture
 
 
-def speaking(capture: Capture) -> Capture:
+def decoder_side(capture: Capture) -> Capture:
     """The capture whose last token says what comes next: of an encoder–decoder the decoder's."""
     return capture.attention("decoder") if capture.attentions else capture
 
 
-def reading(capture: Capture) -> Capture:
+def encoder_side(capture: Capture) -> Capture:
     """The capture whose tokens are the text's: of an encoder–decoder the encoder's."""
     return capture.attention("encoder") if capture.attentions else capture
 
@@ -107,10 +107,10 @@ def same_tokens(capture: Capture, edits: tuple[Edit, ...]) -> CaptureRequest:
     request = replace(capture.request, edits=edits)
     if not capture.attentions or capture.class_logits is not None:
         return request
-    return replace(request, target="", continuation=tuple(token.id for token in speaking(capture).tokens[1:]))
+    return replace(request, target="", continuation=tuple(token.id for token in decoder_side(capture).tokens[1:]))
 
 
-def as_drawn(capture: Capture) -> Capture:
+def as_square(capture: Capture) -> Capture:
     """A capture as pictures take it: joined where one text looks at another."""
     return capture if capture.source is None else joined(capture)
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from analysis.joined import reading, speaking
+from analysis.joined import decoder_side, encoder_side
 from model_runner.capture import Capture
 
 WORD = re.compile(r"·?[^\W\d_]{2,}")  # a token as it is drawn that is a word, or the beginning of one
@@ -72,7 +72,7 @@ def patch_map(
 
 def logit_difference(capture: Capture, tokens: tuple[int, int]) -> float:
     """Logit of the first token minus that of the second, after the text: how many nats likelier it is."""
-    logits = speaking(capture).logits(-1)
+    logits = decoder_side(capture).logits(-1)
     return float(logits[tokens[0]].double() - logits[tokens[1]].double())
 
 
@@ -81,7 +81,7 @@ def contrasting(plain: Capture, other: Capture) -> tuple[int, int]:
 
     Raises NoLogits.
     """
-    before, after = (torch.log_softmax(speaking(capture).logits(-1).double(), dim=-1) for capture in (plain, other))
+    before, after = (torch.log_softmax(decoder_side(capture).logits(-1).double(), dim=-1) for capture in (plain, other))
     first = int(before.argmax())
     if int(after.argmax()) != first:
         return first, int(after.argmax())
@@ -91,14 +91,14 @@ def contrasting(plain: Capture, other: Capture) -> tuple[int, int]:
 
 def likely_tokens(plain: Capture, other: Capture, count: int = 8) -> tuple[int, ...]:
     """The likeliest tokens after either text, by their larger probability. Raises NoLogits."""
-    shares = [torch.softmax(speaking(capture).logits(-1).double(), dim=-1) for capture in (plain, other)]
+    shares = [torch.softmax(decoder_side(capture).logits(-1).double(), dim=-1) for capture in (plain, other)]
     found = {token for share in shares for token in share.topk(min(count, len(share))).indices.tolist()}
     return tuple(sorted(found, key=lambda token: -max(float(share[token]) for share in shares)))
 
 
 def same_text(plain: Capture, other: Capture) -> bool:
     """Whether both have the same tokens; of encoder–decoders those that are read."""
-    return [token.id for token in reading(plain).tokens] == [token.id for token in reading(other).tokens]
+    return [token.id for token in encoder_side(plain).tokens] == [token.id for token in encoder_side(other).tokens]
 
 
 def exchanges(capture: Capture, token_text: Callable[[int], str]) -> Iterator[str]:
@@ -127,4 +127,4 @@ def exchanges(capture: Capture, token_text: Callable[[int], str]) -> Iterator[st
 
 def shares(capture: Capture, tokens: tuple[int, ...]) -> tuple[float, ...]:
     """Probabilities of these tokens after the text, in float64. Raises NoLogits."""
-    return tuple(torch.softmax(speaking(capture).logits(-1).double(), dim=-1)[list(tokens)].tolist())
+    return tuple(torch.softmax(decoder_side(capture).logits(-1).double(), dim=-1)[list(tokens)].tolist())

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from classroom.board import Board
 from classroom.frames import Refused, Vote
 from classroom.poll import CLOSED, Poll, Question
+from classroom.shared_figures import SharedFigures
 from classroom.vocabulary import Vocabulary
 
 N_ = str  # marks a text for Babel without translating it here
@@ -35,7 +35,7 @@ class Room:
 
     def __init__(self, code: str, key: str, now: Callable[[], float] = time.monotonic) -> None:
         self.code, self.key = code, key
-        self.board = Board()
+        self.board = SharedFigures()
         self.names = False
         self.asks_first = False  # a page waits for a question, or for its teacher to show it
         self.poll: Poll | None = None

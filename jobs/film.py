@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.film import Choice, How, choice
-from analysis.joined import as_drawn, first_query, speaking
+from analysis.joined import as_square, decoder_side, first_query
 from analysis.token_tree import Branch
 from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
@@ -72,7 +72,7 @@ class Film:
     @property
     def room(self) -> int:
         """How many tokens may be generated: the length set, as far as the model's context holds them."""
-        return max(0, min(self.limit, self.runner.info.room - len(speaking(self.prompt).tokens)))
+        return max(0, min(self.limit, self.runner.info.room - len(decoder_side(self.prompt).tokens)))
 
     @property
     def stop(self) -> str:
@@ -93,7 +93,7 @@ class Film:
         Raises ContextFull, CannotContinue and every other RunnerError.
         """
         if not self.room:
-            raise no_room(self.runner.info, len(speaking(self.prompt).tokens))
+            raise no_room(self.runner.info, len(decoder_side(self.prompt).tokens))
         if not self.take.ids:
             self.pull(1, say)
 
@@ -153,7 +153,7 @@ class Film:
             prefill=prefill,
             ended=step.stop == "end",
         )
-        self._capture = step.capture if of is None else as_drawn(step.capture.attention(of))
+        self._capture = step.capture if of is None else as_square(step.capture.attention(of))
 
     def _force(self, run: tuple[int, ...], say: Say) -> None:
         """The open way with these tokens after it: one forward reads them all."""
@@ -170,7 +170,7 @@ class Film:
 
     def _read(self, ids: tuple[int, ...], say: Say) -> Capture:
         job = self.runner.submit(replace(self.prompt.request, continuation=ids), session=self._session)
-        return as_drawn(waited(job, say))
+        return as_square(waited(job, say))
 
     def _choice(
         self, capture: Capture, position: int, sampling: Sampling, *, token: int | None = None, how: How = "prompt"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from weakref import ref
 
-from analysis.joined import speaking
+from analysis.joined import decoder_side
 from analysis.kv_drop import first_difference
 from analysis.kv_work import AttentionWork, attention_work
 from jobs.pull import Pull
@@ -24,9 +24,9 @@ def begins_with(capture: Capture) -> int:
     Of a sound these are also the special tokens that tell it its task.
     """
     if capture.attentions and capture.request.target is None and not capture.request.continuation:
-        task = [token.special for token in speaking(capture).tokens if capture.request.sound is not None]
+        task = [token.special for token in decoder_side(capture).tokens if capture.request.sound is not None]
         return max(1, ([*task, False]).index(False))  # what it wrote by itself it writes again
-    return len(speaking(capture).tokens)
+    return len(decoder_side(capture).tokens)
 
 
 class RaceRun(Pull[RaceStep]):

@@ -41,14 +41,14 @@ CELLS = 12  # of one edit that a file names; all are in its Python lines
 OF_THREE = {"encoder": N_("encoder"), "decoder": N_("decoder"), "cross": N_("cross")}
 
 
-def name_of(edit: Edit, _: Translate) -> str:  # noqa: C901  a table: one case a kind of edit
+def edit_name(edit: Edit, _: Translate) -> str:  # noqa: C901  a table: one case a kind of edit
     """What the edit does and where: "L3H1 ablated"; ``_`` gives a message in the reader's language."""
     match edit:
         case OfAttention("cross", Blocked(((query, key),), layers, heads)):
             words = _("cross: written {query} → read {key} hidden in {where}")
             return words.format(query=query, key=key, where=_where(layers, heads, _))
         case OfAttention(attention, inner):
-            return f"{_(OF_THREE[attention])}: {name_of(inner, _)}"
+            return f"{_(OF_THREE[attention])}: {edit_name(inner, _)}"
         case ScaledHead(layer, head, factor):
             words = _("{head} ablated") if factor == 0 else _("{head} × {factor}")
             return words.format(head=f"L{layer}H{head}", factor=f"{factor:g}")
@@ -112,7 +112,7 @@ def _in_full(edit: Edit) -> str:
             more = f" and {len(cells) - CELLS} more" if len(cells) > CELLS else ""
             return f"{named}{more} hidden in {_where(layers, heads, str)}"
         case _:
-            return name_of(edit, str)
+            return edit_name(edit, str)
 
 
 def _rotation(edit: RotationEdit, _: Translate) -> str:

@@ -74,7 +74,7 @@ def sources(*suffixes: str) -> list[str]:
 
 
 def room_of(path: str) -> str:
-    if path in ("ui/shell/entry/atlas.py", "pages/guests.py"):  # app.py's script, which has to stand elsewhere
+    if path in ("ui/shell/entry/atlas.py", "pages/extras.py"):  # app.py's script, which has to stand elsewhere
         return "app"
     return Path(path).parts[0].removesuffix(".py")
 

@@ -29,7 +29,7 @@ def lone_spaces(label: str) -> str:
     return label.replace("·", "␣") if label and not label.strip("·") else label
 
 
-def words_of(markup: str) -> str:
+def plain_text(markup: str) -> str:
     """What is written in this HTML, which the app made, without its elements."""
     return html.unescape(_ELEMENT.sub("", markup)).strip()
 

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.architecture import Said, Stage, said, stages
-from analysis.joined import first_query, speaking
+from analysis.joined import decoder_side, first_query
 from analysis.kv_bytes import Sharing
 from analysis.layer_names import short_words
 from analysis.number_text import three_digits
@@ -63,7 +63,7 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     rows = [row_of(opened, made, stage) for stage in found]
     word = "" if says is None else opened.runner.token_text(says.token)
     if says is not None:
-        rows.append(_row_said(speaking(capture), says, word, first_query(opened.capture)))
+        rows.append(_row_said(decoder_side(capture), says, word, first_query(opened.capture)))
     vectors = np.full((len(rows), made.d_model), np.nan)
     for place, stage in enumerate(found):
         if stage.vector is not None:

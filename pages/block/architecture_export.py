@@ -6,20 +6,20 @@ import numpy as np
 import pandas as pd
 
 from pages.block.architecture import ArchitectureView
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.wording.i18n import _
 from viz.components.model_stages import model_stages
 from viz.stages_svg import stages_svg
 
 
-def architecture_view(found: ArchitectureView) -> View:
+def architecture_view(found: ArchitectureView) -> ExportBundle:
     """The rows as they are drawn, and every module with its parameters."""
     made, names = found.made, [_name(found, place) for place in range(len(found.stages))]
     lengths = [np.nan if one.vector is None else float(np.linalg.norm(one.vector)) for one in found.stages]
     counts = [float(one.n_parameters) for one in found.stages]
     data = {_("parameters"): counts, _("share"): [n / made.n_parameters for n in counts], _("norm ‖x‖"): lengths}
     vectors = {str(place): one.vector for place, one in enumerate(found.stages) if one.vector is not None}
-    return View(
+    return ExportBundle(
         name="architecture",
         title=_("architecture"),
         what="modules of the model with their parameters, and one token's vector after each stage or added by a part",

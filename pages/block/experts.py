@@ -188,7 +188,7 @@ def _open_of(found: Routing) -> Callable[[list[int] | None], None]:
     return answer
 
 
-def name_of(held: Held, layer: Routed) -> str:
+def row_name(held: Held, layer: Routed) -> str:
     """8 experts of 24,576 · gate: MixtralTopKRouter · ..."""
     names = {"model": _("the whole model"), "ffn": _("L{layer}, all of its FFN").format(layer=layer.layer)}
     if held.count:
@@ -203,7 +203,7 @@ def held_table(rows: tuple[Held, ...], layer: Routed) -> str:
     heads = [_("held: a dense one would use all"), _("used for a token"), _("share")]
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)
     body = "".join(
-        f"<tr><th style='text-align:left'>{escape(name_of(one, layer))}</th><td>{one.held:,}</td><td>{one.used:,}</td>"
+        f"<tr><th style='text-align:left'>{escape(row_name(one, layer))}</th><td>{one.held:,}</td><td>{one.used:,}</td>"
         f"<td>{escape(number(one.used / one.held, 'share'))}</td></tr>"
         for one in rows
     )

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.expert_load import loads, parameters, weight_grid
-from pages.block.experts import ExpertsView, name_of
-from ui.shared.export_bundle import View, component_page
+from pages.block.experts import ExpertsView, row_name
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.wording.i18n import _
 from viz.components.layer_head_map import layer_head_map
 from viz.word_map_svg import word_map_svg
 
 
-def experts_view(found: ExpertsView) -> View:
+def experts_view(found: ExpertsView) -> ExportBundle:
     """Weights of the open layer, the loads of all, and what is held and used."""
     layer, load = found.layer, loads(found.routing)
     weights = weight_grid(layer)
@@ -23,7 +23,7 @@ def experts_view(found: ExpertsView) -> View:
     counts = {_("held"): [float(one.held) for one in rows], _("used for a token"): [float(one.used) for one in rows]}
     whose = "the model's own router" if found.source == "own" else "a tiny Mixtral of random numbers, not trained"
     words = [["" if np.isnan(one) else f"{one:.2f}" for one in row] for row in weights]
-    return View(
+    return ExportBundle(
         name=f"experts-{'' if found.source == 'own' else 'random-'}L{layer.layer}",
         title=_("experts of L{layer}").format(layer=layer.layer),
         what=f"weights of the experts of layer {layer.layer} at each token, empty where a token does not go: {whose}",
@@ -32,7 +32,7 @@ def experts_view(found: ExpertsView) -> View:
             _("share of the picks by layer and expert"): pd.DataFrame(
                 load, [f"L{one.layer}" for one in found.routing.layers], [f"E{n}" for n in range(load.shape[1])]
             ),
-            _("parameters"): pd.DataFrame(counts, [name_of(one, layer) for one in rows]),
+            _("parameters"): pd.DataFrame(counts, [row_name(one, layer) for one in rows]),
         },
         page=component_page(layer_head_map.SOURCE, found.payload),
         picture=lambda title, said: word_map_svg(

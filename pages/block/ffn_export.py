@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from pages.block.ffn import FfnView, length_name
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 
 
-def ffn_view(found: FfnView) -> View:
+def ffn_view(found: FfnView) -> ExportBundle:
     """The strongest units, and the share of active ones by layer."""
     units = found.units
     top = units.top.tolist()
@@ -23,7 +23,7 @@ def ffn_view(found: FfnView) -> View:
     }
     active = units.active.double().numpy()
     layers = [f"L{layer}" for layer in range(len(active))]
-    return View(
+    return ExportBundle(
         name=f"ffn-L{found.layer}",
         title=_("feed-forward part of {layer}").format(layer=f"L{found.layer}"),
         what=f"units of the feed-forward part of layer {found.layer} at token {found.number}; active: what the "

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from analysis.joined import first_query, speaking
+from analysis.joined import decoder_side, first_query
 from analysis.mask_effect import looks_ahead
 from analysis.number_text import error_size
 from analysis.sentences import joined
@@ -56,7 +56,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
 
     Of an encoder–decoder what its decoder writes, whichever attention is looked at, and the gradients of that one.
     """
-    capture = speaking(opened.capture)
+    capture = decoder_side(opened.capture)
     if looks_ahead(capture):
         st.info(plain(_("This model sees the tokens that it would have to predict: it does not learn in this way.")))
         return None

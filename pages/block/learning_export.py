@@ -7,13 +7,13 @@ import pandas as pd
 
 from pages.block.learning import LearningView
 from pages.block.state import RATES
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 
 
-def learning_view(found: LearningView) -> View:
+def learning_view(found: LearningView) -> ExportBundle:
     """Cross-entropies of every token, and norms of the gradient."""
     learned, rate = found.learned, RATES[found.rate]
     read, wanted, _said = found.words
@@ -26,7 +26,7 @@ def learning_view(found: LearningView) -> View:
     }
     heads = learned.heads.double().numpy()
     layers = [f"L{layer}" for layer in range(len(heads))]
-    return View(
+    return ExportBundle(
         name="learning",
         title=_("learning"),
         what=f"cross-entropy in nats of each token given those before it, before and after one step of gradient "

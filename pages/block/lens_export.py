@@ -9,13 +9,13 @@ import pandas as pd
 
 from analysis.logit_lens import LensMap
 from pages.block.lens import SHADES, LensView, row_labels
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.wording.i18n import _
 from viz.components.layer_head_map import layer_head_map
 from viz.word_map_svg import word_map_svg
 
 
-def lens_view(found: LensView) -> View:
+def lens_view(found: LensView) -> ExportBundle:
     """The map as it is coloured, and all that the lens says."""
     lens = found.found
     names = row_labels(lens)
@@ -25,7 +25,7 @@ def lens_view(found: LensView) -> View:
         _("probability"): lens.probabilities[..., 0], _("entropy"): lens.entropy, _("KL"): lens.kl,
         _("probability of the model’s own token"): lens.final, _("place of the model’s own token"): lens.rank + 1.0,
     }  # fmt: skip
-    return View(
+    return ExportBundle(
         name=f"logit-lens-{found.shade}",
         title=_("Logit lens"),
         what="final norm and output layer applied to the residual stream before every layer; not trained (logit lens)",

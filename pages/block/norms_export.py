@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 
 from pages.block.norms import RANDOM, NormsView
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 
 
-def norms_view(found: NormsView) -> View:
+def norms_view(found: NormsView) -> ExportBundle:
     """The vector of one token before and after each norm, sizes of all tokens, and growth by layer."""
     own = found.found
     sizes = {name or _("before"): values for name, values in own.sizes.items()}
     growth = {_(RANDOM[kind]) if kind else _("this model"): values for kind, values in found.growth.items()}
     count = len(next(iter(own.sizes.values())))
-    return View(
+    return ExportBundle(
         name=f"norms-L{found.layer}",
         title=_("norms"),
         what=f"residual stream entering layer {found.layer} through norms without gain and bias; growth of random "

@@ -17,18 +17,18 @@ from pages.block.state import BlockState, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
 from pages.block.which_text import one_text
-from ui.shared.export_bundle import View, offer
-from ui.shell.fragment_first import answer_first, draw_first, moved
-from ui.shell.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.shared.export_bundle import ExportBundle, show_export_menu
+from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.page import PageContext, open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
 opened = open_page(two_texts=True)
 show_badge(opened)
-show_strip(opened, then=lambda: answer_first("block"))
+show_strip(opened, then=lambda: rerun_fragment("block"))
 
 
-def view_of(here: PageContext) -> View | None:
+def view_of(here: PageContext) -> ExportBundle | None:
     """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
     view = state().view  # as it is by now: the row of views is in the part that is drawn alone
     if view == "stream":
@@ -48,7 +48,7 @@ def view_of(here: PageContext) -> View | None:
     return architecture_view(show_architecture(here))
 
 
-def draw(alone: bool) -> list[View]:
+def draw(alone: bool) -> list[ExportBundle]:
     """The row of views, and the open one; none where its sentence stands in its place."""
     choose(
         BlockState,
@@ -64,11 +64,11 @@ def draw(alone: bool) -> list[View]:
             "learning": _("learning"),
         },
     )
-    drawn: list[View | None] = []
-    guarded(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
+    drawn: list[ExportBundle | None] = []
+    show_errors(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
     return [one for one in drawn if one is not None]
 
 
 explain(state().view)
-for shown in draw_first("block", draw):
-    offer(one_text(opened), shown)
+for shown in draw_fragment_first("block", draw):
+    show_export_menu(one_text(opened), shown)

@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 
 from pages.block.stream import PARTS, StreamView, labels_of
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 
 
-def stream_view(found: StreamView) -> View:
+def stream_view(found: StreamView) -> ExportBundle:
     """Lengths by layer, and every addition to the chosen token."""
     lengths, added = found.lengths, found.found
     layers = [f"L{layer}" for layer in range(len(lengths.streams) - 1)]
     parts = {_(PARTS[kind]): values for kind, values in lengths.added.items()}
     vectors = added.vectors.double().numpy()
-    return View(
+    return ExportBundle(
         name=f"residual-stream-{found.number}",
         title=_("residual stream"),
         what=f"norms of the residual stream and of what each part adds; vectors of the token at {found.number}",

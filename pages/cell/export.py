@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.cell import Cell, Push
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from ui.wording.sentences import number
@@ -15,12 +15,12 @@ from viz.components.cell_steps import cell_steps
 DRAWN = 16  # keys of the picture
 
 
-def cell_view(opened: PageContext, found: Cell, payload: bytes) -> View:
+def cell_view(opened: PageContext, found: Cell, payload: bytes) -> ExportBundle:
     """The seven steps."""
     row, title = found.row, f"L{found.layer}H{found.head}"
     vectors = {name: getattr(found, name) for name in ("q", "k", "product", "v", "mixed", "output", "passed_on")}
     rows = {name: getattr(row, name) for name in ("dots", "scores", "keep", "weights", "contributions")}
-    return View(
+    return ExportBundle(
         name=f"cell-{title}-{found.query}-{found.key}",
         title=title,
         what=f"query {found.query}, key {found.key}, weights after softmax",

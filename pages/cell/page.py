@@ -11,9 +11,9 @@ from pages.cell.export import cell_view
 from pages.cell.state import CellState
 from pages.cell.steps import finding, formula, show_coordinates, show_row_strip, show_steps, steps_payload
 from ui.finding import show_finding
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.help_card import show_reading
-from ui.shell.page import guarded, open_page, settle, show_badge
+from ui.shell.page import open_page, settle, show_badge, show_errors
 from ui.state.controls import choose
 from ui.state.page_state import current
 from ui.wording.i18n import _
@@ -52,7 +52,7 @@ def draw() -> None:
         source="Vaswani et al. 2017, arXiv:1706.03762; Elhage et al. 2021, transformer-circuits.pub",
         attempt=_("Choose another key and see which dimensions decide its product with the query."),
     )
-    offer(opened, cell_view(opened, found, payload))
+    show_export_menu(opened, cell_view(opened, found, payload))
 
 
-guarded(draw)
+show_errors(draw)

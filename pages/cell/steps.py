@@ -24,7 +24,7 @@ from ui.shared.head_views import width_of
 from ui.shell.components import mount
 from ui.shell.page import PageContext, rows_of, translated
 from ui.state import session
-from ui.state.inputs import holding, pick_one, telling
+from ui.state.inputs import on_change, pick_one, widget_key
 from ui.state.page_state import change
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence, with_unit
@@ -48,7 +48,7 @@ def show_coordinates(opened: PageContext, query: int, key: int) -> None:
         _("the key looked at most"),
         key="cell_strongest",
         type="tertiary",
-        disabled=session.place().key is None,
+        disabled=session.selection().key is None,
         on_click=lambda: session.move(key=None),
     )
 
@@ -60,7 +60,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
         session.move(**{name: place})
 
     if isinstance(options, range):
-        key = holding(f"place_{name}", value)
+        key = widget_key(f"place_{name}", value)
         st.number_input(
             label,
             options[0],
@@ -68,7 +68,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
             value,
             step=1,
             key=key,
-            on_change=telling(key, move),
+            on_change=on_change(key, move),
             width=130,
         )
     else:

@@ -117,7 +117,7 @@ def _changes() -> str:
     from ui.shell.page import CHANGED, PLAIN
     from ui.state import edit_list
 
-    carried = edit_list.held() if session.carried() and not session.slots().get(PLAIN) else ()
+    carried = edit_list.held() if session.edits_on_all_pages() and not session.slots().get(PLAIN) else ()
     return in_words(session.slots().get(CHANGED, carried))
 
 

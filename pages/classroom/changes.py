@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model_runner.edit_words import name_of
+from model_runner.edit_words import edit_name
 from model_runner.edits import Edit
 from ui.wording.i18n import _
 
@@ -15,5 +15,5 @@ def in_words(edits: Iterable[Edit]) -> str:
     """Empty for a model as it is."""
     named = tuple(dict.fromkeys(edits))
     more = _("and {count} more").format(count=len(named) - MOST_EDITS) if len(named) > MOST_EDITS else ""
-    words = " · ".join(filter(None, [*(name_of(edit, _) for edit in named[:MOST_EDITS]), more]))
+    words = " · ".join(filter(None, [*(edit_name(edit, _) for edit in named[:MOST_EDITS]), more]))
     return _("changed: {edits}").format(edits=words) if words else ""

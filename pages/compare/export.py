@@ -17,7 +17,7 @@ from pages.compare.names import names_of
 from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, metrics_title, next_html
 from pages.compare.state import state
 from pages.compare.tokens import Cuts, counts_table, strips
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from ui.wording.provenance import joining
@@ -32,13 +32,13 @@ from viz.plain_page import plain_page
 ROW = 24  # pixels of a bar in a file
 
 
-def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View:
+def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> ExportBundle:
     """The three maps side by side, or two where there is no difference."""
     view, (a, b) = maps.view, _names(opened, other)
     drawn = {name: drawn for name, drawn in zip((a, b, "A − B"), maps.payloads, strict=True) if drawn is not None}
     sides = {name: side for side, name in enumerate((a, b, "A − B")) if name in drawn}
     shown = sorted(sides, key=lambda name: sides[name] != 2)  # the difference first
-    return View(
+    return ExportBundle(
         name=f"compare-{_both(opened, other)}",
         title=_title(opened, other),
         what=f"weights after softmax{_mean()}, A minus B, on common pieces of the text; {_sides(opened, other)}",
@@ -59,7 +59,7 @@ def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View:
     )  # fmt: skip  # the map's many settings in two lines
 
 
-def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPair, ...]) -> View:
+def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPair, ...]) -> ExportBundle:
     """Every metric of both heads."""
     names = _names(opened, other)
     title, body = metrics_title(), metrics_html(found, *names_of(opened, other, layers=state().layers))
@@ -85,7 +85,7 @@ def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPai
             f"one, two = {(opened.layer, opened.head)}, {(other.layer, other.head)}",
             "values = {name: (a[name][one], b[name][two]) for name in a}",
         ]
-    return View(
+    return ExportBundle(
         name=f"compare-metrics-{_both(opened, other)}",
         title=f"{title} · {_title(opened, other)}",
         what=f"metrics, means over the tokens that look{_mean()}; {_sides(opened, other)}",
@@ -96,7 +96,7 @@ def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPai
     )
 
 
-def next_view(opened: PageContext, other: PageContext, found: Predictions) -> View:
+def next_view(opened: PageContext, other: PageContext, found: Predictions) -> ExportBundle:
     """Both predictions."""
     names, pair = names_of(opened, other, heads=False), found.pair
     title, body = _("What both predict"), next_html(found, *names)
@@ -112,7 +112,7 @@ def next_view(opened: PageContext, other: PageContext, found: Predictions) -> Vi
         "words = tuple([one.token_text(i) for i in range(one.info.n_vocab)] for one in (runner, other_runner))",
         f"pair = next_pair((capture, other), ({positions}), words, count={SHOWN})",
     ]
-    return View(
+    return ExportBundle(
         name="compare-next-token",
         title=f"{title} · {_title(opened, other)}",
         what=f"probabilities of the same tokens; {_sides(opened, other, heads=False)}",
@@ -124,7 +124,7 @@ def next_view(opened: PageContext, other: PageContext, found: Predictions) -> Vi
     )
 
 
-def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixChange, ...]) -> View:
+def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixChange, ...]) -> ExportBundle:
     """The norms of every head's matrices."""
     table, charts = matrix_table(found), [bars(one, found) for one in found]
     code = [
@@ -135,7 +135,7 @@ def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixCh
         f"b = other_runner.submit(LayerMatrices(other.request, {other.layer})).result()",
         "values = {one.name: one.share for one in matrix_changes(a, b)}",
     ]
-    return View(
+    return ExportBundle(
         name="compare-matrices",
         title=f"‖ΔW‖ · {_title(opened, other)}",
         what=f"norms of A's matrices minus B's, and of B's; {_sides(opened, other, heads=False)}",
@@ -147,10 +147,10 @@ def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixCh
     )
 
 
-def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> View:
+def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> ExportBundle:
     """Both cuts of the text."""
     title, body = _("The text as tokens"), strips(found)
-    return View(
+    return ExportBundle(
         name="compare-tokens",
         title=f"{title} · {' · '.join(found.names)}",
         what=f"tokens over the characters they stand for; {_sides(opened, other, heads=False)}",

@@ -126,7 +126,7 @@ def _selected(opened: PageContext, view: AlignedHeads, one: PieceMap) -> tuple[i
 
 def _window_in(view: AlignedHeads, one: PieceMap) -> tuple[int, int, int, int]:
     """The session's window, which counts tokens of A, in rows and columns of this map; the whole where it has none."""
-    held = session.place().window
+    held = session.selection().window
     whole = (0, len(one.places), 0, len(one.places))
     if held is None:
         return whole

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import head_name
-from analysis.joined import as_drawn
+from analysis.joined import as_square
 from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
@@ -28,7 +28,7 @@ from ui.shell.models_offered import labelled, offered
 from ui.shell.page import PageContext, announced, offer_to_fetch
 from ui.state import session
 from ui.state.controls import pick
-from ui.state.inputs import holding, pick_one, telling
+from ui.state.inputs import on_change, pick_one, widget_key
 from ui.state.page_state import address_of, change, refuse
 from ui.wording.i18n import _
 from ui.wording.loading_stages import in_words
@@ -72,7 +72,7 @@ def _model_box() -> None:
     open_model = session.model() if held in ("", SWITCHED) else held
     names = {"": _("the same model")} | labelled(offered(listed, open_model), _)
     if session.adapter(session.model()) is not None or held == SWITCHED:
-        words = _("without the adapter") if session.beside().adapter else _("with the adapter")
+        words = _("without the adapter") if session.model_options().adapter else _("with the adapter")
         names = {"": names.pop(""), SWITCHED: words} | names
 
     def typed(name: str) -> None:
@@ -91,7 +91,7 @@ def _choose(name: str) -> None:
 
 
 def _text_box() -> None:
-    key = holding(address_of(CompareState, "text"), state().text)
+    key = widget_key(address_of(CompareState, "text"), state().text)
     st.text_input(
         _("text of B"),
         state().text,
@@ -99,7 +99,7 @@ def _text_box() -> None:
         max_chars=MOST_CHARACTERS,
         placeholder=_("the same text"),
         label_visibility="collapsed",
-        on_change=telling(key, lambda typed: change(CompareState, text=typed.strip() and typed)),
+        on_change=on_change(key, lambda typed: change(CompareState, text=typed.strip() and typed)),
     )
 
 
@@ -155,7 +155,7 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
         raise Cancelled()
     if state().model == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
         offer_known_text(found, "compare", lambda text: change(CompareState, text=text))
-    return as_drawn(found)
+    return as_square(found)
 
 
 def _look(runner: Runner, request: CaptureRequest, owner: str) -> Callable[[Say], Capture]:

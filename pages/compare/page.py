@@ -11,8 +11,8 @@ from pages.compare.other import show_other
 from pages.compare.reading import explain
 from pages.compare.state import CompareState, state
 from pages.compare.tokens import show_tokens
-from ui.shared.export_bundle import View, offer
-from ui.shell.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.shared.export_bundle import ExportBundle, show_export_menu
+from ui.shell.page import PageContext, open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose, switch
 from ui.wording.i18n import _
 
@@ -45,7 +45,7 @@ with st.container(key="compare_view", horizontal=True, vertical_alignment="cente
 other = show_other(opened)
 
 
-def shown(other: PageContext) -> View | None:
+def shown(other: PageContext) -> ExportBundle | None:
     """The view that is open, drawn, as data. Raises RunnerError; NotOverOneText where pieces of a text are compared."""
     if view in ("maps", "tokens"):
         check_over_one_text(opened, other)
@@ -66,8 +66,8 @@ def draw() -> None:
     """What there is to see where there is a B, with its tables and files. Raises RunnerError."""
     found = None if other is None else shown(other)
     if found is not None:
-        offer(opened, found)
+        show_export_menu(opened, found)
 
 
 explain(view)
-guarded(draw)
+show_errors(draw)

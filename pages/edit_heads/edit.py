@@ -19,7 +19,7 @@ from analysis.sentences import joined
 from analysis.stories import seen_in
 from model_runner import Capture, RunnerError, edit_text
 from model_runner.edit_list import of_attention, toggled
-from model_runner.edit_words import name_of
+from model_runner.edit_words import edit_name
 from model_runner.edits import Blocked, Edit, Masked, MeanHead, OfAttention, ScaledHead, SharpenedHead, SwappedHeads
 from model_runner.errors import NoLogits
 from pages.edit_heads import edit_controls
@@ -68,7 +68,7 @@ def show_edit(opened: PageContext) -> EditView:
         check_every_cell(opened, edits)
         after = edited(opened, edits)
     except RunnerError as error:
-        if session.carried():
+        if session.edits_on_all_pages():
             with listed:
                 edit_list.show_everywhere()  # to be switched off: no other page can show this
         with left:
@@ -136,7 +136,7 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
             if state().change != "block":  # whose cells are to be chosen first
                 _offer_first(opened)
         for edit in dict.fromkeys(held):
-            key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
+            key, words = f"edit_drop {edit_text.written((edit,))}", plain(edit_name(edit, _))
             st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
         if len(held) > 1:
             st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
@@ -164,7 +164,7 @@ def _show_preview(opened: PageContext, edits: tuple[Edit, ...]) -> None:
     words = _("Preview: {edits}. Nothing is changed until you apply it.")
     if _measured(opened):
         words = _("Preview: {edits}, which this text’s story is about. Nothing is changed until you apply it.")
-    names = ", ".join(name_of(edit, _) for edit in edits)
+    names = ", ".join(edit_name(edit, _) for edit in edits)
     st.html(f"<p class='atlas-caption'>{escape(words.format(edits=names))}</p>", width="content")
     st.button(_("Apply"), key="edit_story", type="primary", on_click=_keep, args=(edits,))
     st.button(_("Show it unchanged"), key="edit_as_is", type="tertiary", on_click=_keep, args=((),))
@@ -173,7 +173,7 @@ def _show_preview(opened: PageContext, edits: tuple[Edit, ...]) -> None:
 def _offer_first(opened: PageContext) -> None:
     """One click to see something again."""
     edits = _first(opened)
-    words = _("Apply: {edits}").format(edits=", ".join(name_of(edit, _) for edit in edits))
+    words = _("Apply: {edits}").format(edits=", ".join(edit_name(edit, _) for edit in edits))
     st.button(words, key="edit_story", type="primary", on_click=_keep, args=(edits,))
 
 
@@ -189,7 +189,7 @@ def _keep(edits: tuple[Edit, ...]) -> None:
     """Without any, no page is changed, and the next one is a change of this page alone again."""
     edit_list.keep(edits)
     if not edits:
-        session.carry(False)
+        session.apply_to_all_pages(False)
         session.slots()[AS_IS] = _about()
 
 

@@ -30,7 +30,7 @@ from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, st
 from ui.shell.page import PageContext
 from ui.state import edit_list, session
 from ui.state.controls import choose, number, pick
-from ui.state.inputs import holding, telling
+from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import address_of, change, refuse, setting_of
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
@@ -123,7 +123,7 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
         wheres: dict[Where, str] = {"head": _("in this head"), "layer": _("in its layer"), "all": _("in all layers")}
         pick(EditHeadsState, "where", state().where, wheres, width=150)
         cells = state().cells
-        key = holding(address_of(EditHeadsState, "cells"), cells)
+        key = widget_key(address_of(EditHeadsState, "cells"), cells)
         st.text_input(
             _("Cells"),
             cells,
@@ -132,7 +132,7 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
             placeholder=_("query, key; …"),
             label_visibility="collapsed",
             width=140,
-            on_change=telling(key, lambda typed: change(EditHeadsState, cells=typed)),
+            on_change=on_change(key, lambda typed: change(EditHeadsState, cells=typed)),
         )
         return lambda: _blocked(opened, st.session_state.get(key, cells))
     make = ScaledHead if kind == "scale" else SharpenedHead
@@ -192,7 +192,7 @@ def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float]
     value: float = getattr(state() if held is None else held, name)
     inside = bounds.least <= value <= bounds.most
     # Streamlit (1.67) loses the value of a key whose range is another.
-    key = holding(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)
+    key = widget_key(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)
 
     def remember(moved: float) -> None:
         chosen = round(moved, 6)
@@ -201,7 +201,7 @@ def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float]
             edit_list.keep(with_edit(edit_list.now(), at(chosen)))
 
     span = min(bounds.least, value), max(bounds.most, value)
-    st.slider(words, *span, value, step=0.1, key=key, on_change=telling(key, remember), width=190)
+    st.slider(words, *span, value, step=0.1, key=key, on_change=on_change(key, remember), width=190)
     return value
 
 

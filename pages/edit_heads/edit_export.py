@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.tables import labelled
 from pages.edit_heads.edit import EditView
 from ui.shared.class_scores import class_change_table
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.tables import show_tables
 from ui.shared.what_if import change_view, output_name
 from ui.shell.page import PageContext
@@ -42,4 +42,4 @@ def offer_edit(opened: PageContext, found: EditView) -> None:
         show_tables(lambda: edit_tables(opened, found))
         return
     view = change_view(found.changed)
-    offer(opened, replace(view, tables=lambda: edit_tables(opened, found)))
+    show_export_menu(opened, replace(view, tables=lambda: edit_tables(opened, found)))

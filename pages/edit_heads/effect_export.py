@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.color_scale import change_extent
 from model_runner.python_lines import python_start
 from pages.edit_heads.effects import ANSWERS, Effects, agreement, meaning_of, payload_of, target_name
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
 from viz import figure_svg
@@ -15,14 +15,14 @@ from viz.components.layer_head_map import layer_head_map
 from viz.export import map_svg
 
 
-def effects_view(opened: PageContext, found: Effects) -> View:
+def effects_view(opened: PageContext, found: Effects) -> ExportBundle:
     """Picture and page are of the first answer, the numbers of all three."""
     token = target_name(opened, found.target)
     rows, columns = _labels(found)
     lost = found.found.lost
     high = change_extent(lost)
     axes = {"row_axis": _("layers"), "column_axis": _("heads"), "masked": _("not computed")}
-    return View(
+    return ExportBundle(
         name=f"head-effects-{found.target}",
         title=f"{_(ANSWERS[0].label)} · {token}",
         what=f"what log p of {token} loses when a head passes on nothing, nats"

@@ -13,7 +13,7 @@ from analysis.class_scores import class_scores
 from analysis.color_scale import change_extent
 from analysis.head_effects import HeadEffects, LayerEffects, head_effects, rank_correlation, ranking
 from analysis.head_names import group_size
-from analysis.joined import speaking
+from analysis.joined import decoder_side
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from analysis.predictions import of_next_token
@@ -100,7 +100,7 @@ def show_effects(opened: PageContext) -> Effects | None:
         st.info(plain(words))
         return None
     if not classifies:
-        speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
+        decoder_side(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
         target = _ask_class(opened) if classifies else _ask_target(opened)
         words = _(
@@ -124,7 +124,7 @@ def show_effects(opened: PageContext) -> Effects | None:
 
 def _ask_target(opened: PageContext) -> int:
     """The list of the likeliest tokens, into which any other can be typed."""
-    likely = next_tokens(speaking(opened.capture), count=OFFERED)
+    likely = next_tokens(decoder_side(opened.capture), count=OFFERED)
     target = token_of(opened, "token", likely.ids[0])
     offered = {
         token: f"{opened.runner.token_text(token)}  {number(share, 'share')}"
@@ -286,7 +286,7 @@ def _probability(opened: PageContext, target: int) -> float | None:
     """The target token's in the unchanged model; None of a classifier, whose scores need be none."""
     if opened.runner.info.classes:
         return None
-    return float(of_next_token(speaking(opened.capture)).probabilities[target])
+    return float(of_next_token(decoder_side(opened.capture)).probabilities[target])
 
 
 def _left(own: float, lost: float) -> str:

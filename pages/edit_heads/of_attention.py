@@ -12,7 +12,7 @@ from html import escape
 
 import streamlit as st
 
-from analysis.joined import as_drawn, first_query, lowered, same_tokens, speaking
+from analysis.joined import as_square, decoder_side, first_query, lowered, same_tokens
 from model_runner.edit_list import Cell
 from model_runner.edits import Edit, OfAttention, OneEdit, check_cells, edits_of
 from ui.shell.page import PageContext, show_stage
@@ -65,7 +65,7 @@ def up_to_query(opened: PageContext) -> PageContext:
         capture = session.asked(opened.runner, replace(request, continuation=ids), show_stage)
     finally:
         session.slots()["status"].empty()
-    return replace(opened, capture=as_drawn(capture))
+    return replace(opened, capture=as_square(capture))
 
 
 def say_after_what(opened: PageContext, *, follows_query: bool) -> None:
@@ -74,5 +74,5 @@ def say_after_what(opened: PageContext, *, follows_query: bool) -> None:
         words = _("After “{text}”: click a token that is written, or type above what is written.")
         if attention_of(opened) == "encoder" or not follows_query:
             words = _("After “{text}”: type above what is written so far, to look at another next token.")
-        text = speaking(opened.capture).text[-MOST_SAID:]
+        text = decoder_side(opened.capture).text[-MOST_SAID:]
         st.html(f"<p class='atlas-caption'>{escape(words.format(text=text))}</p>")

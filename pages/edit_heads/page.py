@@ -8,8 +8,8 @@ from pages.edit_heads.of_attention import up_to_query
 from pages.edit_heads.patch_export import patches_view
 from pages.edit_heads.patching import show_patches
 from pages.edit_heads.state import EditHeadsState, state
-from ui.shared.export_bundle import offer
-from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.shared.export_bundle import show_export_menu
+from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -31,13 +31,13 @@ def draw() -> None:
         here = up_to_query(opened)
         effects = show_effects(here)
         if effects is not None:
-            offer(here, effects_view(here, effects))
+            show_export_menu(here, effects_view(here, effects))
     elif view == "patching":
         patches = show_patches(opened)
         if patches is not None:
-            offer(opened, patches_view(opened, patches))
+            show_export_menu(opened, patches_view(opened, patches))
     else:
         offer_edit(opened, show_edit(opened))
 
 
-guarded(draw)
+show_errors(draw)

@@ -10,7 +10,7 @@ from jobs.patching import Setting
 from model_runner.python_lines import python_start
 from model_runner.request import CaptureRequest
 from pages.edit_heads.patching import Patches, payload_of
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
 from viz import figure_svg
@@ -41,7 +41,7 @@ def patch_tables(opened: PageContext, found: Patches) -> dict[str, pd.DataFrame]
     }
 
 
-def patches_view(opened: PageContext, found: Patches) -> View:
+def patches_view(opened: PageContext, found: Patches) -> ExportBundle:
     """The map, as changes of the logit difference."""
     setting, changes = found.setting, found.found.changes
     first, second = (opened.runner.token_text(token) for token in setting.tokens)
@@ -50,7 +50,7 @@ def patches_view(opened: PageContext, found: Patches) -> View:
     rows, columns = setting.row_labels, _columns(setting)
     axes = {"row_axis": _("heads") if setting.kind == "heads" else _("layers"), "column_axis": _("positions")}
     texts = translated(figure_svg.TEXTS) | axes | {"masked": _("not computed")}
-    return View(
+    return ExportBundle(
         name=f"patched-{setting.kind}",
         title=_("change of the logit difference"),
         what=f"{what} patched with the run of {setting.other.request.text!r} into that of "

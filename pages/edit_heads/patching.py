@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import group_size
-from analysis.joined import apart, first_query, speaking
+from analysis.joined import apart, decoder_side, first_query
 from analysis.mask_effect import looks_ahead
 from analysis.patching import DECIMALS, PatchMap, contrasting, likely_tokens, shares
 from jobs.patching import Kind, Rows, Setting, rows_of
@@ -65,7 +65,7 @@ def show_patches(opened: PageContext) -> Patches | None:
         words = _("This model sees the whole text at once: there is no next token whose logits a patch could change.")
         st.info(plain(words))
         return None
-    speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
+    decoder_side(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     row = st.container(key="patch_text_row", horizontal=True, vertical_alignment="center", gap="small")
     other = show_other(opened, row)
     if other is None:

@@ -8,7 +8,7 @@ from weakref import ref
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.joined import apart, reading
+from analysis.joined import apart, encoder_side
 from analysis.patching import same_text
 from analysis.sentences import joined
 from jobs.second_text import Kept, Say, read, suggestion
@@ -18,7 +18,7 @@ from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, s
 from ui.shell.components import show_html
 from ui.shell.page import PageContext
 from ui.state import session
-from ui.state.inputs import holding, telling
+from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import address_of, change
 from ui.wording.i18n import _
 from ui.wording.loading_stages import STAGES
@@ -67,7 +67,7 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
     if other is None:
         st.info(plain(_wanted(opened.capture)))
         return None
-    _show_both(reading(opened.capture), reading(other))
+    _show_both(encoder_side(opened.capture), encoder_side(other))
     return other if _fits(opened.capture, other) else _offer(suggested)
 
 
@@ -111,7 +111,7 @@ def _say() -> None:
 
 
 def _show_box(text: str, *, any_length: bool) -> None:
-    key = holding(address_of(EditHeadsState, "text"), text)
+    key = widget_key(address_of(EditHeadsState, "text"), text)
     st.html(f"<span class='atlas-caption'>{_('second text')}</span>", width="content")
     st.text_input(
         _("Second text"),
@@ -120,7 +120,7 @@ def _show_box(text: str, *, any_length: bool) -> None:
         max_chars=MOST_CHARACTERS,
         placeholder=_("A second text") if any_length else _("A second text with as many tokens"),
         label_visibility="collapsed",
-        on_change=telling(
+        on_change=on_change(
             key, lambda typed: change(EditHeadsState, text=typed)
         ),  # an emptied box is said, not replaced
     )

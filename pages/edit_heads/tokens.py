@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from analysis.joined import speaking
+from analysis.joined import decoder_side
 from model_runner.errors import NoSuchPlace, RunnerError
 from pages.edit_heads.state import EditHeadsState, state
 from ui.shared.typed_token import typed_token
@@ -24,7 +24,7 @@ TYPED = "'"
 
 def token_of(opened: PageContext, name: str, usual: int) -> int:
     """The id that this field holds; what is none is said and dropped, and the usual one stands in."""
-    held, logits = getattr(state(), name), speaking(opened.capture).logits(-1)
+    held, logits = getattr(state(), name), decoder_side(opened.capture).logits(-1)
     if not held:
         return usual
     try:

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from analysis.families import Kind
-from analysis.hidden_word import MARK, words_of
+from analysis.hidden_word import MARK, words_in
 from analysis.next_token import end_of_text
 from analysis.sentences import joined
 from analysis.teacher_forcing import loss
@@ -22,7 +22,7 @@ from ui.shell.components import show_html
 from ui.shell.page import translated
 from ui.state import selection, session
 from ui.state.controls import pick, slider
-from ui.state.inputs import choose_one, holding, telling
+from ui.state.inputs import choose_one, on_change, widget_key
 from ui.state.page_state import change
 from ui.wording.i18n import _
 from viz.distribution import TEXTS, next_token_bars
@@ -47,7 +47,7 @@ def show_controls(kind: Kind, read: ReadBy, *, own_two: bool) -> None:
 
 def _ask_word() -> None:
     """Which word is hidden; none where the text hides one itself."""
-    found, chosen = words_of(session.text()), hidden_word()
+    found, chosen = words_in(session.text()), hidden_word()
     if chosen is not None and MARK not in session.text():
         named = [word.text for word in found]
         again = [
@@ -59,14 +59,14 @@ def _ask_word() -> None:
 
 def _ask_target(read: ReadBy) -> None:
     """What it is given to have written."""
-    held = session.beside().target
+    held = session.model_options().target
     st.text_input(
         _("what is written"),
         held,
-        key=holding("family_target", held),
+        key=widget_key("family_target", held),
         max_chars=selection.MOST_WRITTEN,
         placeholder=_("it writes: {text}").format(text=read.free),
-        on_change=telling("family_target", lambda typed: change(selection.Beside, target=typed.strip())),
+        on_change=on_change("family_target", lambda typed: change(selection.ModelOptions, target=typed.strip())),
         label_visibility="collapsed",
     )
 
@@ -74,11 +74,11 @@ def _ask_target(read: ReadBy) -> None:
 def choose_attention() -> None:
     """Which of the three attentions of two texts is drawn."""
     names = {"encoder": _("reading"), "decoder": _("writing"), "cross": _("across")}
-    choose_one(_("attention"), "family_attention", names, session.beside().attention, _look_at)
+    choose_one(_("attention"), "family_attention", names, session.model_options().attention, _look_at)
 
 
 def _look_at(attention: str) -> None:
-    change(selection.Beside, attention=attention)
+    change(selection.ModelOptions, attention=attention)
     change(FamiliesState, head=None, query=None, key=None, window=None)
 
 
@@ -132,14 +132,14 @@ def _show_forced(read: ReadBy) -> None:
         key="family_forced",
     )
     words = _("Whatever it would have said, it is given the target’s own word next: so all places train at once.")
-    if not session.beside().target:
+    if not session.model_options().target:
         words = joined(_("Here the target is what it writes by itself."), words)
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
 def _offer_target(read: ReadBy) -> None:
     """A target to try, or the way back to none."""
-    if session.beside().target:
+    if session.model_options().target:
         st.button(_("let it write freely"), key="family_free", type="tertiary", on_click=_force, args=("",))
     elif read.other:
         label = plain(_("force another word: {text}").format(text=read.other))
@@ -147,7 +147,7 @@ def _offer_target(read: ReadBy) -> None:
 
 
 def _force(target: str) -> None:
-    change(selection.Beside, target=target)
+    change(selection.ModelOptions, target=target)
     change(FamiliesState, query=None, key=None, window=None)
 
 

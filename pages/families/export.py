@@ -14,14 +14,14 @@ from jobs.families import Guess, Said
 from pages.families.cards import TITLES
 from pages.families.readings import OfKind
 from pages.families.sentences import python_lines
-from ui.shared.export_bundle import View, arrays_of
+from ui.shared.export_bundle import ExportBundle, arrays_of
 from ui.shared.head_export import head_view
 from ui.shared.head_views import DrawnHead
 from ui.shared.what_if import output_name
 from ui.wording.i18n import _
 
 
-def kind_view(drawn: DrawnHead, one: OfKind) -> View:
+def kind_view(drawn: DrawnHead, one: OfKind) -> ExportBundle:
     """The head's map, with the mask and the answers beside it."""
     view = head_view(drawn)
     whole = "capture.cross" if isinstance(drawn.opened.capture, Joined) else "capture"  # that knows all three masks

@@ -12,7 +12,7 @@ import streamlit as st
 from analysis.color_scale import scale_of
 from analysis.families import Kind
 from analysis.head_map import HeadMap, Window
-from analysis.joined import as_drawn, check_side
+from analysis.joined import as_square, check_side
 from analysis.opening import opening_query
 from analysis.read_head import WEIGHTS, read_head
 from analysis.stories import first_head
@@ -49,10 +49,10 @@ class Away:
 
 def context_of(opened: PageContext, one: OfKind, read: ReadBy, causal: ReadBy | None) -> PageContext:
     """The kind's capture as it is drawn, with the head and the place that the page holds, or those to open with."""
-    capture, asked = read.capture, session.beside().attention
+    capture, asked = read.capture, session.model_options().attention
     if capture.attentions:
         across = capture.attention(asked)
-        capture = cached.made(("families", "drawn", repr(across.request)), lambda: as_drawn(across))
+        capture = cached.made(("families", "drawn", repr(across.request)), lambda: as_square(across))
     if session.model() == MODEL_OF[one.kind] and opened.capture.request.attention == capture.request.attention:
         usual = opened.layer, opened.head
     else:  # the same head before and after the mask is changed
@@ -116,7 +116,7 @@ def show_own(opened: PageContext) -> None:
     """The open head of the visitor's own model, of the same kind."""
     name = escape(_("the open model: {name}").format(name=opened.runner.info.name))
     show_heading(f"L{opened.layer}H{opened.head}", name)
-    show_map(draw_head(opened, session.place().window, max_height=HEIGHT), "family_own_map")
+    show_map(draw_head(opened, session.selection().window, max_height=HEIGHT), "family_own_map")
     st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
 
 

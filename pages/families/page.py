@@ -14,8 +14,8 @@ from pages.families.open_kind import context_of, show_open, show_own
 from pages.families.reading import explain
 from pages.families.readings import of_every_kind
 from pages.families.state import FamiliesState, state
-from ui.shared.export_bundle import offer
-from ui.shell.page import check_again, guarded, open_page, show_badge
+from ui.shared.export_bundle import show_export_menu
+from ui.shell.page import check_again, open_page, show_badge, show_errors
 from ui.state import session
 from ui.state.controls import choose
 from ui.wording.i18n import _
@@ -58,7 +58,7 @@ def draw() -> None:
             show_own(opened)
     with right:  # after the maps, on the phones of a class too
         show_answer(chosen, one.read)
-    offer(here, kind_view(drawn, one))
+    show_export_menu(here, kind_view(drawn, one))
 
 
 explain(view)
@@ -66,4 +66,4 @@ if view == "known":
     show_badge(opened)
     show_known()
 else:
-    guarded(draw)
+    show_errors(draw)

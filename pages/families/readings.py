@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analysis.families import FamilyMask, Kind, ruled_mask
-from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_of
+from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_in
 from attention.patterns import BY_NAME
 from hosting.listed import listed_models
 from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
@@ -38,7 +38,7 @@ class OfKind:
 def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
     """Every kind in order; models that are not in memory are loaded one after the other."""
     found: dict[Kind, OfKind] = {}
-    as_loaded = ("families", session.beside().device, session.beside().dtype)
+    as_loaded = ("families", session.model_options().device, session.model_options().dtype)
     for kind in KINDS:
         causal = found["causal"].read if "causal" in found else None
         tokens = opened.capture.tokens if causal is None else causal.capture.tokens
@@ -59,7 +59,7 @@ def request_of(kind: Kind, n_tokens: int) -> CaptureRequest:
     if kind == "encoder":
         return CaptureRequest(hide(text, hidden_word()), model=model)
     if kind == "two":
-        target = session.beside().target or None
+        target = session.model_options().target or None
         return CaptureRequest(without_marks(text), model=model, target=target, attention="decoder")
     edits = (Masked(PREFIX.name, (("length", prefix_length(n_tokens)),)),) if kind == "prefix" else ()
     return CaptureRequest(seen_before(text), model=model, edits=edits)
@@ -68,7 +68,7 @@ def request_of(kind: Kind, n_tokens: int) -> CaptureRequest:
 def hidden_word() -> int | None:
     """The word that is hidden from the encoder; one that the text has not is said and replaced."""
     text, word = session.text(), state().word
-    count = len(words_of(text))
+    count = len(words_in(text))
     if MARK in text:
         return None
     if word is not None and word >= count:

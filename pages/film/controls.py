@@ -13,7 +13,7 @@ from ui.shell.components import leave_for
 from ui.shell.page import PageContext
 from ui.state import session
 from ui.state.controls import number, slider, switch
-from ui.state.selection import Beside
+from ui.state.selection import ModelOptions
 from ui.wording.i18n import _
 
 NEXT_TOKEN = Path(__file__).parents[1] / "next_token" / "page.py"
@@ -30,7 +30,7 @@ def show_controls(opened: PageContext) -> bool:
     _show_seed(sampling)
     switch(FilmState, "one_head", held.one_head, _("one head"))
     no_template = not opened.runner.has_chat_template and not session.chat()
-    switch(Beside, "chat", session.chat(), _("chat template"), disabled=no_template)
+    switch(ModelOptions, "chat", session.chat(), _("chat template"), disabled=no_template)
     words = _("Everything that shapes the distribution.")
     # A link would keep the address of when it was drawn: a film that went on since would be another step of Back.
     st.button(

@@ -8,8 +8,8 @@ from analysis.film import attention_rows
 from jobs.film import Film
 from model_runner.python_lines import imports_of, runner_line, sound_import, sound_line
 from pages.film.tables import position_in_view, tables_of
-from pages.film.views import film_payload, frames_of, words_of
-from ui.shared.export_bundle import View
+from pages.film.views import film_labels, film_payload, frames_of
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from viz.components.film import film as picture
@@ -18,15 +18,15 @@ from viz.export import standalone_html
 from viz.token_text import shortened
 
 
-def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
+def film_view(opened: PageContext, film: Film, *, every_head: bool) -> ExportBundle:
     """The open way as far as it was generated, as data."""
-    texts = words_of(film)
+    texts = film_labels(film)
 
     def page(title: str, words: str, language: str) -> bytes:
         payload = film_payload(opened, film, every_head=every_head, base=0, alive=False, texts=texts)
         return standalone_html(picture.SOURCE, payload, title=title, caption=words, lang=language)
 
-    return View(
+    return ExportBundle(
         name="film",
         title=shortened(_words(film), 40),
         what=_what(film),
@@ -75,7 +75,7 @@ def _frame_in_view(opened: PageContext, film: Film, words: str) -> str:
         n_vocab=len(film.prompt.logits(-1)),
         title=title.format(layer=opened.layer, head=opened.head, label=frame.label),
         caption=words,
-        texts=words_of(film),
+        texts=film_labels(film),
     )
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
-from analysis.joined import as_drawn
+from analysis.joined import as_square
 from jobs.film import Film
 from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
@@ -60,9 +60,9 @@ def _settled(opened: PageContext) -> Film:
         new.append(Film(opened.runner, prompt, sampling, name=name, limit=held.length))
         return new[0]
 
-    beside = session.beside()
+    beside = session.model_options()
     about = session.text(), session.model(), own_sound()
-    asked = *about, beside.adapter, beside.chat, session.carried(), beside.attention, beside.target
+    asked = *about, beside.adapter, beside.chat, session.edits_on_all_pages(), beside.attention, beside.target
     asked = *asked, beside.source_language, beside.target_language
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
@@ -75,7 +75,7 @@ def _settled(opened: PageContext) -> Film:
     gone_to = session.slots().pop("gone_to", None)
     if new and other and gone_to != session.text():  # what the address says is of another text
         keep(FilmState, forced=(), steps=1, frame=None, beams="0", beam=False, ways="")
-    if new or session.moved():
+    if new or session.is_history_navigation():
         _open_ways(film, len(prompt.logits(-1)))
     else:
         film.change(sampling)
@@ -109,7 +109,7 @@ def _prompt_of(opened: PageContext) -> Capture:
     """
     asked = opened.capture.request
     if opened.capture.attentions:
-        return as_drawn(opened.runner.capture(replace(asked, target=asked.target or "", continuation=())))
+        return as_square(opened.runner.capture(replace(asked, target=asked.target or "", continuation=())))
     if not opened.capture.request.continuation:
         return opened.capture
     try:

@@ -6,7 +6,7 @@ from pages.film.controls import show_controls
 from pages.film.export import film_view
 from pages.film.opening import open_film
 from pages.film.views import show_film
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.help_card import show_reading
 from ui.shared.open_text import offer_open_text
 from ui.shell.page import open_page, show_badge
@@ -32,4 +32,4 @@ show_reading(
     source="Holtzman et al. 2020, arXiv:1904.09751; Pope et al. 2023, arXiv:2211.05102",
     attempt=_("Stop at a token with a close second, click the second, and see where that story goes."),
 )  # fmt: skip  # one sentence a paragraph
-offer(opened, film_view(opened, film, every_head=every_head))
+show_export_menu(opened, film_view(opened, film, every_head=every_head))

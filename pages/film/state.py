@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ui.state.page_state import current, refuse, setting
-from ui.state.url_parsing import NO_NUMBER, Unreadable
+from ui.state.url_parsing import NO_NUMBER, UrlUnreadable
 from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
@@ -50,7 +50,7 @@ def forced(n_vocab: int) -> tuple[tuple[int, int], ...]:
     pairs = state().forced
     try:
         checked(pairs, n_vocab)
-    except Unreadable as error:
+    except UrlUnreadable as error:
         refuse(FilmState, "forced", sentence(error))
         return ()
     return tuple(sorted(dict(pairs).items()))
@@ -60,7 +60,7 @@ def checked(pairs: tuple[tuple[int, int], ...], n_vocab: int) -> None:
     """Raises Unreadable where a film can have no such token."""
     wrong = [f"{index}.{token}" for index, token in pairs if index >= LONGEST or token >= n_vocab]
     if wrong:
-        raise Unreadable(NO_NUMBER, value="-".join(wrong), what=N_("forced tokens"))
+        raise UrlUnreadable(NO_NUMBER, value="-".join(wrong), what=N_("forced tokens"))
 
 
 def newest(steps: int) -> int:

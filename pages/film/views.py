@@ -34,7 +34,7 @@ from pages.film.state import FilmState, state
 from pages.film.typed import show_refusal, show_typing
 from ui.shared import cached
 from ui.shell.components import leave_for, mount
-from ui.shell.page import PageContext, check_again, guarded, translated
+from ui.shell.page import PageContext, check_again, show_errors, translated
 from ui.state import session
 from ui.state.page_state import keep
 from ui.wording.i18n import _
@@ -61,19 +61,19 @@ def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_h
     def say() -> None:
         status.caption(_("Generating …"))
 
-    guarded(lambda: film.restore(say) if film.idle else film.pull(film.wanted, say))
+    show_errors(lambda: film.restore(say) if film.idle else film.pull(film.wanted, say))
     film.wanted, film.idle = 0, False
     status.empty()
     if not film.playing:  # the address has the frame where it stops: one step of Back
         remember(film)
-    guarded(lambda: _show_picture(opened, film, badge, every_head=every_head))
+    show_errors(lambda: _show_picture(opened, film, badge, every_head=every_head))
     _show_actions(film)
     _show_tree(film)
 
 
 def _show_picture(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_head: bool) -> None:
     check_again(replace(opened, capture=film.capture(lambda: None)), badge)
-    data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=words_of(film))
+    data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=film_labels(film))
     on = {
         "more": lambda asked: _heard(film, asked),
         "force": lambda asked: film.force(asked["frame"], asked["token"]) if asked["film"] == film.name else None,
@@ -106,7 +106,7 @@ def _look(film: Film, place: list[int]) -> None:
 # -- the frames -------------------------------------------------------------------------------------------------------
 
 
-def words_of(film: Film) -> dict[str, str]:
+def film_labels(film: Film) -> dict[str, str]:
     """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
     words = translated(picture.TEXTS)
     if film.room < film.limit:
@@ -243,7 +243,7 @@ def _search(film: Film) -> None:
 def _show_tree(film: Film) -> None:
     if film.searching:
         width, film.searching = film.searching, 0
-        guarded(lambda: _add_beams(film, width))
+        show_errors(lambda: _add_beams(film, width))
     branches = film.branches()
     if not branches:
         return

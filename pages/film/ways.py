@@ -15,7 +15,7 @@ from model_runner.transforms import DEFAULT, Sampling, with_newer
 from pages.film.state import LONGEST_WAYS, FilmState, checked, state
 from ui.shared.sampling_settings import SamplingA, values_of
 from ui.state.page_state import fields, refuse
-from ui.state.url_parsing import NO_CHOICE, Unreadable, read, short
+from ui.state.url_parsing import NO_CHOICE, UrlUnreadable, read, short
 from ui.state.url_values import write
 from ui.wording.sentences import sentence
 
@@ -42,7 +42,7 @@ def with_others(opened: Way, n_vocab: int) -> tuple[list[Way], int]:
         ways = [None if part == OPEN else _read(part, n_vocab) for part in text.split("~~")] if text else [None]
         if ways.count(None) != 1 or len(ways) > MOST:
             raise _unreadable(text)
-    except Unreadable as error:
+    except UrlUnreadable as error:
         refuse(FilmState, "ways", sentence(error))
         ways = [None]
     return [way or opened for way in ways], ways.index(None)
@@ -72,8 +72,8 @@ def _read(text: str, n_vocab: int) -> Way:
     try:
         return Way(Sampling(**values), tuple(sorted(dict(forced).items())), how, steps)
     except BadSetting as error:
-        raise Unreadable(error.message, hint=error.hint, **error.values) from error
+        raise UrlUnreadable(error.message, hint=error.hint, **error.values) from error
 
 
-def _unreadable(text: str) -> Unreadable:
-    return Unreadable(NO_CHOICE, value=short(text), what=N_("list of branches"))
+def _unreadable(text: str) -> UrlUnreadable:
+    return UrlUnreadable(NO_CHOICE, value=short(text), what=N_("list of branches"))

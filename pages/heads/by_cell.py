@@ -12,13 +12,13 @@ import streamlit as st
 from analysis.cell_ranking import CellRanking, cell_ranking
 from analysis.joined import first_query, n_looked_at
 from ui.shared import cached
-from ui.shared.export_bundle import View, arrays_of, caption
+from ui.shared.export_bundle import ExportBundle, arrays_of, caption
 from ui.shared.head_views import DrawnHead, strongest
 from ui.shell.components import mount, show_heading
-from ui.shell.fragment_first import answer_first
+from ui.shell.fragment_first import rerun_fragment
 from ui.shell.page import PageContext, translated
 from ui.state import session
-from ui.state.inputs import holding, pick_one, telling
+from ui.state.inputs import on_change, pick_one, widget_key
 from ui.wording.i18n import _
 from viz.components.head_bars import head_bars
 from viz.export import csv_bytes
@@ -92,8 +92,8 @@ def _choose(opened: PageContext, name: str, label: str, value: int | None, token
             session.move(**{name: token})
 
     if len(tokens) > MOST_LISTED:
-        key = holding(f"by_cell_{name}", value)
-        st.number_input(label, tokens[0], tokens[-1], value, key=key, on_change=telling(key, look), width=118)
+        key = widget_key(f"by_cell_{name}", value)
+        st.number_input(label, tokens[0], tokens[-1], value, key=key, on_change=on_change(key, look), width=118)
         return
     names: dict[int | None, str] = {None: label} if value is None else {}
     names |= {token: f"{token} {lone_spaces(opened.capture.tokens[token].text)}" for token in tokens}
@@ -102,10 +102,10 @@ def _choose(opened: PageContext, name: str, label: str, value: int | None, token
 
 def _open_head(place: list[int]) -> None:
     session.move(layer=int(place[0]), head=int(place[1]))
-    answer_first("open_head")
+    rerun_fragment("open_head")
 
 
-def with_ranking(view: View, opened: PageContext, found: CellRanking | None) -> View:
+def with_ranking(view: ExportBundle, opened: PageContext, found: CellRanking | None) -> ExportBundle:
     """The view with the ranking as a table, a file and arrays, and the lines that give it."""
     if found is None or not found.order:
         return view

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.chosen_keys import IndexRow, index_row
 from model_runner import RunnerError
-from ui.shared.export_bundle import View, arrays_of
+from ui.shared.export_bundle import ExportBundle, arrays_of
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
@@ -59,7 +59,7 @@ def _chart(row: IndexRow) -> Lines:
     return Lines(series=series, x_title=_("position of the key"), y_title=_("index score"), height=240)
 
 
-def with_index_scores(view: View, opened: PageContext, row: IndexRow | None) -> View:
+def with_index_scores(view: ExportBundle, opened: PageContext, row: IndexRow | None) -> ExportBundle:
     """The view with the scores as a table, as arrays, and the lines that give them."""
     if row is None:
         return view

@@ -12,7 +12,7 @@ from analysis.head_grid import HeadGrid
 from attention.metrics import METRICS, Metric
 from pages.heads.buckets import bucket_table
 from ui.shared.class_scores import class_table
-from ui.shared.export_bundle import View, arrays_of, caption
+from ui.shared.export_bundle import ExportBundle, arrays_of, caption
 from ui.shared.head_export import head_view
 from ui.shared.head_views import DrawnHead
 from ui.wording.i18n import _
@@ -20,7 +20,7 @@ from viz.export import csv_bytes, npz_bytes
 from viz.grid_svg import grid_svg
 
 
-def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
+def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> ExportBundle:
     """The map first, then the grid's metric, and of a classifier its scores; all heads as files of their own."""
     view, values = head_view(drawn), grid.metrics[metric.name]
     layers, heads = values.shape

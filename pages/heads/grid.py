@@ -12,7 +12,7 @@ from attention.metrics import Metric
 from model_runner.capture import COMPRESSED
 from pages.heads.state import HeadsState, Other
 from ui.shell.components import mount, name_figure
-from ui.shell.fragment_first import answer_first
+from ui.shell.fragment_first import rerun_fragment
 from ui.shell.page import PageContext, translated
 from ui.state import session
 from ui.wording.i18n import _
@@ -53,4 +53,4 @@ def _texts(opened: PageContext) -> dict[str, str]:
 def _open_head(place: list[int] | None) -> None:
     if place is not None:
         session.move(layer=int(place[0]), head=int(place[1]))
-        answer_first("open_head")
+        rerun_fragment("open_head")

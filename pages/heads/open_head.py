@@ -218,7 +218,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     def pin(cell: list[int | None]) -> None:
         query, key = cell
         if query is None:
-            query = session.place().query  # of a long text the pinned one may be elsewhere
+            query = session.selection().query  # of a long text the pinned one may be elsewhere
         if query is None and key is not None:
             query = view.looks_most_at(key)
         session.move(query=None if query is None else query % len(opened.capture.tokens), key=key)

@@ -14,11 +14,11 @@ from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui.finding import show_finding
 from ui.shared import cached
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.head_views import DrawnHead, show_map
 from ui.shared.strip_shade import bars_of, shade_by_row
-from ui.shell.fragment_first import draw_first, moved
-from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.shell.fragment_first import draw_fragment_first, moved
+from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose, pick, switch
 from ui.state.page_state import current
 from ui.wording.i18n import _
@@ -66,7 +66,7 @@ def show_open_head(alone: bool) -> DrawnHead:
 
 
 with middle:
-    drawn = draw_first("open_head", show_open_head)
+    drawn = draw_fragment_first("open_head", show_open_head)
 
 with middle:
     index_scores = show_index_scores(drawn.opened)
@@ -92,9 +92,9 @@ with left:
         st.html(open_head.definition(by), width="stretch")
     show_grid(opened, grid, held, by, other)
     if opened.capture.request.attention != "encoder" or opened.runner.info.classes:  # which says nothing by itself
-        guarded(lambda: show_next(opened))
+        show_errors(lambda: show_next(opened))
 
 offer_quickly(opened, held, other)
 explain(opened)
 view = with_index_scores(heads_view(drawn, grid, by), drawn.opened, index_scores)
-offer(opened, with_ranking(view, drawn.opened, ranking))
+show_export_menu(opened, with_ranking(view, drawn.opened, ranking))

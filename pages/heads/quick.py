@@ -75,4 +75,4 @@ def _quick() -> QuickHead:
 
 def _way(opened: PageContext, reading: Reading, other: Other, log: bool) -> _Way:
     at = opened.query, opened.key
-    return _Way(ref(opened.capture), at, session.place().window, reading, other, log, language())
+    return _Way(ref(opened.capture), at, session.selection().window, reading, other, log, language())

@@ -11,8 +11,8 @@ from pages.kv_cache.reading import explain
 from pages.kv_cache.sizes import show_sizes, sizes
 from pages.kv_cache.state import KvCacheState, state
 from pages.kv_cache.what_if import ask, show_what_if
-from ui.shared.export_bundle import offer
-from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.shared.export_bundle import show_export_menu
+from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -42,17 +42,17 @@ def draw() -> None:
             sizes(own)  # whoever keeps no cache runs no race
         with controls:
             run = ask_race(own)
-        offer(own, show_race(own, run))
+        show_export_menu(own, show_race(own, run))
     elif name == "bytes":
-        offer(own, show_sizes(own, sizes(own)))
+        show_export_menu(own, show_sizes(own, sizes(own)))
     else:
         held = sizes(own)
         if own.capture.source is not None:
             raise NotSeparable(reason=FIXED)
         with controls:
             trial = ask(own)
-        offer(own, show_what_if(own, held, trial))
+        show_export_menu(own, show_what_if(own, held, trial))
 
 
-guarded(draw)
+show_errors(draw)
 explain(name, across=apart(opened.capture).source is not None)

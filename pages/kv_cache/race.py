@@ -13,7 +13,7 @@ from jobs.race import RaceRun, begins_with
 from model_runner.text_errors import little_room, no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui.finding import show_finding
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext
 from ui.shell.progressive import progressive, show_chart
@@ -60,10 +60,10 @@ def ask_race(opened: PageContext) -> RaceRun:
     return run
 
 
-def show_race(opened: PageContext, run: RaceRun) -> View:
+def show_race(opened: PageContext, run: RaceRun) -> ExportBundle:
     """The race as far as it is; it goes on while it is looked at."""
     progressive(run, lambda: _show(opened, run))
-    return View(
+    return ExportBundle(
         name="kv-race",
         title=_("The race"),
         what=f"greedy continuation with and without the cache, on {opened.runner.info.device}; the book's times quoted",

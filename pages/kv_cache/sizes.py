@@ -15,7 +15,7 @@ from model_runner.memory import readable
 from model_runner.questions import CacheLayers
 from pages.kv_cache.state import LENGTHS, KvCacheState, state
 from ui.finding import show_finding
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.components import show_heading
 from ui.shell.page import PageContext, asked
 from ui.shell.progressive import show_chart
@@ -47,7 +47,7 @@ def sizes(opened: PageContext) -> Sizes:
     return Sizes(layers, found, sharings(opened.capture, found), heard)
 
 
-def show_sizes(opened: PageContext, held: Sizes) -> View:
+def show_sizes(opened: PageContext, held: Sizes) -> ExportBundle:
     """Left this model, right the others."""
     left, right = st.columns([0.42, 0.58], gap="large")
     with left:
@@ -56,7 +56,7 @@ def show_sizes(opened: PageContext, held: Sizes) -> View:
         _show_published()
     n_heads, tokens = opened.runner.info.n_heads, int(state().published)
     charts = (sharing_chart(held, n_heads), published_chart(tokens))
-    return View(
+    return ExportBundle(
         name="kv-bytes",
         title=_("Its bytes"),
         what=f"bytes of keys and values; of known models at {tokens} tokens",

@@ -22,10 +22,10 @@ from pages.kv_cache.sizes import Sizes
 from pages.kv_cache.state import Drop, KvCacheState, state
 from ui.finding import show_finding
 from ui.shared.continuations import Continuations
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shared.what_if import show_change
 from ui.shell.components import show_heading, show_html
-from ui.shell.page import PageContext, edited, guarded
+from ui.shell.page import PageContext, edited, show_errors
 from ui.shell.progressive import progressive, show_chart, show_progress
 from ui.state import session
 from ui.state.controls import choose, pick, slider
@@ -57,7 +57,7 @@ def ask(opened: PageContext) -> Trial:
     return held.trial(last)
 
 
-def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
+def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> ExportBundle:
     """The curve with the trial's place on it; beside it the next token, below it the text that follows."""
     sinks = int(state().sinks)
     key = (ref(opened.runner), opened.capture.request, sinks)
@@ -67,9 +67,9 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
     with left:
         progressive(curve, lambda: _show_curve(curve, trial))
     with right:
-        guarded(lambda: _show_answer(opened, held, trial, top))
-    guarded(lambda: _show_texts(opened, trial))
-    return View(
+        show_errors(lambda: _show_answer(opened, held, trial, top))
+    show_errors(lambda: _show_texts(opened, trial))
+    return ExportBundle(
         name="kv-what-if",
         title=_("What if it forgets"),
         what=f"KL(next token with the full cache ‖ with {described(edits_of(opened.capture, trial))}), bits",
@@ -141,7 +141,9 @@ def _show_answer(opened: PageContext, held: Sizes, trial: Trial, top: DeltaGener
     with top:
         said = _("With {share} of the cache the next token moves by {kl} bits")
         said = said.format(share=number(left / full, "share"), kl=f"{change.kl:.3g}")
-        show_finding(escape(said), escape(f"{name_of(trial)} · {readable(full)} → {readable(left)}"), of_several=True)
+        show_finding(
+            escape(said), escape(f"{cache_trial_name(trial)} · {readable(full)} → {readable(left)}"), of_several=True
+        )
     scale = _("With a scale of 4 bytes for each row of a head.") if rounded else ""
     kept = _("Tokens keep their positions; StreamingLLM renumbers them within the cache.")
     st.html(f"<p class='atlas-caption'>{scale or kept}</p>")
@@ -163,13 +165,13 @@ def _show_texts(opened: PageContext, trial: Trial) -> None:
     words = equal_up_to(differs, len(ids[0]), _)
     ways = [
         Way(_("full cache"), "", [token.text for token in found[0]]),
-        Way(_("changed cache"), name_of(trial), [token.text for token in found[1]]),
+        Way(_("changed cache"), cache_trial_name(trial), [token.text for token in found[1]]),
     ]
     heading = _("How the text goes on, greedily")
     show_html(continuations(ways, differs_at=differs, heading=heading, beside=words), key="kv_texts")
 
 
-def name_of(trial: Trial) -> str:
+def cache_trial_name(trial: Trial) -> str:
     """In the reader's words."""
     if trial.window is None:
         return _("all, in int8")

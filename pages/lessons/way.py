@@ -11,7 +11,7 @@ from pages.lessons.state import LessonState, Opened, opened
 from ui.shell.components import leave_for
 from ui.shell.frame import Entry
 from ui.state import session, text_in_url, url_state
-from ui.state.inputs import give
+from ui.state.inputs import set_value
 from ui.state.page_state import change
 from ui.wording.i18n import KEY as LANGUAGE
 from ui.wording.i18n import languages, settle_language
@@ -48,7 +48,7 @@ def _as_written(parts: dict[str, str]) -> dict[str, str]:
 def _go(parts: Mapping[str, str]) -> None:
     """In a callback: the run that follows shows the open page with these parts."""
     session.go_to(parts)
-    give("text_box", session.text())  # over what was typed and not yet asked for
+    set_value("text_box", session.text())  # over what was typed and not yet asked for
 
 
 def translated(entries: Sequence[Entry], here: Entry, code: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from hosting import settings
 from ui.state import session
 from ui.state.page_state import change
-from ui.state.selection import Beside
+from ui.state.selection import ModelOptions
 from ui.state.session_sound import SOUND, own_sound, sound
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
@@ -74,5 +74,5 @@ def _back_to_the_tone() -> None:
 def _listen_to(other: object) -> None:
     """What was written of another sound means nothing, nor do its places."""
     st.session_state[SOUND] = other
-    change(Beside, continuation=(), target="")
+    change(ModelOptions, continuation=(), target="")
     session.move(query=-1, key=None, window=None)

@@ -37,7 +37,7 @@ def check_length() -> None:
     with suppress(RunnerError):  # any other is said by open_page
         runner = announced(session.model(), show_stage)
         try:
-            session.capture(runner, show_stage, edit_list.held() if session.carried() else ())
+            session.capture(runner, show_stage, edit_list.held() if session.edits_on_all_pages() else ())
         except SequenceTooLong as error:
             session.slots()["status"].empty()
             url_state.write()
@@ -85,6 +85,6 @@ def _cut(characters: int) -> None:
 
 def _stretch(edit: Edit) -> None:
     """In place of another stretch that was too short; other edits that are carried stay."""
-    carried = edit_list.now() if session.carried() else ()
+    carried = edit_list.now() if session.edits_on_all_pages() else ()
     edit_list.keep((*(one for one in carried if stretch((one,)) == 1), edit))
-    session.carry(True)
+    session.apply_to_all_pages(True)

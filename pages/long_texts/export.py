@@ -13,7 +13,7 @@ from pages.long_texts.every_head import HeadsView, curves
 from pages.long_texts.needle import NeedleView, needle_charts
 from pages.long_texts.the_map import LongMapView
 from ui.shared import cached
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
 from ui.wording.sentences import number
@@ -41,7 +41,7 @@ IN_VIEW = {
 }
 
 
-def map_view(opened: PageContext, drawn: LongMapView) -> View:
+def map_view(opened: PageContext, drawn: LongMapView) -> ExportBundle:
     """The window in view as one picture, pooled as it is drawn; the far looks as a table."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     window, name = Window(*drawn.window), f"L{opened.layer}H{opened.head}"
@@ -74,7 +74,7 @@ def map_view(opened: PageContext, drawn: LongMapView) -> View:
             _far_heading(drawn.far): _far_table(opened, drawn),
         }
 
-    return View(
+    return ExportBundle(
         name=f"long-map-{name}",
         title=f"{name} · " + _(EDGES).format(**_edges(drawn)),
         what=f"{WHAT[drawn.pooling]} weight of each pixel, " + EDGES.format(**_edges(drawn)),
@@ -86,10 +86,10 @@ def map_view(opened: PageContext, drawn: LongMapView) -> View:
     )
 
 
-def heads_view(opened: PageContext, drawn: HeadsView) -> View:
+def heads_view(opened: PageContext, drawn: HeadsView) -> ExportBundle:
     """The measure in view first, then the others; the thumbnails among the arrays."""
     measures = sorted(measures_of(opened.capture), key=lambda one: one is not drawn.measure)
-    return View(
+    return ExportBundle(
         name="long-heads",
         title=_(drawn.measure.label),
         what="means over the queries; thumbnails hold the largest weight, the first token left out",
@@ -101,10 +101,10 @@ def heads_view(opened: PageContext, drawn: HeadsView) -> View:
     )
 
 
-def curves_view(opened: PageContext, found: LongHeads) -> View:
+def curves_view(opened: PageContext, found: LongHeads) -> ExportBundle:
     """Every line of the charts."""
     charts = [chart for _name, chart in curves(opened, found)]
-    return View(
+    return ExportBundle(
         name="long-curves",
         title=_("Curves of a long text"),
         what=f"every query but the first; V shape and entropy of L{opened.layer}H{opened.head} and its layer",
@@ -117,11 +117,11 @@ def curves_view(opened: PageContext, found: LongHeads) -> View:
     )
 
 
-def needle_view(opened: PageContext, found: NeedleView) -> View:
+def needle_view(opened: PageContext, found: NeedleView) -> ExportBundle:
     """What every head copied, then every forward that was run."""
     charts = [chart for _name, chart in needle_charts(found.done)]
     heading, looked = _("Needle tokens copied, by head"), _("Attention to the predicted needle token, by head")
-    return View(
+    return ExportBundle(
         name="long-needle",
         title=_("A needle in a long text"),
         what=f"needle {found.needle.question}{found.needle.answer} in the first {found.characters:,} characters of "

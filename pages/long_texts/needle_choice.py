@@ -9,7 +9,7 @@ from model_runner import Runner
 from pages.long_texts.state import OWN, LongTextsState, open_text, state
 from ui.shell.page import PageContext
 from ui.state.controls import choose, pick
-from ui.state.inputs import holding, telling
+from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import address_of, change, setting_of
 from ui.wording.i18n import _, language
 from ui.wording.sentences import number
@@ -64,7 +64,7 @@ def _typed(runner: Runner, hay: str) -> Needle | None:
 
 def _box(name: str, example: str) -> None:
     value = getattr(state(), name)
-    key = holding(address_of(LongTextsState, name), value)
+    key = widget_key(address_of(LongTextsState, name), value)
     st.text_input(
         _(setting_of(LongTextsState, name).label),
         value,
@@ -72,7 +72,7 @@ def _box(name: str, example: str) -> None:
         max_chars=setting_of(LongTextsState, name).longest,
         placeholder=example,
         label_visibility="collapsed",
-        on_change=telling(key, lambda typed: change(LongTextsState, **{name: typed.strip()})),
+        on_change=on_change(key, lambda typed: change(LongTextsState, **{name: typed.strip()})),
     )
 
 

@@ -9,9 +9,9 @@ from pages.long_texts.needle import show_needle
 from pages.long_texts.reading import explain
 from pages.long_texts.state import LongTextsState, state
 from pages.long_texts.the_map import show_map
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.head_views import sink_note
-from ui.shell.page import guarded, open_page, show_badge
+from ui.shell.page import open_page, show_badge, show_errors
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -27,18 +27,18 @@ choose(LongTextsState, "view", view, views)
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError."""
     if view == "heads":
-        offer(opened, heads_view(opened, show_heads(opened)))
+        show_export_menu(opened, heads_view(opened, show_heads(opened)))
     elif view == "curves":
-        offer(opened, curves_view(opened, show_curves(opened)))
+        show_export_menu(opened, curves_view(opened, show_curves(opened)))
     elif view == "needle":
         found = show_needle(opened)
         if found is not None:
-            offer(opened, needle_view(opened, found))
+            show_export_menu(opened, needle_view(opened, found))
     else:
-        offer(opened, map_view(opened, show_map(opened)))
+        show_export_menu(opened, map_view(opened, show_map(opened)))
     if view != "needle" and (words := sink_note(opened)):
         st.html(f"<p class='atlas-caption'>{words}</p>")
 
 
 explain(opened, view)
-guarded(draw)
+show_errors(draw)

@@ -42,6 +42,6 @@ def state() -> LongTextsState:
 
 def open_text(text: str) -> None:
     """Another text for the head in view: what it does over shorter and longer ones is the question here."""
-    place = session.place()
+    place = session.selection()
     session.move(layer=place.layer, head=place.head)
     session.set_text(text)

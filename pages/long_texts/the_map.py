@@ -108,7 +108,7 @@ def _served(opened: PageContext) -> OpenMap:
 
 def _window(n_tokens: int) -> selection.Window:
     """The part in view, square and inside the text; the whole of it where the session's is none such."""
-    held = session.place().window
+    held = session.selection().window
     if held is None or not (held.q0 < held.q1 <= n_tokens and held.k0 < held.k1 <= n_tokens):
         return selection.Window(0, n_tokens, 0, n_tokens)
     side = min(n_tokens, max(held.q1 - held.q0, held.k1 - held.k0))

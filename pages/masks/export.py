@@ -16,7 +16,7 @@ from pages.masks.gallery import CURVE, Gallery
 from pages.masks.on_model import OnModel
 from pages.masks.state import LABELS
 from pages.masks.sweep import SweepView, sweep_chart
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.what_if import output_name
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
@@ -66,7 +66,7 @@ def _gallery_values(gallery: Gallery) -> np.ndarray:
     return np.where(gallery.picture.layers == 0, np.nan, gallery.picture.layers.astype(np.float64))
 
 
-def gallery_view(opened: PageContext, gallery: Gallery) -> View:
+def gallery_view(opened: PageContext, gallery: Gallery) -> ExportBundle:
     """The open picture."""
     values = _gallery_values(gallery)
     numbers = ", ".join(f"{name} {value}" for name, value in gallery.values.items())
@@ -74,7 +74,7 @@ def gallery_view(opened: PageContext, gallery: Gallery) -> View:
     by_hand = f", {described([Blocked(hidden)])}" if hidden else ""
     labels = _labels(opened, len(values))
     drawn = values if gallery.index is not None else np.where(values == 1, 1.0, np.nan)
-    return View(
+    return ExportBundle(
         name=f"mask-{gallery.choice.name}",
         title=_(gallery.choice.label),
         what=f"{gallery.choice.name} pattern ({numbers or 'no parameters'}), {gallery.choice.source}{by_hand}",
@@ -130,7 +130,7 @@ def _model_tables(opened: PageContext, found: OnModel) -> dict[str, pd.DataFrame
     return tables
 
 
-def model_view(opened: PageContext, found: OnModel) -> View:
+def model_view(opened: PageContext, found: OnModel) -> ExportBundle:
     """The open head after the change; the page that opens offline is the map of what was cut."""
     layer, head = opened.layer, opened.head
     weights = found.after.weights(layer, head).cpu().double().numpy()
@@ -142,7 +142,7 @@ def model_view(opened: PageContext, found: OnModel) -> View:
     labels = _labels(opened, len(weights))
     svg_labels: Sequence[str] = labels if len(labels) <= 256 else []
     name = f"L{layer}H{head}"
-    return View(
+    return ExportBundle(
         name=f"masked-{name}",
         title=f"{name} · {_(found.choice.label)}",
         what=f"attention after {described(found.edits)}; the live page: the attention cut from every head",
@@ -177,11 +177,11 @@ def model_snippet(opened: PageContext, found: OnModel) -> str:
 
 def _sweep_table(view: SweepView) -> dict[str, pd.DataFrame]:
     """Every point of the chart."""
-    rows = [name_of(point.trial) for point in view.points]
+    rows = [mask_trial_name(point.trial) for point in view.points]
     return {_("perplexity of the text"): pd.DataFrame(_sweep_values(view), index=rows, columns=_sweep_columns())}
 
 
-def name_of(trial: Trial) -> str:
+def mask_trial_name(trial: Trial) -> str:
     """sinks and window · window 4, sinks 4"""
     numbers = [f"{_(LABELS[name])} {value}" for name, value in trial.values]
     return " · ".join(filter(None, [_(BY_NAME[trial.pattern].label), ", ".join(numbers)]))
@@ -196,11 +196,11 @@ def _sweep_values(view: SweepView) -> np.ndarray:
     return np.array(rows, dtype=np.float64).reshape(-1, 3)
 
 
-def sweep_view(opened: PageContext, view: SweepView) -> View:
+def sweep_view(opened: PageContext, view: SweepView) -> ExportBundle:
     """Every point of the chart."""
     charts = [sweep_chart(view)]
-    rows = [name_of(point.trial) for point in view.points]
-    return View(
+    rows = [mask_trial_name(point.trial) for point in view.points]
+    return ExportBundle(
         name="mask-sweep",
         title=_("perplexity of the text"),
         what=f"perplexity of the text under patterns on all layers; full attention {view.full:.6g}",

@@ -6,8 +6,8 @@ from pages.masks.on_model import show_on_model
 from pages.masks.reading import explain
 from pages.masks.state import MasksState, state
 from pages.masks.sweep import show_sweep
-from ui.shared.export_bundle import offer
-from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.shared.export_bundle import show_export_menu
+from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -23,14 +23,14 @@ choose(
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError."""
     if view == "model":
-        offer(opened, model_view(opened, show_on_model(opened)))
+        show_export_menu(opened, model_view(opened, show_on_model(opened)))
     elif view == "sweep":
         swept = show_sweep(opened)
         if swept is not None:
-            offer(opened, sweep_view(opened, swept))
+            show_export_menu(opened, sweep_view(opened, swept))
     else:
-        offer(opened, gallery_view(opened, show_gallery(opened)))
+        show_export_menu(opened, gallery_view(opened, show_gallery(opened)))
 
 
 explain(view)
-guarded(draw)
+show_errors(draw)

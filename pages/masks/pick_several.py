@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui.state import session
-from ui.state.inputs import holding, telling
+from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import State, address_of, change, setting_of
 from ui.wording.i18n import _
 
@@ -20,7 +20,7 @@ def pick_several(
     key = address_of(kind, name)
 
     def remember(chosen: list[Any]) -> None:
-        ever = session.words_of(key).ever  # a browser may send the words it last drew
+        ever = session.option_words(key).ever  # a browser may send the words it last drew
         told = {one if one in words else ever.get(one, one) for one in chosen}
         change(kind, **{name: tuple(one for one in words if one in told)})
 
@@ -29,9 +29,9 @@ def pick_several(
         list(words),
         list(values),
         format_func=words.__getitem__,
-        key=holding(key, list(values), words),
+        key=widget_key(key, list(values), words),
         placeholder=none,
-        on_change=telling(key, remember),
+        on_change=on_change(key, remember),
         label_visibility="collapsed",
         select_all=False,  # its words are English in every language, and none chosen means all
         width=width,

@@ -11,7 +11,7 @@ from analysis.joined import first_query
 from model_runner.sampling import draw, uniforms
 from model_runner.transforms import DEFAULT, Sampling
 from pages.next_token.views import Bench, bench_payload, tables_of
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from viz.components.sampling_bench import sampling_bench as picture
 from viz.components.sampling_bench.bars_svg import Panel, bars_svg
 from viz.export import standalone_html
@@ -20,13 +20,13 @@ from viz.share_text import LEAST
 SHOWN = 15  # tokens in the picture
 
 
-def next_token_view(bench: Bench) -> View:
+def next_token_view(bench: Bench) -> ExportBundle:
     """The bench as data. What is costly of a large vocabulary is made when it is asked for."""
 
     def page(title: str, words: str, language: str) -> bytes:
         return standalone_html(picture.SOURCE, bench_payload(bench), title=title, caption=words, lang=language)
 
-    return View(
+    return ExportBundle(
         name=f"next-token-{bench.position}",
         title=bench.texts["after"].format(text=bench.after),
         what=what(bench),

@@ -9,7 +9,7 @@ from pages.next_token.export import next_token_view
 from pages.next_token.views import finding, read_bench, show_bench
 from ui.finding import show_finding
 from ui.shared.class_scores import show_classes
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.help_card import show_reading
 from ui.shared.open_text import offer_open_text
 from ui.shell.page import open_page, show_badge, show_strip
@@ -39,4 +39,4 @@ show_reading(
     source="; ".join(f"{one.source} ({_(one.label)})" for one in TRANSFORMS.values() if one.source),
     attempt=_("Click an earlier token of the text, then drag the temperature from 0 to 2 and watch the entropy."),
 )
-offer(opened, next_token_view(bench))
+show_export_menu(opened, next_token_view(bench))

@@ -10,7 +10,7 @@ from analysis.positions import Turned
 from attention.position_biases import POSITIONS, Scheme
 from model_runner.questions import LearnedPositions
 from pages.positions.places import titled
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
@@ -45,7 +45,7 @@ NOT_OWN = {
 UNREAD = N_("With θᵢ = 10000^(−2i/d): this layer’s own cannot be read.")
 
 
-def show_others(opened: PageContext, layout: Turned | None) -> View:
+def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
     """Every scheme of the table; RoPE with this layer's frequencies where it has them."""
     table = opened.runner.submit(LearnedPositions()).result()
     terms = position_terms(opened.capture, opened.layer, layout, table)
@@ -65,7 +65,7 @@ def show_others(opened: PageContext, layout: Turned | None) -> View:
         columns=list(columns),
     )
     title = titled(opened, _("the others"))
-    return View(
+    return ExportBundle(
         name=f"positions-L{opened.layer}H{opened.head}-others",
         title=title,
         what="position term of q·k of five schemes against distance, each from its formula",

@@ -18,9 +18,9 @@ from pages.positions.scores import show_split, show_sweep
 from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
 from ui.finding import key_name, query_name, show_finding
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.head_views import choose_head
-from ui.shell.page import guarded, open_page, settle, show_badge
+from ui.shell.page import open_page, settle, show_badge, show_errors
 from ui.state.controls import choose
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
@@ -84,18 +84,18 @@ def show_score() -> None:
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError of a head that has no scores."""
     if layout is None or view == "others":
-        offer(opened, show_others(opened, layout))
+        show_export_menu(opened, show_others(opened, layout))
         return
     if view != "what_if":
         show_score()
     if view == "rotation":
-        offer(opened, show_rotation(opened, layout, query))
+        show_export_menu(opened, show_rotation(opened, layout, query))
     elif view == "difference":
-        offer(opened, show_shift(opened, layout, query, key))
+        show_export_menu(opened, show_shift(opened, layout, query, key))
     elif view == "frequencies":
-        offer(opened, show_split(opened, layout, query, key))
+        show_export_menu(opened, show_split(opened, layout, query, key))
     elif view == "distance":
-        offer(opened, show_sweep(opened, query, key, contents=held.contents, reach=int(held.reach)))
+        show_export_menu(opened, show_sweep(opened, query, key, contents=held.contents, reach=int(held.reach)))
     else:
         show_what_if(opened)
 
@@ -108,6 +108,6 @@ if layout is not None and not layout.ok:
     values = {"error": error_size(layout.difference), "tolerance": error_size(layout.tolerance)}
     st.error(plain(words.format(layer=opened.layer, **values)))
 else:
-    guarded(draw)
+    show_errors(draw)
 
 explain(view, layout)

@@ -9,7 +9,7 @@ from analysis.number_text import error_size
 from analysis.positions import Turned, dials, moved_cell, shift_deviation
 from pages.positions.places import titled
 from pages.positions.state import pin, pinned, place, put, state, tie, widen
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
@@ -20,7 +20,7 @@ from viz.position_svg import dials_svg
 CELLS = 64  # positions of the map of scores in a file
 
 
-def show_rotation(opened: PageContext, layout: Turned, token: int) -> View:
+def show_rotation(opened: PageContext, layout: Turned, token: int) -> ExportBundle:
     """The pairs of one token's query and key, turned by a slider."""
     found, context = dials(opened.capture, opened.layer, opened.head, token), opened.runner.info.max_tokens
     own, n_still = found.position, layout.d_head - 2 * len(layout.theta)
@@ -57,7 +57,7 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> View:
         columns=["theta", "wavelength", "angle", *columns],
     )
     title = titled(opened, _("rotation"))
-    return View(
+    return ExportBundle(
         name=f"positions-{name}-rotation",
         title=title,
         what=f"q and k of token {token} ({text}) by rotated pair, before and after the rotation to position {own}",
@@ -74,7 +74,7 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> View:
     )
 
 
-def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> View:
+def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> ExportBundle:
     """The score of two tokens' contents at any two positions."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     moved, record = moved_cell(capture, layer, head, query, key), capture.record(layer)
@@ -109,7 +109,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Vie
     labels, most = [str(position) for position in range(CELLS)], float(np.abs(scores).max())
     words = translated({"row_axis": score_shift.TEXTS["axis_m"], "column_axis": score_shift.TEXTS["axis_n"]})
     title = titled(opened, _("position difference"))
-    return View(
+    return ExportBundle(
         name=f"positions-L{layer}H{head}-difference",
         title=title,
         what=f"score before mask of query {query} and key {key} with their contents at positions m (rows), n (columns)",

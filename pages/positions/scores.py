@@ -11,7 +11,7 @@ from analysis.positions import Turned
 from analysis.score_by_frequency import frequency_map
 from pages.positions.places import look_at_key, titled
 from ui.shared import cached
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.state import session
@@ -24,7 +24,7 @@ from viz.position_svg import panels_svg
 MOST_KEYS = 200  # columns of the map of a long text
 
 
-def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> View:
+def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> ExportBundle:
     """One query's scores by pair, for every key that it sees, or the nearest of them."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     found = frequency_map(capture, layer, head, query)
@@ -60,7 +60,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Vie
         columns=[f"{position} {token.text}" for position, token in enumerate(capture.tokens)],
     )
     title = titled(opened, _("frequencies"))
-    return View(
+    return ExportBundle(
         name=f"positions-L{layer}H{head}-frequencies",
         title=title,
         what=f"scores of query {query} by rotated pair, named by its wavelength in tokens; columns are keys",
@@ -86,7 +86,7 @@ def _nearest(keep: np.ndarray, query: int, key: int) -> np.ndarray:
     return np.unique(np.append(nearest, key))
 
 
-def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents, reach: int) -> View:
+def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents, reach: int) -> ExportBundle:
     """Score against distance for every head of the layer that has any. Raises NoSoftmax where the open one has none."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     capture.check_softmax(layer, head)
@@ -107,7 +107,7 @@ def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents,
     mount(score_sweep.SOURCE, payload, key="score_sweep", on={"head": lambda head: session.move(head=int(head))})
     at = f", contents={contents!r}, query={query}, key={key}"
     title = titled(opened, _("distance"))
-    return View(
+    return ExportBundle(
         name=f"positions-L{layer}H{head}-distance",
         title=title,
         what=f"score before soft-cap and mask against distance, mean over {curves.n_contents} pairs of contents",

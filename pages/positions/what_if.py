@@ -15,7 +15,7 @@ from model_runner.positions import layout_of
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
 from pages.positions.state import PositionsState, Question, state
-from ui.shared.export_bundle import offer
+from ui.shared.export_bundle import show_export_menu
 from ui.shared.what_if import change_view, show_change, show_maps
 from ui.shell.page import PageContext, edited
 from ui.state.controls import pick
@@ -85,7 +85,7 @@ def show_what_if(opened: PageContext) -> None:
         changed = show_maps(opened, after)
     with right:
         show_change(opened, after)
-    offer(opened, change_view(changed))
+    show_export_menu(opened, change_view(changed))
 
 
 def _meaning(opened: PageContext, name: Question) -> str:

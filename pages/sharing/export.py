@@ -10,7 +10,7 @@ import pandas as pd
 from pages.sharing.counts import CountsView, charts
 from pages.sharing.on_model import Shared, top_of
 from pages.sharing.picture import Shares
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.what_if import output_name
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
@@ -26,12 +26,12 @@ CHANGED = "\nfrom dataclasses import replace\n\nfrom model_runner.edits import S
 # -- on the model -----------------------------------------------------------------------------------------------------
 
 
-def model_view(opened: PageContext, found: Shared) -> View:
+def model_view(opened: PageContext, found: Shared) -> ExportBundle:
     """The drift in view, as a picture and as a page that stays alive, and the numbers of everything that changed."""
     kv_heads, tables = found.shares.chosen, _model_tables(opened, found)
     drift, table = next(iter(tables.items()))
     texts = translated(figure_svg.TEXTS) | {"row_axis": _("layer"), "column_axis": _("head"), "masked": "–"}
-    return View(
+    return ExportBundle(
         name=f"sharing-{kv_heads}-kv-heads",
         title=f"{drift} · " + _("averaged to {kv_heads}").format(kv_heads=kv_heads),
         what=f"drift of {found.drift} of every head, keys and values averaged to {kv_heads} heads, not trained",
@@ -114,7 +114,7 @@ def _model_code(found: Shared) -> str:
 # -- all numbers of heads ---------------------------------------------------------------------------------------------
 
 
-def counts_view(view: CountsView) -> View:
+def counts_view(view: CountsView) -> ExportBundle:
     """Every bar of the charts."""
     shown = charts(view)
     drawn = [chart.drawn for chart in shown]
@@ -122,7 +122,7 @@ def counts_view(view: CountsView) -> View:
     columns = [f"{chart.drawn.heading} · {chart.drawn.note}" for chart in shown]
     values = np.array([chart.values for chart in shown]).T
     title = _("Every number of key/value heads")
-    return View(
+    return ExportBundle(
         name="sharing-every-number",
         title=title,
         what=f"keys and values averaged to fewer heads in every layer, not trained: {' | '.join(columns)}",

@@ -9,8 +9,8 @@ from pages.sharing.export import counts_view, model_view
 from pages.sharing.on_model import show_on_model
 from pages.sharing.reading import explain
 from pages.sharing.state import SharingState, state
-from ui.shared.export_bundle import offer
-from ui.shell.page import guarded, open_page, show_badge, show_strip
+from ui.shared.export_bundle import show_export_menu
+from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -31,12 +31,12 @@ def draw() -> None:
     if view == "counts":
         counts = show_counts(opened)
         if counts is not None:
-            offer(opened, counts_view(counts))
+            show_export_menu(opened, counts_view(counts))
     else:
         found = show_on_model(opened)
         if found is not None:
-            offer(opened, model_view(opened, found))
+            show_export_menu(opened, model_view(opened, found))
 
 
 explain(opened, view)
-guarded(draw)
+show_errors(draw)

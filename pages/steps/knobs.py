@@ -11,7 +11,7 @@ import numpy as np
 
 from pages.steps.state import StepsState
 from ui.state.page_state import change, setting_of
-from ui.state.url_parsing import Unreadable, read
+from ui.state.url_parsing import UrlUnreadable, read
 from ui.wording.i18n import _
 
 JSON = Any
@@ -57,6 +57,6 @@ def with_knobs(knobs: Sequence[Knob], live: Mapping[str, JSON]) -> dict[str, JSO
 def turn(told: Any) -> None:
     """Where the browser says that they stand; what is no such number is passed over."""
     for name, value in told.items():
-        with suppress(Unreadable, TypeError, ValueError):
+        with suppress(UrlUnreadable, TypeError, ValueError):
             if name in DRAWN:
                 change(StepsState, **{name: read(StepsState, name, f"{value:g}")})

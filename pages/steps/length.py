@@ -16,7 +16,7 @@ from pages.steps.chains import show_charts
 from pages.steps.knobs import turn
 from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, state
 from ui.shared import cached
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.components import mount, name_figure
 from ui.shell.page import PageContext
 from ui.wording.i18n import _, language
@@ -108,10 +108,10 @@ def _dispersion(gap: float) -> Lines:
     )  # fmt: skip  # one line a series
 
 
-def length_view(opened: PageContext, found: Length) -> View:
+def length_view(opened: PageContext, found: Length) -> ExportBundle:
     """Both charts as they are drawn."""
     layer, head = opened.layer, opened.head
-    return View(
+    return ExportBundle(
         name=f"row-length-L{layer}H{head}",
         title=_("Entropy and length"),
         what=f"entropy of the head's rows beside random ones, and a gap of {found.gap:g} by formula",

@@ -20,7 +20,7 @@ from model_runner.token_bias import KeyBias
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import cover, state
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.state import session
@@ -170,7 +170,7 @@ def _note_of_shares(chain: StepChain) -> str:
 # -- to be taken away -------------------------------------------------------------------------------------------------
 
 
-def model_view(opened: PageContext, found: OnModel) -> View:
+def model_view(opened: PageContext, found: OnModel) -> ExportBundle:
     """Every matrix that is shown, the weights first."""
     layer, head, query = opened.layer, opened.head, found.query
     shown = found.chain.matrices
@@ -184,7 +184,7 @@ def model_view(opened: PageContext, found: OnModel) -> View:
     ]  # fmt: skip  # one table a line
     frames = dict(zip(shown, tables, strict=True))
     name = f"L{layer}H{head}"
-    return View(
+    return ExportBundle(
         name=f"steps-{name}-{query}",
         title=name,
         what=f"the steps of attention at query {query}: tokens {found.chain.window.keys}, the largest dimensions",

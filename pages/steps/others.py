@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.joined import n_looked_at
 from attention.layer_costs import LAYERS, NEAR
 from pages.steps.chains import show_charts
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
@@ -81,9 +81,9 @@ def _charts(n: int, d: int) -> tuple[Lines, ...]:
     )  # fmt: skip  # its settings in two lines
 
 
-def others_view(found: Others) -> View:
+def others_view(found: Others) -> ExportBundle:
     """The table and the charts."""
-    return View(
+    return ExportBundle(
         name=f"layer-types-{found.n}x{found.d}",
         title=_("Self-attention, recurrent net, convolution"),
         what=f"counts of one layer over {found.n} tokens of {found.d} numbers, by formula",

@@ -13,10 +13,10 @@ from pages.steps.similarity import show_model_similarity, show_small_similarity,
 from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, cover, covered, state
-from ui.shared.export_bundle import View, offer
+from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shared.head_views import choose_head
-from ui.shell.fragment_first import answer_first, draw_first, moved
-from ui.shell.page import PageContext, guarded, open_page, settle, show_badge, show_strip
+from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.page import PageContext, open_page, settle, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -41,7 +41,7 @@ def open_model() -> tuple[PageContext, int]:
         opened, query, _key = settle(open_page(two_texts=True))
         show_badge(opened)
         if of_model:
-            show_strip(opened, then=lambda: answer_first("steps"))
+            show_strip(opened, then=lambda: rerun_fragment("steps"))
     return opened, query
 
 
@@ -53,18 +53,18 @@ def show_with_model() -> None:
         with controls:
             choose_head(opened, "steps")
 
-    def draw(alone: bool) -> list[View]:
+    def draw(alone: bool) -> list[ExportBundle]:
         here, at = settle(moved(opened))[:2] if alone else (opened, query)
-        shown: list[View] = []
-        guarded(lambda: shown.append(view_with_model(here, at)))
+        shown: list[ExportBundle] = []
+        show_errors(lambda: shown.append(view_with_model(here, at)))
         return shown
 
     with place:
-        for shown in draw_first("steps", draw):
-            offer(opened, shown, covered())
+        for shown in draw_fragment_first("steps", draw):
+            show_export_menu(opened, shown, covered())
 
 
-def view_with_model(opened: PageContext, query: int) -> View:
+def view_with_model(opened: PageContext, query: int) -> ExportBundle:
     """The same, drawn. Raises RunnerError."""
     if view == "length":
         return length_view(opened, show_length(opened))
@@ -75,7 +75,7 @@ def view_with_model(opened: PageContext, query: int) -> View:
     return model_view(opened, show_on_model(opened, query))
 
 
-def show_alone() -> View:
+def show_alone() -> ExportBundle:
     """What needs no model."""
     if view == "scale":
         return scale_view(show_scale())
@@ -90,8 +90,8 @@ def show_first() -> None:
         shown = show_alone()
     explain(held.view, of_model=of_model)
     opened, _query = open_model()
-    offer(opened, shown, covered())
+    show_export_menu(opened, shown, covered())
 
 
 cover(False)
-guarded(show_with_model if of_model or view in ("length", "others") else show_first)
+show_errors(show_with_model if of_model or view in ("length", "others") else show_first)

@@ -26,7 +26,7 @@ from pages.steps.chains import json_matrix, show_chain, show_charts
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.state.controls import switch
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
@@ -139,10 +139,10 @@ def _charts(measured: list[float], largest: list[list[float]]) -> tuple[Lines, .
     return spread, saturated
 
 
-def scale_view(found: Scaled) -> View:
+def scale_view(found: Scaled) -> ExportBundle:
     """The row with its gradient, and the curves."""
     tables = tables_of(found.row)
-    return View(
+    return ExportBundle(
         name=f"why-sqrt-d-{found.d}",
         title=_("Why √d"),
         of_text=False,

@@ -20,7 +20,7 @@ from pages.steps.numbers import changed, numbers_of
 from pages.steps.on_model import token_names
 from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, show_maps, svg_of, tables_of
 from pages.steps.state import state
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
@@ -205,13 +205,13 @@ def _written(value: float) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def similarity_view(found: Similar) -> View:
+def similarity_view(found: Similar) -> ExportBundle:
     """Every measure of the cells in view."""
     maps = found.maps
     order = ["COS", *(name for name in found.tables if name != "COS")]
     tables = [found.tables[name] for name in order]
     whose = "the open head's own vectors, as attention saw them" if found.of_model else "small made-up numbers"
-    return View(
+    return ExportBundle(
         name="similarity",
         title=_("Similarity"),
         of_text=found.of_model,

@@ -50,7 +50,7 @@ class DrawnMaps:
 
 def show_maps(opened: PageContext) -> DrawnMaps:
     """Side by side, as far as the session's window goes; a click pins its cell in all three. Raises NoWeights."""
-    held = session.place().window
+    held = session.selection().window
     drawn = DrawnMaps(_made(opened, None if held is None else Window(*held)), opened.layer, opened.head)
     words = _("Every cell of L{layer}H{head}: the first map times the second is the third. Nothing is divided by √d.")
     said = words.format(layer=opened.layer, head=opened.head)

@@ -15,7 +15,7 @@ from pages.steps.class_number import Numbered, ask_class
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import translated
 from ui.state import session
@@ -117,13 +117,13 @@ def _heads(d: int, wanted: int) -> int:
 # -- to be taken away -------------------------------------------------------------------------------------------------
 
 
-def small_view(found: Small) -> View:
+def small_view(found: Small) -> ExportBundle:
     """Every matrix of the open head."""
     tables = tables_of(found)
     frames = {table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables}
     result = frames.pop("A")
     n_tokens, d = found.numbers.x.shape
-    return View(
+    return ExportBundle(
         name=f"attention-steps-{n_tokens}x{d}",
         title=_("Attention, step by step"),
         of_text=False,

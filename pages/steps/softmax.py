@@ -29,7 +29,7 @@ from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
 from ui.shared import cached
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import name_figure, show_html
 from ui.state.controls import choose
 from ui.wording.i18n import _
@@ -188,10 +188,10 @@ def _pass(ways: Ways) -> list[list[list[str]]]:
     return [largest, totals]
 
 
-def softmax_view(found: Softmax) -> View:
+def softmax_view(found: Softmax) -> ExportBundle:
     """Every way, and the costs."""
     tables = list(tables_of(found.ways).values())
-    return View(
+    return ExportBundle(
         name=f"softmax-{found.dtype}-{float(found.ways.scores.max()):g}",
         title=_("Softmax, safely"),
         of_text=False,

@@ -12,7 +12,7 @@ from pages.zoo.cost import chart_of, tables_of
 from pages.zoo.latent import kept_here
 from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
 from pages.zoo.numbers import ROWS
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.wording.i18n import _
 from viz.chart_svg import charts_svg
 from viz.components.head_map import head_map as map_component
@@ -20,12 +20,12 @@ from viz.curves import standalone
 from viz.drawn_maps_svg import drawn_maps_svg
 
 
-def maps_view(maps: Maps) -> View:
+def maps_view(maps: Maps) -> ExportBundle:
     """The maps side by side, as far as they have a place; everything else beside them by name."""
     first, shown = maps.first, maps.payloads
     rivals = _rivals(maps) or [first]
     name = f"L{maps.opened.layer}H{maps.opened.head}"
-    return View(
+    return ExportBundle(
         name=f"zoo-{first.variant.name}-{name}",
         title=" · ".join([name, *dict.fromkeys(_(one.variant.label) for one in rivals)]),
         what="; ".join(f"{_described(one)}; {one.variant.source}" for one in rivals),
@@ -102,12 +102,12 @@ def _maps_code(maps: Maps) -> str:
     return "\n".join(lines)
 
 
-def cost_view(found: Costs) -> View:
+def cost_view(found: Costs) -> ExportBundle:
     """Every line of the chart."""
     chart, tables = chart_of(found), tables_of(found)
     title = _("What it would cost")
     shape, names = found.shape, [variant.name for variant, _values in found.variants]
-    return View(
+    return ExportBundle(
         name="zoo-cost",
         title=title,
         what=f"multiply-adds of {shape.n_layers} layers of {shape.n_heads} heads by formula: {', '.join(names)}",

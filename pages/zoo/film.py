@@ -21,7 +21,7 @@ from model_runner.memory import readable
 from pages.zoo.cut import show_cut
 from pages.zoo.numbers import show_rule, show_work
 from pages.zoo.state import A100, BY_NAME, SRAM, ZooState, first_drawn, state
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount, show_html
 from ui.shell.page import PageContext, translated
 from ui.state import session
@@ -154,11 +154,11 @@ def _show_longer(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
 # -- to be taken away -------------------------------------------------------------------------------------------------
 
 
-def film_view(shown: Shown) -> View:
+def film_view(shown: Shown) -> ExportBundle:
     """The sums of the row after each tile, and the bytes of longer texts."""
     film, opened = shown.film, shown.opened
     name, blocks = f"L{opened.layer}H{opened.head}", film.blocks
-    return View(
+    return ExportBundle(
         name=f"zoo-flash-{name}",
         title=f"{name} · FlashAttention",
         what=f"softmax by tiles of {blocks.rows} queries and {blocks.columns} keys, {film.order} in the outer loop",

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.comparison import NextTokenChange
 from analysis.hybrid import attending
-from analysis.joined import speaking
+from analysis.joined import decoder_side
 from analysis.mask_effect import looks_ahead, perplexity
 from analysis.number_text import three_digits
 from analysis.zoo import LARGEST
@@ -125,7 +125,7 @@ def _show_pair(opened: PageContext, after: Capture) -> None:
     """The likeliest continuation before and after, as it grows."""
     before = opened.capture.request
     key = (ref(opened.runner), before, after.request)
-    count = min(TOKENS, _longest(opened) - len(speaking(opened.capture).tokens))
+    count = min(TOKENS, _longest(opened) - len(decoder_side(opened.capture).tokens))
     pair: GreedyPair = session.jobs().get(
         "zoo_greedy", key, lambda name: GreedyPair(opened.runner, before, after.request, count, name)
     )

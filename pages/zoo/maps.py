@@ -155,7 +155,7 @@ def _show_map(
     opened: PageContext, values: np.ndarray, scale: Scale, key: str, label: str, *, signed: bool = False
 ) -> tuple[HeadMap, bytes]:
     """A map of the tokens drawn, as far as the session's window goes; a click pins the cell on all of them."""
-    held = session.place().window
+    held = session.selection().window
     start = first_drawn(len(opened.capture.tokens))
     view = head_view(opened, values, None if held is None else Window(*held), start)
     texts = map_component.texts_of("difference" if key == "zoo_difference" else "weights", mean=False)

@@ -26,7 +26,7 @@ from jobs.zoo_cost import LONGEST, MOST_BYTES, SECONDS, CostRun
 from model_runner.memory import readable
 from pages.zoo.by_formula import SOFTMAX, Numbered, looks_back
 from pages.zoo.cost import show_choices
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.components import show_heading
 from ui.shell.page import PageContext
 from ui.shell.progressive import progressive, show_chart
@@ -201,10 +201,10 @@ def _crossed(found: MeasuredCost, variant: Variant, values: dict[str, int]) -> s
 # -- to be taken away -------------------------------------------------------------------------------------------------
 
 
-def measured_view(found: MeasuredCost) -> View:
+def measured_view(found: MeasuredCost) -> ExportBundle:
     """Seconds and bytes of every length."""
     charts, title = charts_of(found), _("Measured on this machine")
-    return View(
+    return ExportBundle(
         name="zoo-measured",
         title=title,
         what=f"one head, d = {found.run.d_head}, float32 random numbers; measured, not of the model's text",

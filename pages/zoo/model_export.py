@@ -13,7 +13,7 @@ from model_runner.python_lines import runner_line
 from pages.zoo.hybrid import Hybrid, recall_chart
 from pages.zoo.in_model import InModel
 from pages.zoo.state import state
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shared.what_if import change_view
 from ui.shell.page import PageContext
 from ui.wording.i18n import _, language
@@ -21,13 +21,13 @@ from viz.chart_svg import charts_svg
 from viz.curves import standalone
 
 
-def model_view(opened: PageContext, found: InModel) -> View:
+def model_view(opened: PageContext, found: InModel) -> ExportBundle:
     """The open head's map with the variant in the model; before it, and the difference, beside it by name."""
     view = change_view(found.drawn)
     return replace(view, what=f"{view.what}; {state().variant} for softmax, substituted in the model, untrained")
 
 
-def hybrid_view(found: Hybrid) -> View:
+def hybrid_view(found: Hybrid) -> ExportBundle:
     """The curve of recall so far, and the stack chosen by hand."""
     chart, variant = recall_chart(found.curve, found.own), state().variant
     points = [*found.curve, *found.own]
@@ -38,7 +38,7 @@ def hybrid_view(found: Hybrid) -> View:
         },
         index=pd.Index([f"{point.kept:.3f}" for point in points], name=chart.x_title),
     )
-    return View(
+    return ExportBundle(
         name=f"zoo-hybrid-{variant}",
         title=chart.heading,
         what=(

@@ -56,7 +56,7 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
     body = "".join(
         f"<tr title='{escape(_(MEANINGS[name]), quote=True)}'>"
         f"<th scope='row' class='atlas-kept'>{escape(_(label))}</th>"
-        + "".join(f"<td>{escape(words_of(name, one))}</td>" for one in found.values())
+        + "".join(f"<td>{escape(variant_words(name, one))}</td>" for one in found.values())
         + "</tr>"
         for name, label in ROWS.items()
     )
@@ -79,7 +79,7 @@ def few_patterns(variant: Variant) -> bool:
     return variant.replaces == "kernel" and variant.recurrent is not None
 
 
-def words_of(name: str, found: Compared) -> str:
+def variant_words(name: str, found: Compared) -> str:
     """One number as it is read."""
     if name == "entropy":
         return number(found.entropy, "bits")

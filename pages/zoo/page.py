@@ -16,10 +16,10 @@ from pages.zoo.model_export import hybrid_view, model_view
 from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from pages.zoo.weights import show_weights, weights_view
-from ui.shared.export_bundle import View, offer
+from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shared.head_views import choose_head
-from ui.shell.fragment_first import answer_first, draw_first, moved
-from ui.shell.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.page import PageContext, open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
@@ -27,7 +27,7 @@ view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
 opened = open_page(plain_model=running, two_texts=True)
 show_badge(opened)
-show_strip(opened, then=lambda: answer_first("zoo"))
+show_strip(opened, then=lambda: rerun_fragment("zoo"))
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
     choose_head(opened, "zoo")
     views = {
@@ -49,7 +49,7 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
 
 
-def view_of(here: PageContext) -> View:
+def view_of(here: PageContext) -> ExportBundle:
     """The view that is open, drawn: its tables and its files. Raises RunnerError."""
     if running and here.runner.info.attentions:
         raise OneStackOnly(name=here.runner.info.name)
@@ -64,13 +64,13 @@ def view_of(here: PageContext) -> View:
     return weights_view(here, show_weights(here)) if view == "weights" else maps_view(show_maps(here))
 
 
-def draw(alone: bool) -> list[View]:
+def draw(alone: bool) -> list[ExportBundle]:
     """The same; none where its sentence stands in its place."""
-    drawn: list[View] = []
-    guarded(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
+    drawn: list[ExportBundle] = []
+    show_errors(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
     return drawn
 
 
 explain(view)
-for shown in draw_first("zoo", draw):
-    offer(opened, shown)
+for shown in draw_fragment_first("zoo", draw):
+    show_export_menu(opened, shown)

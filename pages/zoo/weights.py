@@ -16,7 +16,7 @@ from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
 from pages.zoo.in_model import show_effect
 from pages.zoo.state import ZooState, state
 from ui.shared import cached
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shared.head_views import DrawnHead
 from ui.shared.what_if import change_view, show_maps
 from ui.shell.page import PageContext, edited, show_stage
@@ -123,7 +123,7 @@ def chart_of(found: Singulars, scaled: np.ndarray) -> Lines:
     )  # fmt: skip  # a line for each axis
 
 
-def weights_view(opened: PageContext, found: Weights) -> View:
+def weights_view(opened: PageContext, found: Weights) -> ExportBundle:
     """The open head's map after the change; before it, the difference and the singular values beside it by name."""
     view = change_view(found.drawn)
     heading = chart_of(found.found, found.scaled).heading

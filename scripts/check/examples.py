@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.examples import OF_MODEL, Example, examples_of
-from analysis.joined import as_drawn
+from analysis.joined import as_square
 from analysis.next_token import next_tokens
 from analysis.opening import opening_head, opening_query
 from analysis.stories import FILE, OF_HIDDEN_WORDS, OF_TRANSLATIONS, STORIES, Story, said_in
@@ -46,7 +46,7 @@ def measured(runner: Runner, folder: Path, *, count: int = SENTENCES) -> list[di
 def row(runner: Runner, reader: Reader, model: str, example: Example, *, count: int = SENTENCES) -> dict[str, Any]:
     """What the file says of one example. Raises StoryBroken with the sentence and the value."""
     attention = "cross" if runner.info.attentions else None
-    capture = as_drawn(runner.capture(CaptureRequest(example.text, attention=attention)))
+    capture = as_square(runner.capture(CaptureRequest(example.text, attention=attention)))
     found: dict[str, Any] = {"topic": example.topic, "text": example.text, "page": "heads"}
     said = said_in(capture, runner.token_text)
     if said is not None:

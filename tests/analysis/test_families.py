@@ -14,7 +14,7 @@ from transformers import BertConfig, GPT2Config, LlamaConfig, T5Config
 from analysis.away import away
 from analysis.families import ACROSS, AFTER, BEFORE, HIDDEN, MOST, family_mask, kind_of, ruled_mask
 from analysis.families_published import KNOWN
-from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_of
+from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_in
 from analysis.teacher_forcing import end_of, loss, teacher_forced
 from attention.masks import And, Causal, Full, Near, Recent
 from model_runner import CaptureRequest, load_runner
@@ -180,7 +180,7 @@ def test_what_is_kept_holds_no_model_and_the_same_weights():
     ],
 )
 def test_words_are_found_and_one_is_chosen(text, words, usual):
-    assert [word.text for word in words_of(text)] == words
+    assert [word.text for word in words_in(text)] == words
     at = usual_word(text)
     assert (None if at is None else words[at]) == usual
 

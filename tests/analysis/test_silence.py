@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from analysis.head_map import Window
-from analysis.joined import as_drawn
+from analysis.joined import as_square
 from analysis.opening import opening_query
 from analysis.silence import heard_window, n_heard, silent_share
 from model_runner import CaptureRequest, load_runner
@@ -23,7 +23,7 @@ def capture():
 
 
 def test_the_share_is_what_a_loop_over_the_cells_adds_up_to(capture):
-    across, encoder = as_drawn(capture), capture.attention("encoder")
+    across, encoder = as_square(capture), capture.attention("encoder")
     for layer, head in ((0, 0), (1, 3)):
         rows = capture.weights(layer, head)
         assert silent_share(across, layer, head) == pytest.approx(float(rows[:, HEARD:].sum(1).mean()), abs=1e-6)
@@ -32,7 +32,7 @@ def test_the_share_is_what_a_loop_over_the_cells_adds_up_to(capture):
 
 
 def test_a_map_opens_with_the_sound_itself(capture):
-    across, n_written = as_drawn(capture), len(capture.tokens)
+    across, n_written = as_square(capture), len(capture.tokens)
     assert n_heard(across) == HEARD
     assert heard_window(across) == Window(FRAMES, FRAMES + n_written, 0, HEARD)
     assert heard_window(capture.attention("encoder")) == Window(0, HEARD, 0, HEARD)

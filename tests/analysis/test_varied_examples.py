@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from analysis.examples import examples_of
-from analysis.joined import Joined, as_drawn
+from analysis.joined import Joined, as_square
 from analysis.opening import opening_head, opening_query
 from analysis.stories import LISTED, Varied, first_head, told_query, variation_of, varied_in
 from model_runner import Capture, CaptureRequest, load_runner
@@ -82,7 +82,7 @@ def reader(name: str) -> Reader:
 
 def read(name: str, text: str) -> Capture:
     runner = load_runner(name)
-    return as_drawn(runner.capture(CaptureRequest(text, attention="cross" if runner.info.attentions else None)))
+    return as_square(runner.capture(CaptureRequest(text, attention="cross" if runner.info.attentions else None)))
 
 
 def found_in(capture: Capture) -> Varied:
@@ -206,6 +206,6 @@ def test_no_other_text_is_a_variation(request_: CaptureRequest) -> None:
 
 def test_what_a_reader_has_written_is_no_variation() -> None:
     request = CaptureRequest("The girl writes the expensive letter every week.", attention="cross", target="女孩")
-    capture = as_drawn(load_runner("translator").capture(request))
+    capture = as_square(load_runner("translator").capture(request))
     assert variation_of(capture) is None
     assert (told_query(capture), first_head(capture)) == (opening_query(capture), opening_head(capture))

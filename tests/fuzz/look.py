@@ -15,7 +15,7 @@ from pages.entries import ENTRIES
 from tests.ui.driving import open_app
 from tests.ui.taken import taken
 from ui.shared import export_bundle
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.page import PageContext
 
 
@@ -55,7 +55,7 @@ def _menus_open() -> Generator[None]:
     """All that stands in the two menus of a page's head is made with the page; no reader opens them here."""
     with (
         patch.object(export_bundle, "show_tables", _make_tables),
-        patch.object(export_bundle, "show_take_away", _make_files),
+        patch.object(export_bundle, "show_file_menu", _make_files),
     ):
         yield
 
@@ -65,7 +65,7 @@ def _make_tables(tables: Callable[[], dict[str, pd.DataFrame]], _covered: str) -
         table.map(plain_number)
 
 
-def _make_files(opened: PageContext, shown: View) -> None:
+def _make_files(opened: PageContext, shown: ExportBundle) -> None:
     offered = taken(opened, shown)
     compile(offered.snippet, "snippet", "exec")
     for make in (offered.page, offered.table, offered.numbers, *shown.files.values()):

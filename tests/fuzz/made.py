@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pages.entries import ENTRIES
 from tests.pages.test_addresses import rows
 from ui.state.page_state import State, address_of, fields
-from ui.state.selection import Beside, Place
+from ui.state.selection import ModelOptions, Selection
 
 NUMBERS = (
     "", "0", "1", "-1", "-0", "--5", "+3", "007", "1_000", "1.5", "1e3", "0x10", "½", "٣", "²", "nan", "inf", "-inf",
@@ -72,7 +72,8 @@ def states() -> list[type[State]]:
     from pages.sharing.state import SharingState
 
     return [
-        Place, Beside, CellState, EditHeadsState, FilmState, HeadsState, KvCacheState, MasksState, NextTokenState,
+        Selection, ModelOptions, CellState, EditHeadsState, FilmState, HeadsState, KvCacheState, MasksState,
+        NextTokenState,
         PositionsState, SharingState,
     ]  # fmt: skip
 

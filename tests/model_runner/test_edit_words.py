@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from model_runner.edit_words import described, name_of
+from model_runner.edit_words import described, edit_name
 from model_runner.edits import Blocked, OfAttention, ScaledHead
 from tests.model_runner.every_edit import EVERY_EDIT, OF_THREE
 
 
 @pytest.mark.parametrize("edit, words", [*EVERY_EDIT.items(), *OF_THREE.items()])
 def test_an_edit_has_a_name(edit, words):
-    assert name_of(edit, str) == words
+    assert edit_name(edit, str) == words
 
 
 def test_a_file_names_what_was_hidden_cell_by_cell():

@@ -74,7 +74,9 @@ def test_a_lesson_that_is_opened_while_the_code_stands_is_seen_and_the_code_does
     app.button(key="open_room").click().run()
     assert button(app, "hide_code")
     room = app.session_state["room"]
-    monkeypatch.setattr(session, "moved", lambda: True)  # each run below is at the address that it is given
+    monkeypatch.setattr(
+        session, "is_history_navigation", lambda: True
+    )  # each run below is at the address that it is given
     given = {"text": DEFAULT_TEXT, "layer": "6", "head": "4"}
     for more in ({"lesson": "attention"}, {}):
         app.query_params.clear()

@@ -17,7 +17,7 @@ from pages.entries import ENTRIES
 from tests.pages.test_browser_axe import VIEWS
 from tests.pages.test_class_figures import opened
 from viz.components.still import still
-from viz.token_text import words_of
+from viz.token_text import plain_text
 
 HEAD = "<div class='atlas-head'"
 STRIP = "token_strip"
@@ -70,7 +70,7 @@ def on_page(app: AppTest, room: Room) -> list[Shown]:
         elif kind == "html":
             key = next((key for key, (_, payload) in sent.items() if payload == _elements(node.proto.body)), None)
             if key is None and node.proto.body.startswith(HEAD) and node.proto.body.endswith("</div>"):
-                above = words_of(node.proto.body)
+                above = plain_text(node.proto.body)
         if key is not None:
             head = sent[key][0]
             title = " ".join(filter(None, (head["title"], head["beside"])))

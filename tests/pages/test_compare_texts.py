@@ -10,7 +10,7 @@ from tests.pages.test_compare import PAGE, maps, same
 from tests.ui.driving import html, open_app
 from tests.ui.taken import offers, ran
 from ui.shared import export_bundle
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 
 
 @pytest.mark.parametrize("view", ["next", "tokens"])
@@ -28,8 +28,8 @@ def test_no_head_is_chosen_where_none_is_compared_and_the_chosen_one_waits(view)
     ],
 )
 def test_tokens_of_both_texts_keep_their_own_numbers_in_tables_and_files(monkeypatch, text, index, columns):
-    shown: list[View] = []
-    monkeypatch.setattr(export_bundle, "show_take_away", lambda _opened, one: shown.append(one))
+    shown: list[ExportBundle] = []
+    monkeypatch.setattr(export_bundle, "show_file_menu", lambda _opened, one: shown.append(one))
     open_app(page=PAGE, layer="6", head="4", **{"compare.text": text})
     tables, make = shown[-1].tables(), shown[-1].rows
     assert make is not None

@@ -14,7 +14,7 @@ from analysis.comparison import head_drift, next_token_change
 from analysis.stories import evidence_of
 from model_runner import CaptureRequest
 from model_runner.edit_text import read, written
-from model_runner.edit_words import name_of
+from model_runner.edit_words import edit_name
 from model_runner.edits import Blocked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from pages.edit_heads.edit import _what_shows
 from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, expected_map, maps
@@ -158,7 +158,9 @@ def test_a_storys_ablation_is_previewed_and_on_no_other_page_until_it_is_applied
     assert evidence is not None
     edits = tuple(ScaledHead(*place, 0.0) for place in evidence.heads)
     app = open_app(page=PAGE, text=text)
-    assert f"Preview: {', '.join(name_of(edit, str) for edit in edits)}, which this text’s story is about." in html(app)
+    assert f"Preview: {', '.join(edit_name(edit, str) for edit in edits)}, which this text’s story is about." in html(
+        app
+    )
     plain, ablated = (runner().capture(CaptureRequest(text, edits=made)) for made in ((), edits))
     assert f"KL {next_token_change(plain, ablated).kl:.3g} bits" in html(app)
     assert "edits" not in app.query_params

@@ -7,7 +7,7 @@ import pytest
 
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edit_text import written
-from model_runner.edit_words import name_of
+from model_runner.edit_words import edit_name
 from model_runner.edits import Blocked, Masked, ScaledHead
 from pages.entries import ENTRIES
 from tests.pages.expected import ROUNDING, masked, runner, weights
@@ -140,7 +140,7 @@ def test_what_a_page_changed_can_be_carried_over_every_page(page: str, address: 
 def test_what_a_change_takes_along_from_the_list_is_said_before_it_is_used():
     address = {"masks.view": "model", "edits": written((ScaledHead(2, 1, 0.0),)), **HERE}
     app = open_app(page="pages/masks/page.py", **address)
-    words = f"together with what is in the list: {name_of(ScaledHead(2, 1, 0.0), str)}"
+    words = f"together with what is in the list: {edit_name(ScaledHead(2, 1, 0.0), str)}"
     assert words in html(app)
     assert "together with" not in html(open_app(page="pages/masks/page.py", **{"masks.view": "model"}, **HERE))
     app.toggle(key="everywhere").set_value(True).run()

@@ -16,7 +16,7 @@ from model_runner.transforms import DEFAULT
 from pages.film.export import code, film_view
 from tests.ui.driving import beside_head, go, html, open_app, payload, send, sentences, type_text
 from tests.ui.taken import ran
-from ui.state.selection import Beside
+from ui.state.selection import ModelOptions
 from ui.state.url_state import DEFAULT_TEXT
 from ui.wording import i18n
 
@@ -59,7 +59,7 @@ def force(app: AppTest, frame: int, token: int) -> AppTest:
 
 def key_of(app: AppTest) -> tuple[Any, ...]:
     """What the session keeps its film by: text, model, no sound of the reader's own, and what is beside them."""
-    beside = Beside()
+    beside = ModelOptions()
     asked = (app.session_state["text"], "default", None, beside.adapter, beside.chat, "", "cross", "")
     return *asked, beside.source_language, beside.target_language
 

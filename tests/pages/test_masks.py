@@ -20,7 +20,7 @@ from jobs.mask_sweep import Point, Trial
 from model_runner.edits import Blocked, Masked
 from model_runner.python_lines import python_start
 from pages.masks import export
-from pages.masks.export import gallery_snippet, model_snippet, name_of, sweep_snippet
+from pages.masks.export import gallery_snippet, mask_trial_name, model_snippet, sweep_snippet
 from pages.masks.gallery import short
 from pages.masks.state import BY_CHOICE, DUAL, Painted
 from pages.masks.sweep import SweepView
@@ -204,8 +204,8 @@ def test_the_sweep_draws_the_models_perplexities():
 
 def test_the_rows_of_the_sweeps_table_are_named_in_words(monkeypatch):
     monkeypatch.setattr(export, "_", str)  # no session, no language
-    assert name_of(Trial("window", 8, (("window", 8),))) == "sliding window · window 8"
-    assert name_of(Trial("sinks", 8, (("window", 4), ("sinks", 4)))) == "sinks and window · window 4, sinks 4"
+    assert mask_trial_name(Trial("window", 8, (("window", 8),))) == "sliding window · window 8"
+    assert mask_trial_name(Trial("sinks", 8, (("window", 4), ("sinks", 4)))) == "sinks and window · window 4, sinks 4"
 
 
 def values_in(axis):

@@ -133,7 +133,7 @@ def by_address(app: AppTest, monkeypatch: pytest.MonkeyPatch, **given: str) -> A
     """The run that Back asks for, or a lesson's next step: the same text at another address."""
     app.query_params = given
     with monkeypatch.context() as patch:
-        patch.setattr(session, "moved", lambda: True)
+        patch.setattr(session, "is_history_navigation", lambda: True)
         return app.run()
 
 

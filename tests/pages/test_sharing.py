@@ -166,7 +166,7 @@ def test_the_charts_draw_the_models_numbers_for_every_count():
 def offered(monkeypatch):
     """What the page offers to take away at an address, with its tables."""
     kept: list[Any] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    monkeypatch.setattr(ui_view, "show_file_menu", lambda opened, shown: kept.append(taken(opened, shown)))
     monkeypatch.setattr(ui_view, "show_tables", lambda make, _covered: kept.append(make()))
 
     def of(**address: str) -> tuple[dict[str, Any], Taken]:

@@ -12,7 +12,7 @@ import pytest
 from tests.ui.driving import open_app, payload
 from tests.ui.taken import Taken, taken
 from ui.shared import export_bundle
-from ui.shared.export_bundle import View
+from ui.shared.export_bundle import ExportBundle
 from ui.shell.page import PageContext
 
 pytestmark = pytest.mark.table
@@ -76,13 +76,13 @@ def test_the_lines_give_what_is_shown(monkeypatch, page, address, same):
     offered: list[Taken] = []
     shown: list[float] = []
 
-    def keep(opened: PageContext, found: View) -> None:
+    def keep(opened: PageContext, found: ExportBundle) -> None:
         offered.append(taken(opened, found))
         for table in found.tables().values():
             numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy()
             shown.extend(numbers.ravel().tolist())
 
-    monkeypatch.setattr(export_bundle, "show_take_away", keep)
+    monkeypatch.setattr(export_bundle, "show_file_menu", keep)
     app = open_app(page=f"pages/{page}/page.py", **address)
     own: Lines = {}
     exec(compile(offered[-1].snippet, "snippet", "exec"), own)

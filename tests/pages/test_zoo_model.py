@@ -262,7 +262,7 @@ def test_the_lines_of_the_curve_put_the_variant_into_the_layers_that_attend(mode
 @pytest.mark.parametrize("lang, words", [("en", "“The code is 7412” is hidden"), ("zh", "“密码是7412”")])
 def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(monkeypatch, lang, words):
     kept: list[Taken] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    monkeypatch.setattr(ui_view, "show_file_menu", lambda opened, shown: kept.append(taken(opened, shown)))
     app = open_app(page=PAGE, **HERE, lang=lang, **{"zoo.view": "hybrid"})
     running = re.escape(catalog(lang).gettext("{done} of {total} forwards").format(done="DONE", total=27))
     while re.search(running.replace("DONE", r"\d+"), html(app)):  # it is gone once all are done
@@ -279,7 +279,7 @@ def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(m
 @pytest.mark.parametrize("view, named", [("model", {"variant": "dual_chunk"}), ("weights", {"factors.1": "0"})])
 def test_the_lines_of_python_make_the_changed_model_and_give_its_map(monkeypatch, view, named):
     kept: list[Taken] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    monkeypatch.setattr(ui_view, "show_file_menu", lambda opened, shown: kept.append(taken(opened, shown)))
     app = opened(view, **named)
     assert ("(successive) ·" in html(app)) is (view == "model")  # the shares of its parts in the running model
     left: dict[str, Any] = {}

@@ -41,7 +41,7 @@ def close(found: np.ndarray, expected: np.ndarray) -> None:
 def offering(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, Any], Taken]]:
     """What the page offers to take away at an address, with its tables."""
     kept: list[Any] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    monkeypatch.setattr(ui_view, "show_file_menu", lambda opened, shown: kept.append(taken(opened, shown)))
     monkeypatch.setattr(ui_view, "show_tables", lambda make, _covered: kept.append(make()))
 
     def of(**values: str) -> tuple[dict[str, Any], Taken]:

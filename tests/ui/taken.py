@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ui.shared import export_bundle
-from ui.shared.export_bundle import View, caption, csv_of, npz_of, snippet_of
+from ui.shared.export_bundle import ExportBundle, caption, csv_of, npz_of, snippet_of
 from ui.shell.page import PageContext
 from ui.wording.i18n import in_this_language
 
@@ -43,7 +43,7 @@ class Taken:
 def offers(monkeypatch: pytest.MonkeyPatch) -> list[Taken]:
     """All that pages offer from now on, in order."""
     found: list[Taken] = []
-    monkeypatch.setattr(export_bundle, "show_take_away", lambda opened, shown: found.append(taken(opened, shown)))
+    monkeypatch.setattr(export_bundle, "show_file_menu", lambda opened, shown: found.append(taken(opened, shown)))
     return found
 
 
@@ -54,7 +54,7 @@ def ran(code: str) -> dict[str, Any]:
     return names
 
 
-def taken(opened: PageContext, shown: View) -> Taken:
+def taken(opened: PageContext, shown: ExportBundle) -> Taken:
     """In place of the menu: what it would offer; "" for a picture that there is none of."""
     words = caption(opened, shown.what)
     return Taken(

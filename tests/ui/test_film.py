@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analysis.joined import as_drawn
+from analysis.joined import as_square
 from jobs import film as module
 from jobs.film import Film
 from model_runner import CaptureRequest, GenerateRequest, Runner, Sampling, load_runner
@@ -233,7 +233,7 @@ def test_the_end_of_the_text_ends_the_film():
 
 def test_of_an_encoder_decoder_the_tokens_that_are_read_take_no_room():
     translator = load_runner("translator")
-    prompt = as_drawn(translator.capture(CaptureRequest("The wolf loves Mary.", target="", attention="cross")))
+    prompt = as_square(translator.capture(CaptureRequest("The wolf loves Mary.", target="", attention="cross")))
     film = Film(translator, prompt, DRAWN, name="test", limit=10**6)
     assert film.room == translator.info.max_tokens - 1  # the token that begins
     assert film.n_prompt > 1

@@ -25,7 +25,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ExportBundle:
     """``tables`` are made when asked for: heading → numbers with names; the first is the CSV, all are in the NPZ.
 
     ``page`` (of title, caption and language) is the standalone HTML, ``picture`` (of title and caption) the SVG.
@@ -50,14 +50,14 @@ class View:
     of_text: bool = True  # not: made of other numbers, whatever the text is
 
 
-def offer(opened: PageContext, view: View, covered: str = "") -> None:
+def show_export_menu(opened: PageContext, view: ExportBundle, covered: str = "") -> None:
     """The two menus in the head of the page: the numbers as tables, unless ``covered`` says why not; all as files."""
     session.slots().update(of_text=view.of_text)
     show_tables(lambda: dict(view.tables()), covered)
-    show_take_away(view.opened or opened, view)
+    show_file_menu(view.opened or opened, view)
 
 
-def show_take_away(opened: PageContext, view: View) -> None:
+def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
     """The menu of files; its contents are made once it is open.
 
     What is costly is made when it is asked for, and then outside the session: it must not look anything up there but
@@ -93,23 +93,23 @@ def caption(opened: PageContext, what: str, head: str = "") -> str:
     return said_of(opened.runner.info, opened.capture.request, head or f"L{opened.layer}H{opened.head}", what)
 
 
-def snippet_of(opened: PageContext, view: View) -> str:
+def snippet_of(opened: PageContext, view: ExportBundle) -> str:
     """The whole lines of Python."""
     return capture_lines(opened.capture) + view.code if view.starts_with_capture else view.code
 
 
-def csv_of(view: View, words: str) -> bytes:
+def csv_of(view: ExportBundle, words: str) -> bytes:
     """Its rows, or its first table."""
     table, more = as_csv(view.tables(), view.rows)
     return csv_bytes(table.to_numpy(np.float64), [*map(str, table.index)], [*map(str, table.columns)], words + more)
 
 
-def npz_of(view: View, words: str) -> bytes:
+def npz_of(view: ExportBundle, words: str) -> bytes:
     """Its arrays, and every table as its numbers and the names of its rows and columns."""
     return npz_bytes({**arrays_of(view), **table_arrays(view.tables().values())}, words)
 
 
-def arrays_of(view: View) -> Arrays:
+def arrays_of(view: ExportBundle) -> Arrays:
     """What the NPZ holds beside the tables."""
     return view.arrays() if callable(view.arrays) else view.arrays
 

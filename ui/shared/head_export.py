@@ -6,18 +6,18 @@ import numpy as np
 
 from analysis.read_head import described, labels, maps_of, python_lines
 from analysis.tables import tables_of_head
-from ui.shared.export_bundle import View, component_page
+from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.head_views import DrawnHead
 from viz.components.head_map import head_map as map_component
 from viz.drawn_maps_svg import drawn_maps_svg
 
 
-def head_view(drawn: DrawnHead) -> View:
+def head_view(drawn: DrawnHead) -> ExportBundle:
     """The map in view, with the code that gives the same array."""
     view = drawn.read.view
     rows, columns = labels(view)
     minus = "" if drawn.read.other is None else "-minus-L{}H{}".format(*drawn.read.other)
-    return View(
+    return ExportBundle(
         name=f"attention-{drawn.read.name}{minus}",
         title=drawn.read.name,
         what=described(drawn.read),

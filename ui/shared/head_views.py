@@ -22,7 +22,7 @@ from analysis.silence import heard_window
 from analysis.sinks import sink_words
 from analysis.strongest_key import look_words, strongest_key
 from ui.shell.components import mount
-from ui.shell.fragment_first import answer_first
+from ui.shell.fragment_first import rerun_fragment
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
 from ui.state.inputs import pick_one
@@ -198,7 +198,7 @@ def _choose(label: str, name: str, value: int, names: dict[int, str], first: str
     def look(place: int) -> None:
         session.move(**{name: place})
         if first:
-            answer_first(first)
+            rerun_fragment(first)
 
     pick_one(label, f"place_{name}", names, value, look, width=width_of(names.values()))
 

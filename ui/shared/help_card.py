@@ -16,7 +16,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 
 @dataclass(frozen=True)
-class Reading:
+class HelpCard:
     """On every page: whether the explanation is open."""
 
     SCOPE: ClassVar[str] = ""
@@ -26,15 +26,15 @@ class Reading:
 
 def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
     """The explanation of the page, closed by default, and sent only once it is open."""
-    name, is_open, invitation = _("Read this picture"), current(Reading).reading, _("Try this")
+    name, is_open, invitation = _("Read this picture"), current(HelpCard).reading, _("Try this")
     with session.slots()["read"]:
-        st.button(name, key="read", type="tertiary", on_click=change, args=(Reading,), kwargs={"reading": not is_open})
+        st.button(name, key="read", type="tertiary", on_click=change, args=(HelpCard,), kwargs={"reading": not is_open})
         if not is_open:
             return
         with st.container(key="reading"):
             with st.container(key="reading_head", horizontal=True, vertical_alignment="center"):
                 st.html(f"<h2>{name}</h2>", width="stretch")
-                st.button(_("Close"), key="reading_close", type="tertiary", on_click=change, args=(Reading,),
+                st.button(_("Close"), key="reading_close", type="tertiary", on_click=change, args=(HelpCard,),
                           kwargs={"reading": False})  # fmt: skip
             st.markdown("\n\n".join(map(plain, sentences)))
             st.code(formula, language=None, wrap_lines=True)

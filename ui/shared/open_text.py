@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.examples import open_text
 from model_runner import Capture
 from ui.state import session
-from ui.state.inputs import give
+from ui.state.inputs import set_value
 from ui.state.url_state import DEFAULT_MODEL
 from ui.wording.i18n import _, language
 from ui.wording.sentences import number
@@ -32,5 +32,5 @@ def offer_open_text(capture: Capture) -> None:
 
 
 def _take(text: str) -> None:
-    give("text_box", text)  # what was typed and not yet asked for must not win
+    set_value("text_box", text)  # what was typed and not yet asked for must not win
     session.set_text(text)

@@ -11,7 +11,7 @@ from analysis.cut_words import cut_words
 from analysis.examples import examples_of
 from model_runner import Capture
 from ui.state import session
-from ui.state.inputs import give
+from ui.state.inputs import set_value
 from ui.wording.i18n import _, language
 
 TRANSLATOR = "translator"
@@ -36,5 +36,5 @@ def offer_known_text(capture: Capture, key: str, use: Callable[[str], None] | No
 
 
 def _use(text: str) -> None:
-    give("text_box", text)  # what was typed and not yet asked for must not win
+    set_value("text_box", text)  # what was typed and not yet asked for must not win
     session.set_text(text)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis.joined import as_drawn
+from analysis.joined import as_square
 from model_runner import Capture
 from model_runner.request import FREE_RUN
 from ui.state import session
-from ui.state.inputs import choose_one, holding, telling
+from ui.state.inputs import choose_one, on_change, widget_key
 from ui.state.page_state import change
-from ui.state.selection import MOST_WRITTEN, Beside
+from ui.state.selection import MOST_WRITTEN, ModelOptions
 from ui.wording.i18n import _
 
 
@@ -31,54 +31,54 @@ def choose_attention(capture: Capture) -> Capture:
         words["decoder"] = _("decoder: the text, read again, at itself")
         words["cross"] = _("cross: the text, read again, at the text")
     with st.container(key="two_texts", horizontal=True, vertical_alignment="center", gap="small"):
-        choose_one(_("attention"), "attention", words, session.beside().attention, _look_at)
+        choose_one(_("attention"), "attention", words, session.model_options().attention, _look_at)
         if capture.class_logits is None:
             write(_("it writes: {text}").format(text=capture.attention("decoder").text))
     if _stopped(capture):
         words = _("The model was stopped after {count} tokens; it had not finished.").format(count=FREE_RUN)
         st.html(f"<p class='atlas-caption'>{words}</p>")
-    return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
+    return as_square(capture)  # never kept: it holds the runner, which may be given up for another
 
 
 def choose_keys(capture: Capture, compressed: Capture) -> Capture:
     """The control, and the capture as pages draw it: the tokens' own keys, or those that stand for several tokens."""
     words = {"tokens": _("tokens"), "compressed": _("keys of several tokens")}
-    choose_one(_("keys"), "keys", words, session.beside().keys, _look_at_keys)
-    return capture if session.beside().keys == "tokens" else as_drawn(compressed)
+    choose_one(_("keys"), "keys", words, session.model_options().keys, _look_at_keys)
+    return capture if session.model_options().keys == "tokens" else as_square(compressed)
 
 
 def _look_at_keys(keys: str) -> None:
-    change(Beside, keys=keys)
+    change(ModelOptions, keys=keys)
     session.move(layer=None, head=None)
 
 
 def _stopped(capture: Capture) -> bool:
     """Whether the model wrote by itself, and as much as it may."""
-    if session.beside().target or capture.class_logits is not None:
+    if session.model_options().target or capture.class_logits is not None:
         return False
     return len(capture.attention("decoder").tokens) - len(session.continuation()) > FREE_RUN
 
 
 def write(itself: str = "") -> None:
     """The box of what is written; what the model writes by itself stands there while it is empty."""
-    label, held = _("what is written"), session.beside().target
+    label, held = _("what is written"), session.model_options().target
     st.text_input(
         label,
         held,
-        key=holding("target", held),
+        key=widget_key("target", held),
         max_chars=MOST_WRITTEN,
         placeholder=itself,
-        on_change=telling("target", _write),
+        on_change=on_change("target", _write),
         label_visibility="collapsed",
     )
 
 
 def _write(target: str) -> None:
-    change(Beside, target=target.strip())
+    change(ModelOptions, target=target.strip())
     session.continue_with(())
 
 
 def _look_at(attention: str) -> None:
-    change(Beside, attention=attention)
+    change(ModelOptions, attention=attention)
     session.continue_with(())
     session.move(layer=None, head=None)

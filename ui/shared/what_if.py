@@ -19,7 +19,7 @@ from model_runner import Capture
 from model_runner.errors import EditNotPossible
 from ui.finding import show_finding
 from ui.shared import cached, head_views
-from ui.shared.export_bundle import View, arrays_of, component_page
+from ui.shared.export_bundle import ExportBundle, arrays_of, component_page
 from ui.shared.head_export import head_view
 from ui.shared.head_views import DrawnHead, draw_head
 from ui.shell.components import mount, show_heading, show_html
@@ -84,7 +84,7 @@ def drift_of(before: Capture, after: Capture) -> np.ndarray:
 def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | None = None) -> DrawnHead:
     """The open head of one capture; a click pins the cell, and tells ``clicked``."""
     show_heading(f"L{opened.layer}H{opened.head}", heading)
-    drawn = draw_head(opened, session.place().window, max_height=MAP_HEIGHT, press=clicked is not None)
+    drawn = draw_head(opened, session.selection().window, max_height=MAP_HEIGHT, press=clicked is not None)
     pin = head_views.map_events(drawn.read.view)["cell"]
 
     def press(cell: list[int | None] | None) -> None:
@@ -121,7 +121,7 @@ def _difference(before: DrawnHead, after: DrawnHead) -> bytes:
     )
 
 
-def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> View:
+def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> ExportBundle:
     """The open head before and after a change, with the edits that made it; the difference beside them by name."""
     before, after = (one.read.view for one in drawn)
     view, name = head_view(drawn[1]), drawn[1].read.name

@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from ui.state import session, url_state
 from viz.components.source import Source
 from viz.components.still import still
-from viz.token_text import words_of
+from viz.token_text import plain_text
 
 _SHOWN, _LEFT = "page_shown", "page_left"
 NAMED = "figure_named"  # of the session's slots: what the figure that is shown next is called,
@@ -91,9 +91,9 @@ def name_figure(name: str, beside: str = "") -> None:
 
 def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:
     """Those who follow this page in a room see this component, as it was named just before, or under ``title``."""
-    named, found = session.slots().pop(NAMED, None), words_of(session.slots().pop(FOUND, ""))
+    named, found = session.slots().pop(NAMED, None), plain_text(session.slots().pop(FOUND, ""))
     if (room := session.room()) is not None:
-        name, beside = map(words_of, named) if named else (title, "")
+        name, beside = map(plain_text, named) if named else (title, "")
         beside = " · ".join(filter(None, (beside, found)))
         room.board.figure(key, source, payload, title=name, beside=beside, adds=adds)
         room.wake()

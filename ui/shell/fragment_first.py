@@ -28,7 +28,7 @@ T = TypeVar("T")
 TO_PAINT = 0.15
 
 
-def draw_first(name: str, draw: Callable[[bool], T]) -> T:
+def draw_fragment_first(name: str, draw: Callable[[bool], T]) -> T:
     """Draw a part, now with its page; ``draw`` is told when it is drawn alone. What happens in it is answered first."""
 
     @st.fragment(key=name)
@@ -49,7 +49,7 @@ def draw_first(name: str, draw: Callable[[bool], T]) -> T:
     return part()
 
 
-def answer_first(name: str) -> None:
+def rerun_fragment(name: str) -> None:
     """At the end of a callback: this part of the page is what its reader waits for."""
     with suppress(StreamlitAPIException):  # the page was never drawn so far: then all of it at once
         st.rerun(name)
@@ -57,7 +57,7 @@ def answer_first(name: str) -> None:
 
 def moved(opened: PageContext) -> PageContext:
     """The same material where the session looks now; where it cannot look there, as it was: the page will say so."""
-    place, count = session.place(), len(opened.capture.tokens)
+    place, count = session.selection(), len(opened.capture.tokens)
     try:
         query, key = (None if at is None else index("position", at, count) for at in (place.query, place.key))
         query = told_query(opened.capture) if place.query == -1 else query

@@ -21,10 +21,10 @@ from ui.shell.models_offered import LOADED_AS, good_for, labelled, offered
 from ui.shell.tokenizer_card import choose_languages, show_card
 from ui.state import session, text_in_url, url_state
 from ui.state.controls import choose, switch
-from ui.state.inputs import choose_one, echo, give, holding, pick_one, telling
+from ui.state.inputs import choose_one, draw_run_number, on_change, pick_one, set_value, widget_key
 from ui.state.known_tokenizers import languages as languages_of
 from ui.state.page_state import change
-from ui.state.selection import Beside, Place
+from ui.state.selection import ModelOptions, Selection
 from ui.state.session_sound import listens, own_sound
 from ui.state.url_values import options_of
 from ui.wording import url_warnings
@@ -88,7 +88,7 @@ def _missing(entries: Sequence[Entry]) -> str:
 
 
 @dataclass(frozen=True)
-class Guest:
+class PageExtras:
     """What is no page and stands with every page: parts of the sidebar, and what runs the page or something else."""
 
     beside: Callable[[], None]
@@ -97,7 +97,7 @@ class Guest:
     translate: Callable[[str], None]  # in a callback: changes the language to this one
 
 
-def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
+def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     """The page in its frame. A sidebar that stands as it is comes last: a click in the page is answered first."""
     entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
@@ -131,12 +131,12 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     with slots["tokenizer"].container():
         show_card()
     slots["sidebar"] = shows
-    echo()
+    draw_run_number()
 
 
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
     about = session.model(), session.text(), *_met(), own_sound()
-    return page.url_path, language(), *about, session.beside(), session.carried()
+    return page.url_path, language(), *about, session.model_options(), session.edits_on_all_pages()
 
 
 def _met() -> tuple[object, ...]:
@@ -157,12 +157,12 @@ def _draw_head(entry: Entry) -> None:
     url_warnings.begin(st.empty())
     if slots["no_page"]:
         words = _("There is no page “{name}”: this is {page}.")
-        url_warnings.tell(Place.SCOPE, words.format(name=slots["no_page"], page=_(entry.name)))
+        url_warnings.tell(Selection.SCOPE, words.format(name=slots["no_page"], page=_(entry.name)))
     if not engine_is_up():
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
 
-def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
+def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
     with st.sidebar, st.container():  # what comes and goes in it moves nothing below: tests/pages/test_browser_twice.py
         promise = _("see how a transformer attends")
         st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
@@ -175,7 +175,7 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
         guest.sound() if hears else _text_box()
         if session.continuation() or session.chat():
             _beside_the_text()
-        if session.carried():
+        if session.edits_on_all_pages():
             _changed_model()
         if not hears:
             _examples()
@@ -247,18 +247,20 @@ def _adapter_card() -> None:
     with st.container(key="adapter_card", gap=None):
         words = escape(in_words(info, session.model(), _))
         st.html(f"<p class='atlas-caption'>{words}</p>")
-        switch(Beside, "adapter", session.beside().adapter, _("with the adapter"))
+        switch(ModelOptions, "adapter", session.model_options().adapter, _("with the adapter"))
 
 
 def _loaded_as() -> None:
     """The device that computes and the numbers it computes with: of both, what fits the machine unless it is chosen."""
-    held = session.beside()
+    held = session.model_options()
     with st.popover(_("device"), type="tertiary", key="loaded_as"):
         for name in ("device", "dtype"):
             st.html(f"<p class='atlas-caption'>{_(LOADED_AS[name])}</p>")
             offered = {"auto", *(devices() if name == "device" else dtypes())}
-            there = {option: option for option in options_of(Beside, name) if option in {*offered, getattr(held, name)}}
-            choose(Beside, name, getattr(held, name), there)
+            there = {
+                option: option for option in options_of(ModelOptions, name) if option in {*offered, getattr(held, name)}
+            }
+            choose(ModelOptions, name, getattr(held, name), there)
 
 
 def _text_box() -> None:
@@ -267,11 +269,11 @@ def _text_box() -> None:
     shown = st.text_area(
         _("Text"),
         session.text(),
-        key=key if first else holding(key, session.text()),
+        key=key if first else widget_key(key, session.text()),
         height=80,
         placeholder=_("Type a sentence"),
         help=_("Ctrl+Enter shows it."),
-        on_change=telling(key, session.set_text),
+        on_change=on_change(key, session.set_text),
     )
     if first:  # after a restart of the server the browser still shows what it had, and what was typed since
         session.set_text(shown)
@@ -301,19 +303,21 @@ def _beside_the_text() -> None:
 def _changed_model() -> None:
     """That the pages show a model changed by edits of heads, and the way back to the model itself."""
     with st.container(key="beside_model", horizontal=True, vertical_alignment="center", gap="small"):
-        count = session.carried().count(";") + 1
+        count = session.edits_on_all_pages().count(";") + 1
         words = _("changed by {count} edits").format(count=count) if count > 1 else _("changed by 1 edit")
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
-        st.button(_("undo"), key="drop_edits", type="tertiary", on_click=session.carry, args=(False,))
+        st.button(_("undo"), key="drop_edits", type="tertiary", on_click=session.apply_to_all_pages, args=(False,))
 
 
 def _text_alone() -> None:
     session.continue_with(())
-    change(Beside, chat=False)
+    change(ModelOptions, chat=False)
 
 
 def _use_example(example: Example) -> None:
-    give("text_box", example.text)  # what was typed and not yet asked for is told in the same run, and must not win
+    set_value(
+        "text_box", example.text
+    )  # what was typed and not yet asked for is told in the same run, and must not win
     if example.model:
         session.set_model(example.model)
         name = plain(labelled([example.model], _)[example.model])  # as the box of models has it

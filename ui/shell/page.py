@@ -12,14 +12,14 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.cell import strongest_key
-from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
+from analysis.joined import as_square, check_side, first_query, same_tokens, side_of
 from analysis.sentences import joined
 from analysis.stories import first_head, told_query
 from jobs.waiting import waited
 from model_runner import Capture, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked
 from model_runner.capture import COMPRESSED, index
-from model_runner.edit_words import name_of
+from model_runner.edit_words import edit_name
 from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
 from model_runner.hub_errors import HubNotAsked
@@ -75,7 +75,10 @@ def open_page(
     that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
     show keys that stand for several tokens. On a failure its sentence is shown and the page ends here.
     """
-    session.slots()[PLAIN], edits = plain_model, () if plain_model or not session.carried() else edit_list.held()
+    session.slots()[PLAIN], edits = (
+        plain_model,
+        () if plain_model or not session.edits_on_all_pages() else edit_list.held(),
+    )
     with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
         try:
             runner = announced(session.model(), show_stage)
@@ -95,11 +98,11 @@ def open_page(
             st.warning(plain(sentence(error)))
             if isinstance(error, HubNotAsked | BaseNotAsked):
                 offer_to_fetch(error, session.model(), "fetch_model")
-            elif isinstance(error, WrittenFull) and session.beside().target:
+            elif isinstance(error, WrittenFull) and session.model_options().target:
                 write()  # without the box nothing could be made shorter
             raise StopException from None
         _loaded()
-        if plain_model and session.carried():
+        if plain_model and session.edits_on_all_pages():
             words = _("This page begins with the model as it is, without the edits that other pages show.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
         if opened.capture.request.sound is not None:
@@ -129,7 +132,7 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     try:
         request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
         session.slots()[CHANGED] = request.edits
-        return as_drawn(session.asked(opened.runner, request, show_stage))
+        return as_square(session.asked(opened.runner, request, show_stage))
     finally:
         session.slots()["status"].empty()
 
@@ -180,7 +183,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     """The place of the address as far as it exists; what does not is said and replaced. Raises RunnerError."""
     told = session.take_problems()
     problems, no_head = list(told.values()), not told.keys().isdisjoint(("layer", "head"))
-    place = session.place()
+    place = session.selection()
     layer, head = place.layer, place.head
     try:
         if layer is not None:
@@ -192,7 +195,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     picked = layer is None or head is None
     if layer is None or head is None:
         fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)  # else the text may be too long
-        plain_capture = as_drawn(session.capture(runner, show_stage, fits)) if capture.request.edits else capture
+        plain_capture = as_square(session.capture(runner, show_stage, fits)) if capture.request.edits else capture
         layer, head = first_head(plain_capture)  # the same on every page, those that show the edited model included
     if (layer, head) != (place.layer, place.head):  # the whole session looks at it from now on
         session.move(layer=layer, head=head, picked=picked)
@@ -286,15 +289,15 @@ def check_again(opened: PageContext, place: DeltaGenerator) -> None:
 
 def _show_edits(edits: tuple[Edit, ...]) -> None:
     """That these are not the model's own numbers but those of it as it is changed, how, and the way back."""
-    first, rest = name_of(edits[0], _), len(edits) - 1
-    every = escape(", ".join(name_of(edit, _) for edit in edits))
+    first, rest = edit_name(edits[0], _), len(edits) - 1
+    every = escape(", ".join(edit_name(edit, _) for edit in edits))
     changed = _("changed: {edits}").format(edits=escape(f"{first} + {rest}" if rest else first))
     with st.container(key="changed_model", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<span class='atlas-badge changed' title='{every}'>{changed}</span>", width="content")
-        st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.carry, args=(False,))
+        st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.apply_to_all_pages, args=(False,))
 
 
-def guarded(draw: Callable[[], None]) -> None:
+def show_errors(draw: Callable[[], None]) -> None:
     """Draw a part of a page; a failure the user can mend is its sentence, and the other parts stay."""
     try:
         draw()

@@ -12,7 +12,7 @@ import streamlit as st
 from jobs.pull import TICK, Pull
 from ui.shell.components import mount, to_class
 from ui.state import session
-from ui.state.selection import Place
+from ui.state.selection import Selection
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 from viz.chart import Chart
@@ -25,13 +25,13 @@ def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
     """Draw as far as the work is; the whole page runs again when it ends, or when a click in it looked elsewhere."""
     shown = st.fragment(_look, run_every=TICK) if work.running else _look
     with nullcontext() if work.running else st.container():  # as a fragment has: or all in it would be mounted anew
-        shown(work, draw, here=session.place(), within=iter([True]))
+        shown(work, draw, here=session.selection(), within=iter([True]))
 
 
-def _look(work: Pull[Any], draw: Callable[[], None], *, here: Place, within: Iterator[bool]) -> None:
+def _look(work: Pull[Any], draw: Callable[[], None], *, here: Selection, within: Iterator[bool]) -> None:
     """One look. Never run the page again ``within`` its own run: Streamlit (1.67) drops what that has not sent yet."""
     ticked = not next(within, False)
-    if ticked and (not work.running or session.place() != here):
+    if ticked and (not work.running or session.selection() != here):
         st.rerun()
     if work.error is not None:
         st.warning(plain(sentence(work.error)))

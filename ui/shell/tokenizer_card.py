@@ -10,7 +10,7 @@ import streamlit as st
 from ui.state import session
 from ui.state.controls import pick
 from ui.state.known_tokenizers import known
-from ui.state.selection import Beside
+from ui.state.selection import ModelOptions
 from ui.wording.i18n import _
 from ui.wording.language_names import by_name, named
 
@@ -29,7 +29,7 @@ CLASS_ALONE = N_("The class {name}.")
 
 def choose_languages() -> None:
     """From which language to which, of those that the tokenizer has; what the folder says of them is the first."""
-    found, held = known(session.model()), session.beside()
+    found, held = known(session.model()), session.model_options()
     if found is None:
         return
     with st.container(key="languages", gap="small"):
@@ -41,7 +41,7 @@ def choose_languages() -> None:
             value = getattr(held, name)
             first = _("{language}, by its folder").format(language=named(usual) if usual else _("none"))
             names = {"": first, **by_name(found.languages)}
-            pick(Beside, name, value, names if value in names else {**names, value: value}, label=label)
+            pick(ModelOptions, name, value, names if value in names else {**names, value: value}, label=label)
 
 
 def show_card() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.state.inputs import choose_one, hear, holding, pick_one, telling
+from ui.state.inputs import choose_one, on_change, on_option_change, pick_one, widget_key
 from ui.state.page_state import State, address_of, change, setting_of
 from ui.wording.i18n import _
 
@@ -47,8 +47,8 @@ def pick(
 
 def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: bool = False) -> None:
     """On or off."""
-    key = holding(address_of(kind, name), value)
-    st.toggle(words, value, key=key, on_change=telling(key, _remember(kind, name)), disabled=disabled)
+    key = widget_key(address_of(kind, name), value)
+    st.toggle(words, value, key=key, on_change=on_change(key, _remember(kind, name)), disabled=disabled)
 
 
 def slider(  # noqa: PLR0913  what st.slider takes, by keyword
@@ -72,8 +72,8 @@ def slider(  # noqa: PLR0913  what st.slider takes, by keyword
     if per > 1:
         least, most, shown = (one / per for one in (*span, value))
         step, form = (step or 1) / per, f"%.{len(str(per)) - 1}f"
-    key, remember = holding(_key(kind, name, item), shown), _remember(kind, name, item)
-    then = telling(key, lambda chosen: remember(round(chosen * per) if per > 1 else chosen))
+    key, remember = widget_key(_key(kind, name, item), shown), _remember(kind, name, item)
+    then = on_change(key, lambda chosen: remember(round(chosen * per) if per > 1 else chosen))
     st.slider(
         words, least, most, shown, step=step, format=form, key=key, on_change=then, width=width or "stretch",
         disabled=disabled,
@@ -88,8 +88,8 @@ def steps(kind: type[State], name: str, value: Any, words: Mapping[Any, str]) ->
         list(words),
         value,
         format_func=words.__getitem__,
-        key=holding(key, value, words),
-        on_change=hear(key, words, _remember(kind, name)),
+        key=widget_key(key, value, words),
+        on_change=on_option_change(key, words, _remember(kind, name)),
         label_visibility="collapsed",
     )
 
@@ -98,14 +98,14 @@ def number(
     kind: type[State], name: str, value: int, span: tuple[int, int], words: str, *, width: int | None = None
 ) -> None:
     """A whole number between two others, typed or stepped."""
-    key = holding(address_of(kind, name), value)
+    key = widget_key(address_of(kind, name), value)
     st.number_input(
         words,
         *span,
         value,
         step=1,
         key=key,
-        on_change=telling(key, _remember(kind, name)),
+        on_change=on_change(key, _remember(kind, name)),
         width=width or "stretch",
     )
 

@@ -11,10 +11,10 @@ from typing import ClassVar
 import streamlit as st
 
 from model_runner.edit_list import with_edit
-from model_runner.edit_words import name_of
+from model_runner.edit_words import edit_name
 from model_runner.edits import Edit
 from ui.state import page_state, session, url_state
-from ui.state.inputs import holding, telling
+from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import change, current, setting
 from ui.wording.i18n import _
 
@@ -56,16 +56,18 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
     """
     if not (edits := functools.reduce(with_edit, new, held())):
         return
-    on = bool(session.carried()) and edits == now()
-    others = ", ".join(name_of(edit, _) for edit in edits if new and edit not in new)
+    on = bool(session.edits_on_all_pages()) and edits == now()
+    others = ", ".join(edit_name(edit, _) for edit in edits if new and edit not in new)
 
     def carry(wanted: bool) -> None:
         edits = functools.reduce(with_edit, new, now())
-        if wanted != (bool(session.carried()) and edits == now()):  # after a run that was cut off it may be told anew
+        if wanted != (
+            bool(session.edits_on_all_pages()) and edits == now()
+        ):  # after a run that was cut off it may be told anew
             keep(edits)
-            session.carry(wanted)
+            session.apply_to_all_pages(wanted)
 
-    st.toggle(_("use on every page"), on, key=holding("everywhere", on), on_change=telling("everywhere", carry))
+    st.toggle(_("use on every page"), on, key=widget_key("everywhere", on), on_change=on_change("everywhere", carry))
     words = _("Other pages show the model changed like this now.") if on else ""
     if others:
         together = _("Other pages show the model changed like this now, together with what is in the list: {edits}")

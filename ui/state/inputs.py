@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from ui.state import session, url_state
 
 V = TypeVar("V")
-ECHO = "echo"  # a widget, and of the slots the number of the run that goes on: see :func:`echo`
+ECHO = "echo"  # a widget, and of the slots the number of the run that goes on: see :func:`draw_run_number`
 
 
 def choose_one(
@@ -26,8 +26,8 @@ def choose_one(
         default=value,
         required=True,
         format_func=options.__getitem__,
-        key=holding(key, value, options),
-        on_change=hear(key, options, then),
+        key=widget_key(key, value, options),
+        on_change=on_option_change(key, options, then),
         label_visibility="collapsed",
         disabled=disabled,
     )
@@ -56,9 +56,9 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
         list(options).index(value),
         # Made before: Streamlit may ask outside a run, where there is no language; and ask for what was typed.
         format_func=lambda option: options.get(option, str(option)),
-        key=holding(key, value, options),
+        key=widget_key(key, value, options),
         accept_new_options=typed is not None,
-        on_change=hear(key, options, then, typed),
+        on_change=on_option_change(key, options, then, typed),
         help=help,
         label_visibility="collapsed" if hidden else "visible",
         width=width or "stretch",
@@ -66,7 +66,7 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
     )
 
 
-def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -> str:
+def widget_key(key: str, value: object, options: Mapping[Any, str] | None = None) -> str:
     """The key of a widget, made to show this value where its own is another: the reader went back, say.
 
     ``options`` (value → words): a browser keeps and sends the words of a list (Streamlit 1.67); others are set anew.
@@ -77,23 +77,23 @@ def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -
     """
     otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
     if otherwise or st.session_state.get(key) != value:
-        give(key, value, once_more=in_fragment())
-    elif session.to_set().pop(key, False) or session.moved():
-        st.session_state[key], session.words_of(key).run = value, _this_run()
+        set_value(key, value, once_more=in_fragment())
+    elif session.to_set().pop(key, False) or session.is_history_navigation():
+        st.session_state[key], session.option_words(key).run = value, _this_run()
     return key
 
 
-def give(key: str, value: object, *, once_more: bool = True) -> None:
+def set_value(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
     session.to_set()[key] = once_more
     if key in st.session_state:
-        words = session.words_of(key)
+        words = session.option_words(key)
         words.before = [*([] if _heard(words.run) else words.before[-2:]), st.session_state[key]]
         words.run = _this_run()
     st.session_state[key] = value
 
 
-def echo() -> None:
+def draw_run_number() -> None:
     """The end of a whole run: a number that no reader sees, and that a browser which has drawn the run sends back."""
     st.session_state[ECHO] = session.slots().setdefault(ECHO, 0)
     st.number_input(ECHO, value=0, step=1, key=ECHO, label_visibility="collapsed")
@@ -112,19 +112,19 @@ def in_fragment() -> bool:
 def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
     if options is None:
         return False
-    held, shown = session.words_of(key), {words: value for value, words in options.items()}
+    held, shown = session.option_words(key), {words: value for value, words in options.items()}
     otherwise, held.now = shown != held.now, shown
     held.ever |= shown
     return otherwise
 
 
-def told(key: str, options: Mapping[V, str]) -> V | str | None:
+def widget_value(key: str, options: Mapping[V, str]) -> V | str | None:
     """What a widget says was chosen: one of its options, in whatever words a browser drew it; or what was typed."""
     value: Any = st.session_state[key]
-    return value if value in options else session.words_of(key).ever.get(value, value)
+    return value if value in options else session.option_words(key).ever.get(value, value)
 
 
-def hear(
+def on_option_change(
     key: str, options: Mapping[V, str], then: Callable[[V], None], typed: Callable[[str], None] | None = None
 ) -> Callable[[], None]:
     """A widget's callback: what is none of its options is refused, or taken for typed where that is possible."""
@@ -135,16 +135,16 @@ def hear(
         elif typed is not None and isinstance(chosen, str):
             typed(chosen)
 
-    return telling(key, answer, lambda: told(key, options))
+    return on_change(key, answer, lambda: widget_value(key, options))
 
 
-def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
+def on_change(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
     """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
     another value, which another click, or a part that it stands outside of, takes along (Streamlit 1.67).
     """
 
     def answer() -> None:
-        value, words = read() if read else st.session_state[key], session.words_of(key)
+        value, words = read() if read else st.session_state[key], session.option_words(key)
         parts = getattr(get_script_run_ctx(), "fragment_ids_this_run", None) or [ThreadState.get().fragment_id]
         if ThreadState.get().fragment_id in parts and (_heard(words.run) or value not in words.before):
             then(value)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ui.state import url_state
-from ui.state.url_parsing import Unreadable, read, whole
+from ui.state.url_parsing import UrlUnreadable, read, whole
 from ui.state.url_values import Setting, State, address_of, default_of, fields, setting_of, type_of, write
 from ui.wording import url_warnings
 from ui.wording.sentences import sentence
@@ -39,7 +39,7 @@ def held(kind: type[S], **usual: Any) -> tuple[S, dict[str, str]]:
     for name in fields(kind):
         try:
             values[name] = _held(kind, name, usual)
-        except Unreadable as error:
+        except UrlUnreadable as error:
             problems[name] = sentence(error)
             _forget(kind, name)
             values[name] = error.rest or usual.get(name, default_of(kind, name))

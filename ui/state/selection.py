@@ -24,7 +24,7 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class Selection:
     """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the text's own; None: no token."""
 
     SCOPE: ClassVar[str] = ""
@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ModelOptions:
     """What every page reads besides the text: generated tokens after it, its chat template, and edits of the model."""
 
     SCOPE: ClassVar[str] = ""

@@ -25,7 +25,7 @@ from ui.state import known_tokenizers, session_sound, text_in_url, url_state
 from ui.state.old_urls import renamed
 from ui.state.page_state import address_of, change, default_of, fields
 from ui.state.page_state import held as held_of
-from ui.state.selection import Beside, Place
+from ui.state.selection import ModelOptions, Selection
 from ui.state.url_state import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.state.url_values import write
 from ui.wording.i18n import KEY, _, language
@@ -67,7 +67,7 @@ class Words:
 def begin() -> bool:
     """Read the address at the first run, when its reader went back or forward, or to another step: whether it did."""
     led = url_state.led()
-    if _ID in st.session_state and not moved() and not led:
+    if _ID in st.session_state and not is_history_navigation() and not led:
         return False
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
     go_to(st.query_params.to_dict())
@@ -82,7 +82,11 @@ def go_to(parts: Mapping[str, str]) -> None:
     first = TEXT not in st.session_state and not given.keys() - _BARE
     held = st.session_state.get(TEXT, DEFAULT_TEXT)
     stays = DEFAULT_TEXT if text_in_url.parts_of(held) else held  # no address holds a longer one
-    usual = {address_of(kind, name): write(default_of(kind, name)) for kind in (Place, Beside) for name in fields(kind)}
+    usual = {
+        address_of(kind, name): write(default_of(kind, name))
+        for kind in (Selection, ModelOptions)
+        for name in fields(kind)
+    }
     st.session_state[_PICKED] = False
     apart = (MODEL, *text_in_url.NAMES)
     url_state.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
@@ -104,15 +108,15 @@ def begin_on(page: str) -> None:
         st.session_state[TEXT] = slots()["gone_to"] = first_text(page, language())
 
 
-def moved() -> bool:
+def is_history_navigation() -> bool:
     """Whether Back or Forward of the browser asked for this run: its address is the one gone to (Streamlit 1.67)."""
     return getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", False)
 
 
 def take_problems() -> dict[str, str]:
     """Why parts of the address could not be read, by name; told once."""
-    place()
-    beside()
+    selection()
+    model_options()
     problems, st.session_state[_PROBLEMS] = st.session_state[_PROBLEMS], {}
     return problems
 
@@ -123,13 +127,13 @@ def _held(kind: type[Any]) -> Any:
     return value
 
 
-def place() -> Place:
-    return _held(Place)
+def selection() -> Selection:
+    return _held(Selection)
 
 
-def beside() -> Beside:
+def model_options() -> ModelOptions:
     """What every page reads besides the text itself."""
-    return _held(Beside)
+    return _held(ModelOptions)
 
 
 def move(**changes: Any) -> None:
@@ -137,14 +141,14 @@ def move(**changes: Any) -> None:
     picked = bool(changes.pop("picked", False))
     if picked or not changes.keys().isdisjoint(("layer", "head")):
         st.session_state[_PICKED] = picked
-    change(Place, **changes)
+    change(Selection, **changes)
 
 
 def set_text(value: str) -> None:
     """Read another text: positions of the old one mean nothing in it, nor does what was written of it."""
     if value != text():
         st.session_state[TEXT] = value
-        change(Beside, continuation=(), target="")
+        change(ModelOptions, continuation=(), target="")
         move(query=-1, key=None, window=None)
         if st.session_state[_PICKED]:
             move(layer=None, head=None)
@@ -154,8 +158,8 @@ def open_example(value: str) -> None:
     """Read the text of an example as a first visit does: on its own head, with nothing that would hide its story."""
     st.session_state[_PICKED] = False
     set_text(value)
-    change(Place, **asdict(Place()))
-    change(Beside, continuation=(), target="", chat=False, attention="cross", keys="tokens")
+    change(Selection, **asdict(Selection()))
+    change(ModelOptions, continuation=(), target="", chat=False, attention="cross", keys="tokens")
     for name in HIDES_STORY:
         url_state.choose(name, "", "")
 
@@ -167,8 +171,8 @@ def set_model(value: str) -> None:
     if value != model():
         st.session_state[TEXT] = suited(text(), model(), value, language())
         st.session_state[MODEL], st.session_state[_PICKED] = value, False
-        change(Beside, source_language="", target_language="")  # another tokenizer has others
-        for kind in (Place, Beside):
+        change(ModelOptions, source_language="", target_language="")  # another tokenizer has others
+        for kind in (Selection, ModelOptions):
             change(kind, **asdict(kind()))
 
 
@@ -179,28 +183,28 @@ def fetch_model(name: str) -> None:
 
 def continuation() -> tuple[int, ...]:
     """Ids of generated tokens after the text's own that every page looks at as part of it."""
-    return beside().continuation
+    return model_options().continuation
 
 
 def continue_with(ids: tuple[int, ...]) -> None:
     """Look at the text with these tokens after it; its positions are looked at anew."""
-    change(Beside, continuation=ids)
+    change(ModelOptions, continuation=ids)
     move(query=-1, key=None, window=None)
 
 
 def chat() -> bool:
     """Whether the text is read as the user's turn in the model's own chat template."""
-    return beside().chat
+    return model_options().chat
 
 
-def carried() -> str:
+def edits_on_all_pages() -> str:
     """The edits, as the address holds them, that every page's model is changed by; nothing for none."""
-    return (url_state.written(EDITS) or "") if beside().everywhere else ""
+    return (url_state.written(EDITS) or "") if model_options().everywhere else ""
 
 
-def carry(on: bool) -> None:
+def apply_to_all_pages(on: bool) -> None:
     """Have every page look at the model as it is changed by the edits of the list, or at the model itself."""
-    change(Beside, everywhere=on)
+    change(ModelOptions, everywhere=on)
 
 
 def to_set() -> dict[str, bool]:
@@ -208,7 +212,7 @@ def to_set() -> dict[str, bool]:
     return st.session_state.setdefault(_SET, {})
 
 
-def words_of(widget: str) -> Words:
+def option_words(widget: str) -> Words:
     """The words of a widget's options, by the widget's key."""
     return st.session_state.setdefault(_WORDS, {}).setdefault(widget, Words())
 
@@ -257,10 +261,15 @@ def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[Mode
     Of one with an adapter, with it or without, as it is chosen for every page.
     """
     chosen: set[str] = st.session_state.get(_CHOSEN, set())
-    on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in chosen, "agreed": chosen}
+    on: Any = {
+        "device": model_options().device,
+        "dtype": model_options().dtype,
+        "ask_hub": name in chosen,
+        "agreed": chosen,
+    }
     loaded = model_cache().runner(name, say, show, **on)
     st.session_state.setdefault(_ADAPTERS, {})[name] = loaded.info.adapter
-    wanted = loaded if beside().adapter or loaded.base is None else loaded.base
+    wanted = loaded if model_options().adapter or loaded.base is None else loaded.base
     return known_tokenizers.noted(name, session_sound.noted(name, wanted))
 
 
@@ -275,10 +284,10 @@ def capture(
     """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    target = None if runner.info.classes else beside().target or None  # a classifier writes nothing
-    two: Any = {"attention": beside().attention, "target": target} if runner.info.attentions else {}
+    target = None if runner.info.classes else model_options().target or None  # a classifier writes nothing
+    two: Any = {"attention": model_options().attention, "target": target} if runner.info.attentions else {}
     if two and runner.info.tokenizer.languages:
-        held = beside()
+        held = model_options()
         two |= {"source_language": held.source_language or None, "target_language": held.target_language or None}
     read: Any = {"sound": session_sound.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
     request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)

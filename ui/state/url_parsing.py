@@ -17,7 +17,7 @@ NO_NUMBER = N_("“{value}” is not a number for {what}.")
 NOT_WHOLE = N_("“{value}” is not a whole number for {what}.")
 
 
-class Unreadable(ValueError):
+class UrlUnreadable(ValueError):
     """Why a part of an address is no value of its field, told as a RunnerError is; ``rest`` is what of it is one."""
 
     def __init__(self, message: str, *, hint: str = "", rest: Any = None, **values: Any) -> None:
@@ -50,9 +50,9 @@ def whole(text: str, about: Setting, what: str = "") -> int:
     what = what or about.label
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
-        raise Unreadable(NOT_WHOLE if math.isfinite(_number(text)) else NO_NUMBER, value=short(text), what=what)
+        raise UrlUnreadable(NOT_WHOLE if math.isfinite(_number(text)) else NO_NUMBER, value=short(text), what=what)
     if len(digits) > about.digits:
-        raise Unreadable(N_("“{value}” is too large a number for {what}."), value=short(text), what=what)
+        raise UrlUnreadable(N_("“{value}” is too large a number for {what}."), value=short(text), what=what)
     return int(_bounded(int(text), about, what))
 
 
@@ -63,13 +63,15 @@ def short(text: str) -> str:
 
 def _listed(text: str, options: tuple[str, ...], about: Setting) -> str:
     if text not in options:
-        raise Unreadable(NO_CHOICE, value=short(text), what=about.label)
+        raise UrlUnreadable(NO_CHOICE, value=short(text), what=about.label)
     return text
 
 
 def _text(text: str, about: Setting) -> str:
     if len(text) > about.longest:
-        raise Unreadable(N_("The {what} has more than {most} characters."), what=about.label, most=str(about.longest))
+        raise UrlUnreadable(
+            N_("The {what} has more than {most} characters."), what=about.label, most=str(about.longest)
+        )
     return text
 
 
@@ -84,16 +86,16 @@ def _number(text: str) -> float:
 def _real(text: str, about: Setting) -> float:
     value = _number(text)
     if not math.isfinite(value):
-        raise Unreadable(NO_NUMBER, value=short(text), what=about.label)
+        raise UrlUnreadable(NO_NUMBER, value=short(text), what=about.label)
     return _bounded(value, about, about.label)
 
 
 def _bounded(value: float, about: Setting, what: str) -> float:
     told = {"what": what, "value": str(value)}
     if value < about.least:
-        raise Unreadable(N_("The {what} is {value}; it must be at least {least}."), **told, least=str(about.least))
+        raise UrlUnreadable(N_("The {what} is {value}; it must be at least {least}."), **told, least=str(about.least))
     if value > about.most:
-        raise Unreadable(N_("The {what} is {value}; it may be at most {most}."), **told, most=str(about.most))
+        raise UrlUnreadable(N_("The {what} is {value}; it may be at most {most}."), **told, most=str(about.most))
     return value
 
 
@@ -102,14 +104,14 @@ def _edits(text: str) -> tuple[Any, ...]:
 
     edits, problem = readable(text)
     if problem is not None:
-        raise Unreadable(problem.message, hint=problem.hint, rest=edits, **problem.values)
+        raise UrlUnreadable(problem.message, hint=problem.hint, rest=edits, **problem.values)
     return edits
 
 
 def _named(text: str, wanted: Any, about: Setting) -> Any:
     parts = text.split("-")
     if len(parts) != len(wanted._fields) or not all(part.isascii() and part.isdigit() for part in parts):
-        raise Unreadable(NO_NUMBER, value=short(text), what=about.label)
+        raise UrlUnreadable(NO_NUMBER, value=short(text), what=about.label)
     return wanted(*(whole(part, about) for part in parts))
 
 
@@ -119,12 +121,12 @@ def _several(text: str, inner: Any, about: Setting) -> tuple[Any, ...]:
     pairs = typing.get_origin(inner) is tuple
     parts = text.split("-" if pairs else ".")
     if len(parts) > MOST_ITEMS:
-        raise Unreadable(N_("The {what} are more than {most}."), what=about.label, most=str(MOST_ITEMS))
+        raise UrlUnreadable(N_("The {what} are more than {most}."), what=about.label, most=str(MOST_ITEMS))
     if inner is str:
         return tuple(_listed(part, tuple(about.options() if about.options else parts), about) for part in parts)
     if not pairs:
         return tuple(whole(part, about) for part in parts)
     found = tuple(tuple(whole(one, about) for one in part.split(".")) for part in parts)
     if {len(one) for one in found} != {len(typing.get_args(inner))}:
-        raise Unreadable(NO_NUMBER, value=short(text), what=about.label)
+        raise UrlUnreadable(NO_NUMBER, value=short(text), what=about.label)
     return found

@@ -11,10 +11,10 @@ from viz.share_text import share_digits
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner.errors import UserFacingError
-    from ui.state.url_parsing import Unreadable
+    from ui.state.url_parsing import UrlUnreadable
 
 
-def sentence(error: UserFacingError | Unreadable) -> str:
+def sentence(error: UserFacingError | UrlUnreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return without_paths(joined(_(error.message), _(error.hint)).format(**values))

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
-from ui.state.inputs import ECHO, telling
+from ui.state.inputs import ECHO, on_change
 from ui.state.url_state import DEFAULT_TEXT
 
 
@@ -22,7 +22,7 @@ def script() -> None:
 
     from pages.masks.pick_several import pick_several
     from ui.state import controls, page_state, session, url_state
-    from ui.state.inputs import echo, pick_one
+    from ui.state.inputs import draw_run_number, pick_one
     from ui.wording.i18n import language
 
     @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def script() -> None:
     heard = st.session_state.setdefault("heard", [])
     pick_one("Number", "number", names, 2, heard.append, typed=lambda text: heard.append(f"typed {text}"))
     url_state.write()
-    echo()
+    draw_run_number()
 
 
 ELSEWHERE = {
@@ -176,7 +176,7 @@ def test_while_a_part_runs_alone_only_what_stands_in_it_was_chosen_in(monkeypatc
     monkeypatch.setattr("ui.state.inputs._heard", lambda _run: True)
     chosen: list[int] = []
     ThreadState.initialize(fragment_id=stands_in)
-    telling("a widget", chosen.append, lambda: 7)()
+    on_change("a widget", chosen.append, lambda: 7)()
     assert chosen == [7] * heard
 
 
@@ -227,7 +227,7 @@ def test_a_value_is_set_once_and_what_the_reader_sets_is_not():
 
 def test_who_goes_back_has_every_value_set_for_the_run_before_may_not_have_been_drawn(monkeypatch):
     app = opened(shape="scores")
-    monkeypatch.setattr("ui.state.session.moved", lambda: True)
+    monkeypatch.setattr("ui.state.session.is_history_navigation", lambda: True)
     app.query_params["shape"] = "scores"
     assert set_widgets(app.run()) == [*WIDGETS]
 

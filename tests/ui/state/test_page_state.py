@@ -13,7 +13,7 @@ from ui.shared import sampling_settings
 from ui.state import edit_list, page_state, session
 from ui.state.old_urls import PARTS, STARTS, VARIANTS, renamed
 from ui.state.page_state import setting
-from ui.state.url_parsing import Unreadable, read
+from ui.state.url_parsing import UrlUnreadable, read
 from ui.state.url_values import EMPTY, NONE, write
 from ui.wording import i18n
 
@@ -99,7 +99,7 @@ def test_what_is_written_is_read_back(name, value, text):
     ],
 )
 def test_what_cannot_be_is_one_sentence(name, text, words):
-    with pytest.raises(Unreadable, match=".") as told:
+    with pytest.raises(UrlUnreadable, match=".") as told:
         read(Kinds, name, text)
     assert words in str(told.value)
     assert len(str(told.value)) < 120

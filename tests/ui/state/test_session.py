@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.examples import EXAMPLES
 from analysis.long_text import chapter
 from ui.state import text_in_url
-from ui.state.selection import Place, Window
+from ui.state.selection import Selection, Window
 from ui.state.session import DEFAULT_TEXT, UNREADABLE_TEXT
 
 
@@ -36,7 +36,7 @@ def open_and_mirror() -> None:
     session.begin()
     st.session_state["told"] = session.take_problems()
     st.session_state["told again"] = session.take_problems()
-    st.session_state["place"] = session.place()
+    st.session_state["place"] = session.selection()
     url_state.write()
 
 
@@ -91,7 +91,7 @@ def test_an_address_gives_two_sessions_the_same_place_but_not_the_same_name(addr
 def test_every_part_of_an_address_is_read():
     app = run(open_and_mirror, {"model": " m ", "text": "t", "layer": "1", "head": "2", "query": "3", "key": "4",
                                 "window": "5-6-7-8", "metric": "entropy"})  # fmt: skip
-    assert app.session_state["place"] == Place(1, 2, 3, 4, Window(5, 6, 7, 8))
+    assert app.session_state["place"] == Selection(1, 2, 3, 4, Window(5, 6, 7, 8))
     assert (app.session_state["model"], app.session_state["text"]) == ("m", "t")
     assert app.session_state["parts"]["heads.metric"] == "entropy"
 
@@ -153,13 +153,13 @@ def test_what_is_not_a_number_is_reported_once_and_read_as_not_given(name, value
     assert value[:40] in app.session_state["told"][name]
     assert app.session_state["told again"] == {}
     assert app.query_params == {}
-    assert app.session_state["place"] == Place()
+    assert app.session_state["place"] == Selection()
 
 
 @pytest.mark.parametrize("window", ["1-2-3", "1-2-3-4-5", "a-b-c-d", "1-2-3-x", "-1--2-3-4", "-", "1"])
 def test_a_window_that_is_not_four_numbers_is_reported_once_and_is_the_whole_text(window):
     app = run(open_and_mirror, {"window": window})
-    assert app.session_state["place"] == Place()
+    assert app.session_state["place"] == Selection()
     assert list(app.session_state["told"]) == ["window"]
 
 
@@ -218,10 +218,10 @@ def test_the_same_text_again_forgets_nothing():
 
         session.begin()
         session.set_text("one")
-        st.session_state["place"] = session.place()
+        st.session_state["place"] = session.selection()
 
     app = run(script, {"text": "one", "query": "2", "key": "1"})
-    assert app.session_state["place"] == Place(query=2, key=1)
+    assert app.session_state["place"] == Selection(query=2, key=1)
 
 
 def test_another_model_forgets_the_place_and_keeps_text_and_choices():
@@ -244,10 +244,10 @@ def test_moving_changes_only_what_is_named():
 
         session.begin()
         session.move(head=5, query=None)
-        st.session_state["place"] = session.place()
+        st.session_state["place"] = session.selection()
 
     app = run(script, {"layer": "3", "head": "1", "query": "2", "key": "4"})
-    assert app.session_state["place"] == Place(3, 5, None, 4)
+    assert app.session_state["place"] == Selection(3, 5, None, 4)
 
 
 def test_a_choice_back_at_its_default_leaves_the_address():
@@ -285,18 +285,18 @@ def go_back() -> None:
     url_state.choose("shape", "scores", "weights")
     session.move(layer=3)
     st.query_params.from_dict({"layer": "1", "head": "2"})
-    moved, session.moved = session.moved, lambda: True
+    moved, session.is_history_navigation = session.is_history_navigation, lambda: True
     try:
         session.begin()
     finally:
-        session.moved = moved
-    st.session_state["place"] = session.place()
+        session.is_history_navigation = moved
+    st.session_state["place"] = session.selection()
     st.session_state["the same session"] = st.session_state["session_id"] == known["session_id"]
 
 
 def test_who_goes_back_looks_where_the_address_says():
     state = run(go_back, {"typed": "another text"}).session_state
-    assert state["place"] == Place(layer=1, head=2)
+    assert state["place"] == Selection(layer=1, head=2)
     assert (state["text"], state["parts"]) == (DEFAULT_TEXT, {"layer": "1", "head": "2"})
     assert state["the same session"]
 

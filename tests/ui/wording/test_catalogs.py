@@ -21,7 +21,7 @@ from attention.metrics import METRICS
 from model_runner.errors import PLACES, Cancelled, RunnerError, UserFacingError
 from pages.entries import ENTRIES
 from ui.state import page_state
-from ui.state.selection import Beside, Place
+from ui.state.selection import ModelOptions, Selection
 from ui.wording.i18n import LANGUAGES, LOCALES, catalog
 from ui.wording.loading_stages import STAGES
 
@@ -168,7 +168,11 @@ def test_every_text_kept_in_a_table_is_marked():
     tables = [
         *PLACES,
         *STAGES.values(),
-        *(page_state.setting_of(kind, name).label for kind in (Place, Beside) for name in page_state.fields(kind)),
+        *(
+            page_state.setting_of(kind, name).label
+            for kind in (Selection, ModelOptions)
+            for name in page_state.fields(kind)
+        ),
         *(text for metric in METRICS for text in (metric.label, metric.definition)),
         *(text for entry in ENTRIES for text in (entry.section, entry.name, entry.title, entry.subtitle)),
     ]

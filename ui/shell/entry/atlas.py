@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.entries import ENTRIES
-from pages.guests import guest_of
+from pages.extras import extras_of
 from ui.shell.frame import navigation, run_framed
 from visitors.entrance import admitted
 from visitors.sign_in import may_teach, show_foot
@@ -11,5 +11,5 @@ from visitors.sign_in import may_teach, show_foot
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
 page = navigation(ENTRIES)
 if admitted():
-    run_framed(page, ENTRIES, guest_of(page.url_path, may_teach))
+    run_framed(page, ENTRIES, extras_of(page.url_path, may_teach))
     show_foot()

@@ -31,14 +31,14 @@ from model_runner.preview import ModelPreview
 from model_runner.questions import WhichHeads
 from model_runner.request import CaptureRequest, GenerateRequest
 from tests.model_runner.folders import change_config, refused, save, touch_nothing
-from ui.state.selection import Beside
+from ui.state.selection import ModelOptions
 from ui.state.url_values import options_of
 
 TEXT = "The dog chased the squirrel because it"
 
 
 def test_what_is_offered_is_what_is_loaded() -> None:
-    assert set(options_of(Beside, "dtype")) == set(typing.get_args(Dtype))
+    assert set(options_of(ModelOptions, "dtype")) == set(typing.get_args(Dtype))
     assert QUANTIZING == PACKAGES
 
 

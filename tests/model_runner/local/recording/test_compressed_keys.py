@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import DeepseekV4Config, DeepseekV4ForCausalLM
 
 from analysis.chosen_keys import index_row
-from analysis.joined import as_drawn, first_query
+from analysis.joined import as_square, first_query
 from analysis.sinks import REST_IN, n_elsewhere, sink_words
 from model_runner import Capture, CaptureRequest, GenerateRequest, wire
 from model_runner.block_questions import WhatItIsMadeOf
@@ -135,7 +135,7 @@ def test_what_the_indexer_scored_decides_what_is_read():
     assert set(row.scores.argsort()[-TOP_K:]) == set(row.chosen.nonzero()[0])
     assert len(row.keys) == len(capture().tokens) // 4
     assert 0 < row.missed < 1
-    drawn = as_drawn(compressed())
+    drawn = as_square(compressed())
     below = index_row(drawn, SPARSE, 0, last + first_query(drawn))
     assert (below.keys, below.scores.tolist(), below.missed) == (
         row.keys,
@@ -205,7 +205,7 @@ def test_what_can_be_edited_of_both_kinds_is_and_a_temperature_is_refused():
 
 
 def test_pictures_say_where_the_rest_of_a_row_is():
-    last, drawn = len(capture().tokens) - 1, as_drawn(compressed())
+    last, drawn = len(capture().tokens) - 1, as_square(compressed())
     said = [sink_words(one, HEAVY, 0, "deepseek_v4") for one in (capture(), compressed(), drawn)]
     assert said == [REST_IN[COMPRESSED], REST_IN[TOKENS], REST_IN[TOKENS]]
     assert n_elsewhere(capture(), HEAVY, last) == (last + 1) // 16

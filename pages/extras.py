@@ -17,17 +17,17 @@ from pages.lessons.record import show_record
 from pages.lessons.sidebar import show_lessons
 from pages.lessons.way import translated
 from pages.listening.box import show_sound
-from ui.shell.frame import Entry, Guest, show_glossary
+from ui.shell.frame import Entry, PageExtras, show_glossary
 from ui.state import session
 
 if TYPE_CHECKING:
     from classroom.poll import Question
 
 
-def guest_of(page: str, may_teach: Callable[[], bool]) -> Guest:
+def extras_of(page: str, may_teach: Callable[[], bool]) -> PageExtras:
     """What stands beside the page at this address; ``may_teach``: whether its reader may open a room."""
     here = next(entry for entry in ENTRIES if entry.address == page)
-    return Guest(
+    return PageExtras(
         beside=lambda: _show_guests(here, may_teach()),
         around=_run_page,
         sound=show_sound,

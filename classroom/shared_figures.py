@@ -32,7 +32,7 @@ class _Figure:
     parts: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
 
 
-class Board:
+class SharedFigures:
     """Safe to use from several threads."""
 
     def __init__(self) -> None:
