@@ -25,8 +25,8 @@ from analysis.long_map import Tiling
 from benchmarks._llama import D_MODEL, N_HEADS, VOCAB, text, word_tokenizer
 from benchmarks._panning import painted
 from benchmarks._table import Target, machine, print_table
-from jobs.map_desk import MapDesk
-from jobs.open_map import OpenMap
+from jobs.tile_server import TileServer
+from jobs.tile_tickets import TileTickets
 from model_runner import CaptureRequest
 from model_runner.local.runner import LocalRunner
 
@@ -84,8 +84,8 @@ def measure(tokens: int, layers: int) -> None:
     began = time.perf_counter()
     capture = runner.capture(CaptureRequest(text=text(tokens)))
     step("the forward, recorded", began)
-    desk = MapDesk()
-    opened = OpenMap(capture, desk=desk)
+    desk = TileTickets()
+    opened = TileServer(capture, desk=desk)
     opened.show(0)
     began = time.perf_counter()
     desk.answer(opened.ticket, "tile/0/0/0/0/0")

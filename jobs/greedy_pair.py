@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import CaptureRequest, Runner
 from model_runner.questions import NextLogits
 
 TOKENS = 8
 
 
-class GreedyPair(Pull[int]):
+class GreedyPair(IncrementalTask[int]):
     """Items are token ids, the first request's and the second's in turn."""
 
     def __init__(self, runner: Runner, before: CaptureRequest, after: CaptureRequest, count: int, name: str) -> None:

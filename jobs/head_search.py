@@ -6,7 +6,7 @@ from typing import Any
 from weakref import ref
 
 from analysis.head_effects import LayerEffects, layer_effects
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.job import Job
 from model_runner.questions import WhichHeads
@@ -25,9 +25,9 @@ class Search:
         self._name = name
         self._known: dict[Key, list[LayerEffects]] = {}
         self._key: tuple[ref[Runner], Key] | None = None  # of the pull; weak: a search keeps no model in memory
-        self._pull: Pull[LayerEffects] | None = None
+        self._pull: IncrementalTask[LayerEffects] | None = None
 
-    def aim(self, runner: Runner, capture: Capture, target: int) -> Pull[LayerEffects]:
+    def aim(self, runner: Runner, capture: Capture, target: int) -> IncrementalTask[LayerEffects]:
         """The layers of this text and target: those known already, and the others from now on."""
         known = capture.request, target
         key = ref(runner), known
@@ -45,7 +45,9 @@ class Search:
         if self._pull is not None:
             self._pull.close()
 
-    def _begin(self, runner: Runner, capture: Capture, target: int, done: list[LayerEffects]) -> Pull[LayerEffects]:
+    def _begin(
+        self, runner: Runner, capture: Capture, target: int, done: list[LayerEffects]
+    ) -> IncrementalTask[LayerEffects]:
         layers = layers_of(capture)
 
         def submit(index: int) -> Job[Any] | None:
@@ -53,7 +55,9 @@ class Search:
                 return None
             return runner.submit(WhichHeads(capture.request, layers[index], target), session=self._name)
 
-        pull = Pull[LayerEffects](submit, lambda _, answers: layer_effects(answers), running=len(done) < len(layers))
+        pull = IncrementalTask[LayerEffects](
+            submit, lambda _, answers: layer_effects(answers), running=len(done) < len(layers)
+        )
         pull.items = done  # the same list: what is added to it stays known
         return pull
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from analysis.joined import same_tokens
 from analysis.kv_drop import Moved, Trial, edits_of, kl_of_rows, trials
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, Runner
 from model_runner.job import Job
 from model_runner.questions import NextLogits
 
 
-class Curve(Pull[Moved]):
+class Curve(IncrementalTask[Moved]):
     """The move for int8, and for every window without sinks and with them."""
 
     def __init__(self, runner: Runner, capture: Capture, sinks: int, name: str) -> None:

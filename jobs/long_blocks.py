@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.long_blocks import Block, Rows, block, blocks_of
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture
 
 
@@ -27,7 +27,7 @@ class _Now:
         """Nothing goes on between two looks."""
 
 
-class LongBlocks(Pull[Block]):
+class LongBlocks(IncrementalTask[Block]):
     """A block for some rows of a layer, layer after layer."""
 
     def __init__(self, capture: Capture) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.mask_effect import perplexity
 from analysis.mask_sweep import SWEPT, Values, matched, sizes
 from attention.patterns import BY_NAME, full_cells
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import Masked
 from model_runner.job import Job
@@ -42,7 +42,7 @@ def trials_of(n_tokens: int) -> tuple[Trial, ...]:
     )
 
 
-class Sweep(Pull[Point]):
+class Sweep(IncrementalTask[Point]):
     """A point for every trial."""
 
     def __init__(self, runner: Runner, request: CaptureRequest, n_tokens: int, name: str) -> None:

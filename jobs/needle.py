@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.needle import DEPTHS, Needle, Retrieval, Trial, hidden, retrieval, strongest_heads
-from jobs.pull import Pull, T
+from jobs.incremental_task import IncrementalTask, T
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import ScaledHead
 from model_runner.errors import N_, EditNotPossible, SequenceTooLong, UserFacingError
@@ -42,7 +42,7 @@ def steps() -> tuple[Step, ...]:
     return (*(Step(depth) for depth in DEPTHS), *ablated)
 
 
-class Hidden(Pull[T]):
+class Hidden(IncrementalTask[T]):
     """Of texts in which something is hidden: one that is too long is no text of the reader's, who cannot shorten it."""
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.patching import PatchMap, patch_map
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.job import Job
 from model_runner.questions import PatchHeads, PatchStream
@@ -76,7 +76,7 @@ class Setting:
         return patch_map(rows, self.n_rows, self.plain, self.other, self.tokens)
 
 
-Rows = Pull[np.ndarray]
+Rows = IncrementalTask[np.ndarray]
 
 
 def rows_of(runner: Runner, setting: Setting, name: str) -> Rows:
@@ -87,4 +87,4 @@ def rows_of(runner: Runner, setting: Setting, name: str) -> Rows:
             return None
         return runner.submit(setting.question(setting.order[index]), session=name)
 
-    return Pull(submit, lambda _index, found: found.double().cpu().numpy(), running=True)
+    return IncrementalTask(submit, lambda _index, found: found.double().cpu().numpy(), running=True)

@@ -8,7 +8,7 @@ from weakref import ref
 from analysis.joined import decoder_side
 from analysis.kv_drop import first_difference
 from analysis.kv_work import AttentionWork, attention_work
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, Runner
 from model_runner.errors import Cancelled
 from model_runner.growing import new_run
@@ -29,7 +29,7 @@ def begins_with(capture: Capture) -> int:
     return len(decoder_side(capture).tokens)
 
 
-class RaceRun(Pull[RaceStep]):
+class RaceRun(IncrementalTask[RaceStep]):
     """A race under way, and the multiply-adds of its steps by formula."""
 
     def __init__(self, runner: Runner, capture: Capture, length: int, name: str) -> None:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from analysis.joined import apart, same_tokens
 from analysis.patching import exchanges, same_text
-from jobs.waiting import waited
+from jobs.waiting import await_job
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import RunnerError
 
@@ -80,4 +80,4 @@ def read(runner: Runner, capture: Capture, text: str, name: str, say: Say) -> Ca
 
 def asked(runner: Runner, request: CaptureRequest, name: str, say: Say) -> Capture:
     """The capture of a request, waited for; ``say`` is called ten times a second. Raises RunnerError."""
-    return waited(runner.submit(request, session=name), say)
+    return await_job(runner.submit(request, session=name), say)

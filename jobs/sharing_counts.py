@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.comparison import output_change
 from analysis.mask_effect import looks_ahead, perplexity
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, Runner
 from model_runner.edits import SharedKeys
 from model_runner.errors import NoLogits
@@ -25,7 +25,7 @@ class Point:
     perplexity: float
 
 
-class Counts(Pull[Point]):
+class Counts(IncrementalTask[Point]):
     """A point for every number of key/value heads, most heads first."""
 
     def __init__(

@@ -15,7 +15,7 @@ PATIENCE = 0.1  # seconds between two looks
 SOON = 0.4  # seconds in which nobody asks what goes on; a browser would draw the page once more to say it
 
 
-def waited(job: Job[T], say: Callable[[], object], look: Callable[[], object] | None = None) -> T:
+def await_job(job: Job[T], say: Callable[[], object], look: Callable[[], object] | None = None) -> T:
     """The answer; until it is there ``say`` is called ten times a second. Who leaves cancels. Raises RunnerError.
 
     With ``look``, that is called in the place of ``say`` at first: it notices who leaves, and says nothing.

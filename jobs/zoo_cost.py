@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 
 from analysis.zoo_cost import Attention, Measured, measure
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner.errors import Cancelled
 
 SHORTEST, LONGEST = 128, 2**20  # tokens; each length is twice the one before
@@ -49,7 +49,7 @@ class Measurement:
         self._future.cancel()
 
 
-class CostRun(Pull[Measured]):
+class CostRun(IncrementalTask[Measured]):
     """All of ``ways`` (name → what is measured, and whether it is causal), length after length, side by side."""
 
     def __init__(self, ways: dict[str, tuple[Attention, bool]], d_head: int) -> None:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jobs.map_desk import DESK
+from jobs.tile_tickets import TICKETS
 
 THREADS = ThreadPoolExecutor(4, thread_name_prefix="maps")
 
@@ -23,7 +23,7 @@ async def maps(request: Request) -> Response:
     phone = "/join/" in request.url.path
 
     def answer() -> tuple[int, bytes]:
-        status, body = DESK.answer(ticket, place)
+        status, body = TICKETS.answer(ticket, place)
         return status, gzip.compress(body, 1) if phone else body
 
     status, body = await asyncio.get_running_loop().run_in_executor(THREADS, answer)

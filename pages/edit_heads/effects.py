@@ -18,7 +18,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from analysis.predictions import of_next_token
 from jobs.head_search import Search, layers_of
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from model_runner.errors import NoLogits
 from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.tokens import class_of, show_tokens, token_of
@@ -163,7 +163,7 @@ def meaning_of(opened: PageContext, answer: Answer) -> str:
     return _(answer.score_meaning) if number_alone else _(answer.class_meaning)
 
 
-def _effects(opened: PageContext, target: int, layers: Pull[LayerEffects]) -> Effects:
+def _effects(opened: PageContext, target: int, layers: IncrementalTask[LayerEffects]) -> Effects:
     """As far as the layers are there."""
     capture = opened.capture
     found = head_effects(layers.items, capture.n_layers, capture.n_heads)
@@ -193,7 +193,7 @@ def _explain() -> None:
     )  # fmt: skip  # one sentence a paragraph
 
 
-def _show(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> None:
+def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEffects]) -> None:
     """What is there so far."""
     for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
         with column:
@@ -244,7 +244,7 @@ def _open(place: list[int] | None) -> None:
 # -- below them -------------------------------------------------------------------------------------------------------
 
 
-def _show_ranking(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> None:
+def _show_ranking(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEffects]) -> None:
     """The heads that matter most when ablated, with their place in each answer; until all are there, the progress."""
     if not effects.done:
         words = _("{done} of {total} layers, every head ablated once")
@@ -300,7 +300,7 @@ def signed(value: float, with_sign: bool = True) -> str:
     return "–" if np.isnan(value) else text.rstrip(".").replace("-", "−")
 
 
-def _show_problems(layers: Pull[LayerEffects]) -> None:
+def _show_problems(layers: IncrementalTask[LayerEffects]) -> None:
     """Each answer that this model does not give, once."""
     for words in dict.fromkeys(sentence(error) for done in layers.items for error in done.problems):
         st.info(plain(words))

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.cache_growth import CacheGrowth, growth_of
-from jobs.film import Film
-from jobs.waiting import waited
+from jobs.generation_tree import GenerationTree
+from jobs.waiting import await_job
 from model_runner import RunnerError
 from model_runner.kv import CachedLayer
 from model_runner.questions import CacheLayers
 from ui.shared import cached
 
 
-def cache_growth(film: Film) -> CacheGrowth | None:
+def cache_growth(film: GenerationTree) -> CacheGrowth | None:
     """None where transformers keeps no such cache of this model."""
     return cached.made(repr(film.prompt.request), lambda: _asked(film))
 
 
-def _asked(film: Film) -> CacheGrowth | None:
+def _asked(film: GenerationTree) -> CacheGrowth | None:
     request = film.prompt.request
 
     def layers(attention: str | None) -> tuple[CachedLayer, ...]:
-        return waited(film.runner.submit(CacheLayers(replace(request, attention=attention))), lambda: None)
+        return await_job(film.runner.submit(CacheLayers(replace(request, attention=attention))), lambda: None)
 
     try:
         if request.attention is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.film import attention_rows
-from jobs.film import Film
+from jobs.generation_tree import GenerationTree
 from model_runner.python_lines import imports_of, runner_line, sound_import, sound_line
 from pages.film.tables import position_in_view, tables_of
 from pages.film.views import film_labels, film_payload, frames_of
@@ -18,7 +18,7 @@ from viz.export import standalone_html
 from viz.token_text import shortened
 
 
-def film_view(opened: PageContext, film: Film, *, every_head: bool) -> ExportBundle:
+def film_view(opened: PageContext, film: GenerationTree, *, every_head: bool) -> ExportBundle:
     """The open way as far as it was generated, as data."""
     texts = film_labels(film)
 
@@ -39,17 +39,17 @@ def film_view(opened: PageContext, film: Film, *, every_head: bool) -> ExportBun
     )
 
 
-def _words(film: Film) -> str:
+def _words(film: GenerationTree) -> str:
     return "".join(token.text for token in film.prompt.tokens if not token.special).replace("·", " ").strip()
 
 
-def _what(film: Film) -> str:
+def _what(film: GenerationTree) -> str:
     take = film.take
     forced = f", forced {dict(take.forced)}" if take.forced else ""
     return f"{len(take.ids)} generated tokens, {take.sampling}{forced}, frame {min(film.at, len(take.ids))}"
 
 
-def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
+def _arrays(opened: PageContext, film: GenerationTree) -> dict[str, np.ndarray]:
     take, query = film.take, position_in_view(film)
     return {
         "prompt_ids": np.array([token.id for token in film.prompt.tokens], dtype=np.int64),
@@ -62,7 +62,7 @@ def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
     }
 
 
-def _frame_in_view(opened: PageContext, film: Film, words: str) -> str:
+def _frame_in_view(opened: PageContext, film: GenerationTree, words: str) -> str:
     frame = frames_of(opened, film, base=min(film.at, len(film.take.tokens)), heads=(), bin=1)[0]
     tokens = opened.capture.tokens
     chosen = _("L{layer}H{head}: where {label} looks, and how it was chosen")
@@ -79,7 +79,7 @@ def _frame_in_view(opened: PageContext, film: Film, words: str) -> str:
     )
 
 
-def code(film: Film) -> str:
+def code(film: GenerationTree) -> str:
     """The same tokens over the public API: the generator, begun anew where a token was forced."""
     take, request = film.take, film.prompt.request
     rest = (", chat=True" if request.chat else "") + (f", edits={request.edits!r}" if request.edits else "")

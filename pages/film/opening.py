@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.joined import as_square
-from jobs.film import Film
-from jobs.film_ways import Way
+from jobs.branches import BranchKey
+from jobs.generation_tree import GenerationTree
 from model_runner import Capture, RunnerError
 from model_runner.errors import CannotContinue, NoLogits
 from pages.film.state import FilmState, forced, newest, state
@@ -29,7 +29,7 @@ from viz.markdown import plain
 _ABOUT = "film_about"  # the text, the model and the sound that the film was of
 
 
-def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContext, Film]:
+def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContext, GenerationTree]:
     """The session's film of this text, and the page's material with the film's capture: prompt and generated tokens.
 
     On a failure its sentence is shown and the page ends here, without ``controls`` where they set nothing: of a model
@@ -51,13 +51,13 @@ def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContex
     return replace(opened, capture=capture), film
 
 
-def _settled(opened: PageContext) -> Film:
+def _settled(opened: PageContext) -> GenerationTree:
     prompt = _prompt_of(opened)
     sampling, held = current(), state()
-    new: list[Film] = []
+    new: list[GenerationTree] = []
 
-    def make(name: str) -> Film:
-        new.append(Film(opened.runner, prompt, sampling, name=name, limit=held.length))
+    def make(name: str) -> GenerationTree:
+        new.append(GenerationTree(opened.runner, prompt, sampling, name=name, limit=held.length))
         return new[0]
 
     beside = session.model_options()
@@ -85,13 +85,13 @@ def _settled(opened: PageContext) -> Film:
     return film
 
 
-def _open_ways(film: Film, n_vocab: int) -> None:
+def _open_ways(film: GenerationTree, n_vocab: int) -> None:
     held = state()
-    way = Way(current(), forced(n_vocab), "beam" if held.beam else "forced", held.steps)
+    way = BranchKey(current(), forced(n_vocab), "beam" if held.beam else "forced", held.steps)
     film.open(*with_others(way, n_vocab), at=held.at)
 
 
-def remember(film: Film) -> None:
+def remember(film: GenerationTree) -> None:
     """What determines the film in the address: the open way, how far it went, the frame in view, and the other ways."""
     ways, index = film.ways()
     way = ways[index]

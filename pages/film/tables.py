@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.film import attention_rows
-from jobs.film import Film
+from jobs.generation_tree import GenerationTree
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 
@@ -25,12 +25,12 @@ COLUMNS = {
 }  # of the table: a word for each number of a Choice
 
 
-def position_in_view(film: Film) -> int:
+def position_in_view(film: GenerationTree) -> int:
     """Where the token of the frame in view stands."""
     return film.n_prompt - 1 + min(film.at, len(film.take.tokens))
 
 
-def tables_of(opened: PageContext, film: Film) -> dict[str, pd.DataFrame]:
+def tables_of(opened: PageContext, film: GenerationTree) -> dict[str, pd.DataFrame]:
     """Every generated token with its numbers, and where the one in view looks."""
     take, capture = film.take, film.capture(lambda: None)
     columns = {_(words): [getattr(one, name) for one in take.choices[1:]] for words, name in COLUMNS.items()}

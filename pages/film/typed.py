@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from jobs.film import Film
+from jobs.generation_tree import GenerationTree
 from model_runner.errors import UserFacingError
 from ui.shared.typed_token import typed_token
 from ui.wording.i18n import _
@@ -14,7 +14,7 @@ from viz.markdown import plain
 LONGEST = 100  # characters, of which no token has as many
 
 
-def show_typing(film: Film) -> None:
+def show_typing(film: GenerationTree) -> None:
     """The box, and what was typed last where it is no token; it stays in the box to be mended."""
     tokens = film.take.tokens
     frame = min(max(1, film.at), len(tokens) + 1)  # at the prompt the next token is forced, as by a click
@@ -32,14 +32,14 @@ def show_typing(film: Film) -> None:
     )
 
 
-def show_refusal(film: Film) -> None:
+def show_refusal(film: GenerationTree) -> None:
     """Why what was typed is no token, once."""
     if film.refused:
         st.warning(plain(film.refused))
         film.refused = ""
 
 
-def _force(film: Film, frame: int) -> None:
+def _force(film: GenerationTree, frame: int) -> None:
     typed = st.session_state["film_typed"]
     if not typed:
         return

@@ -22,8 +22,8 @@ from analysis.film import (
 from analysis.head_names import group_size
 from analysis.joined import first_query
 from analysis.token_tree import branches_of, id_of, ids_of, token_tree
-from jobs.film import Film
-from jobs.waiting import waited
+from jobs.generation_tree import GenerationTree
+from jobs.waiting import await_job
 from model_runner import Capture
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
@@ -49,7 +49,7 @@ WIDTHS = (2, 3, 4, 5)
 
 
 @st.fragment
-def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_head: bool) -> None:
+def show_film(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, *, every_head: bool) -> None:
     """The picture, the tree and what can be done with the text; runs by itself whenever the picture asks for more."""
     if film.to_heads:  # not where the button was heard: what the picture told with it, its frame, may be heard later
         _open_in_heads(film)
@@ -71,7 +71,7 @@ def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_h
     _show_tree(film)
 
 
-def _show_picture(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_head: bool) -> None:
+def _show_picture(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, *, every_head: bool) -> None:
     check_again(replace(opened, capture=film.capture(lambda: None)), badge)
     data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=film_labels(film))
     on = {
@@ -83,7 +83,7 @@ def _show_picture(opened: PageContext, film: Film, badge: DeltaGenerator, *, eve
     mount(picture.SOURCE, data, key="film", on=on, adds=film.base > 0)
 
 
-def _heard(film: Film, asked: Mapping[str, Any]) -> None:
+def _heard(film: GenerationTree, asked: Mapping[str, Any]) -> None:
     """The picture has frames and wants more; of another way it knows nothing."""
     film.answered, film.playing = asked["ask"], asked.get("playing", False)
     film.base = asked["have"] if asked["film"] == film.name else 0
@@ -92,13 +92,13 @@ def _heard(film: Film, asked: Mapping[str, Any]) -> None:
         film.at = asked.get("at", film.at)
 
 
-def _rest(film: Film, told: Mapping[str, Any]) -> None:
+def _rest(film: GenerationTree, told: Mapping[str, Any]) -> None:
     """The reader stopped at a frame; the picture has all of them."""
     if told["film"] == film.name:
         film.base, film.at, film.playing = told["have"], told["at"], False
 
 
-def _look(film: Film, place: list[int]) -> None:
+def _look(film: GenerationTree, place: list[int]) -> None:
     session.move(layer=place[0], head=place[1])
     film.leaving = True
 
@@ -106,7 +106,7 @@ def _look(film: Film, place: list[int]) -> None:
 # -- the frames -------------------------------------------------------------------------------------------------------
 
 
-def film_labels(film: Film) -> dict[str, str]:
+def film_labels(film: GenerationTree) -> dict[str, str]:
     """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
     words = translated(picture.TEXTS)
     if film.room < film.limit:
@@ -118,7 +118,7 @@ def film_labels(film: Film) -> dict[str, str]:
 
 
 def film_payload(
-    opened: PageContext, film: Film, *, every_head: bool, base: int, alive: bool, texts: Mapping[str, str]
+    opened: PageContext, film: GenerationTree, *, every_head: bool, base: int, alive: bool, texts: Mapping[str, str]
 ) -> bytes:
     """The frames of the open way from number ``base`` on, drawn for the open head. Looks nothing up in the session."""
     capture = film.capture(lambda: None)
@@ -164,7 +164,7 @@ def film_payload(
 
 
 def frames_of(
-    opened: PageContext, film: Film, *, base: int, heads: Sequence[tuple[int, int]], bin: int
+    opened: PageContext, film: GenerationTree, *, base: int, heads: Sequence[tuple[int, int]], bin: int
 ) -> list[picture.Frame]:
     """The frames of the open way from number ``base`` on, with the rows of the open head and of these heads."""
     capture, first = film.capture(lambda: None), film.n_prompt - 1 + base
@@ -214,7 +214,7 @@ def _n_heads(capture: Capture) -> int:
 # -- what can be done with the text -----------------------------------------------------------------------------------
 
 
-def _show_actions(film: Film) -> None:
+def _show_actions(film: GenerationTree) -> None:
     with st.container(key="film_actions", horizontal=True, vertical_alignment="center", gap="small"):
         show_typing(film)
         st.button(
@@ -229,18 +229,18 @@ def _show_actions(film: Film) -> None:
     show_refusal(film)
 
 
-def _open_in_heads(film: Film) -> None:
+def _open_in_heads(film: GenerationTree) -> None:
     session.continue_with(film.take.ids[: film.at])  # the tokens after it are ready, but nobody has seen them
     leave_for(HEADS)
     film.to_heads, film.leaving = False, True
 
 
-def _search(film: Film) -> None:
+def _search(film: GenerationTree) -> None:
     film.searching = int(st.session_state["film_width"])
     keep(FilmState, beams=str(film.searching))
 
 
-def _show_tree(film: Film) -> None:
+def _show_tree(film: GenerationTree) -> None:
     if film.searching:
         width, film.searching = film.searching, 0
         show_errors(lambda: _add_beams(film, width))
@@ -261,7 +261,7 @@ def _show_tree(film: Film) -> None:
     mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: _follow(film, ids_of(node))})
 
 
-def _follow(film: Film, ids: tuple[int, ...]) -> None:
+def _follow(film: GenerationTree, ids: tuple[int, ...]) -> None:
     """Open another way; the controls above the picture show the settings that it was drawn with."""
     left = film.take.sampling
     film.follow(ids)
@@ -270,10 +270,10 @@ def _follow(film: Film, ids: tuple[int, ...]) -> None:
         film.leaving = True
 
 
-def _add_beams(film: Film, width: int) -> None:
+def _add_beams(film: GenerationTree, width: int) -> None:
     request = film.prompt.request.going_on(max_new_tokens=film.room, continuation=(), attention=None)
     status = st.empty()
     words = _("Searching with {width} beams …").format(width=width)
-    found = waited(film.runner.submit(Beams(request, width)), lambda: status.caption(words))
+    found = await_job(film.runner.submit(Beams(request, width)), lambda: status.caption(words))
     film.beams, film.width = branches_of(found, name=_("beam {rank}")), width
     status.empty()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.film_ways import Way
+from jobs.branches import BranchKey
 from model_runner.errors import BadSetting
 from model_runner.transforms import DEFAULT, Sampling, with_newer
 from pages.film.state import LONGEST_WAYS, FilmState, checked, state
@@ -25,7 +25,7 @@ OPEN = "open"
 MOST = 20  # of a tree that somebody grew; each is generated anew where its address is opened
 
 
-def written(ways: Sequence[Way], index: int) -> str:
+def written(ways: Sequence[BranchKey], index: int) -> str:
     """These ways, of which number ``index`` is the open one; the oldest are left out of what would be too long."""
     if len(ways) == 1:
         return ""
@@ -35,7 +35,7 @@ def written(ways: Sequence[Way], index: int) -> str:
     return "~~".join(parts)
 
 
-def with_others(opened: Way, n_vocab: int) -> tuple[list[Way], int]:
+def with_others(opened: BranchKey, n_vocab: int) -> tuple[list[BranchKey], int]:
     """The ways of the address and the number of the open one; what is none is told, and that one is alone then."""
     text = state().ways
     try:
@@ -48,7 +48,7 @@ def with_others(opened: Way, n_vocab: int) -> tuple[list[Way], int]:
     return [way or opened for way in ways], ways.index(None)
 
 
-def _written(way: Way) -> str:
+def _written(way: BranchKey) -> str:
     usual = values_of(DEFAULT)
     parts: dict[str, Any] = {"steps": way.steps}
     parts |= {name: value for name, value in values_of(way.sampling).items() if value != usual[name]}
@@ -57,7 +57,7 @@ def _written(way: Way) -> str:
     return "~".join(f"{name}.{write(value)}" for name, value in parts.items())
 
 
-def _read(text: str, n_vocab: int) -> Way:
+def _read(text: str, n_vocab: int) -> BranchKey:
     """Raises Unreadable."""
     parts = {name: value for name, _dot, value in (part.partition(".") for part in text.split("~"))}
     steps = read(FilmState, "steps", parts.pop("steps", ""))
@@ -70,7 +70,7 @@ def _read(text: str, n_vocab: int) -> Way:
     if "order" in values:
         values["order"] = with_newer(values["order"])
     try:
-        return Way(Sampling(**values), tuple(sorted(dict(forced).items())), how, steps)
+        return BranchKey(Sampling(**values), tuple(sorted(dict(forced).items())), how, steps)
     except BadSetting as error:
         raise UrlUnreadable(error.message, hint=error.hint, **error.values) from error
 

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Reading
 from analysis.read_head import ReadHead
-from jobs.quick_head import QuickHead
+from jobs.head_prefetch import HeadPrefetch
 from model_runner import Capture
 from pages.heads.state import HeadsState, Other
 from ui.shared.head_views import DrawnHead, draw_head
@@ -34,7 +34,7 @@ class _Way:
     log: bool
     language: str
 
-    def draw(self, quick: QuickHead, opened: PageContext) -> DrawnHead:
+    def draw(self, quick: HeadPrefetch, opened: PageContext) -> DrawnHead:
         """The open head, drawn now or a moment ago, for the browser or for the page's run."""
         head = opened.layer, opened.head
 
@@ -69,8 +69,8 @@ def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
     mount(quick_head.SOURCE, payload, key="quick_head", on={}, followed=False)
 
 
-def _quick() -> QuickHead:
-    return session.jobs().get("quick_head", None, lambda _name: QuickHead())
+def _quick() -> HeadPrefetch:
+    return session.jobs().get("quick_head", None, lambda _name: HeadPrefetch())
 
 
 def _way(opened: PageContext, reading: Reading, other: Other, log: bool) -> _Way:

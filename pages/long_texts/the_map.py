@@ -11,7 +11,7 @@ from analysis.away import away
 from analysis.head_map import Pooled
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
-from jobs.open_map import OpenMap
+from jobs.tile_server import TileServer
 from pages.long_texts.state import LongTextsState, state
 from ui.finding import key_name, query_name, show_finding
 from ui.shared.head_views import strongest
@@ -29,7 +29,7 @@ from viz.components.long_map import long_map
 class LongMapView:
     """What is drawn: the map that is ``opened`` for the browser, the window in view, and what is called far."""
 
-    opened: OpenMap
+    opened: TileServer
     window: selection.Window
     pooling: Pooled
     log: bool
@@ -95,12 +95,12 @@ def _far(chosen: int | None, n_tokens: int) -> int:
     return usual
 
 
-def _served(opened: PageContext) -> OpenMap:
+def _served(opened: PageContext) -> TileServer:
     """This session's ticket for its capture; the layer in view has passed its check."""
     jobs, key = session.jobs(), (ref(opened.runner), opened.capture.request)
     most = session.kept().most // 8  # of what all sessions may keep
     alone = away(opened.capture)  # it asks no model, and holds none that is given up for another
-    served: OpenMap = jobs.get("long_map", key, lambda _name: OpenMap(alone, most))
+    served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most))
     served.show(opened.layer)
     jobs.weigh("long_map", session.kept())
     return served

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.number_text import three_digits
-from jobs.waiting import waited
+from jobs.waiting import await_job
 from model_runner import Capture
 from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
 from pages.zoo.in_model import show_effect
@@ -85,7 +85,7 @@ def _asked(opened: PageContext, matrix: str) -> Singulars:
     question, request = SingularValues(opened.layer, matrix), opened.capture.request
     key = ("singulars", request.model, request.revision, request.dtype, request.adapter, repr(question))
     try:
-        return cached.made(key, lambda: waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0)))
+        return cached.made(key, lambda: await_job(opened.runner.submit(question), lambda: show_stage("reading", 0, 0)))
     finally:
         session.slots()["status"].empty()
 

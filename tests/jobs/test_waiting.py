@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from jobs import waiting
-from jobs.waiting import waited
+from jobs.waiting import await_job
 
 
 class Job:
@@ -39,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_it_is_said_at_once_what_goes_on(clock: list[float]):
     said: list[float] = []
-    assert waited(Job(3, clock), lambda: said.append(clock[0])) == "answer"
+    assert await_job(Job(3, clock), lambda: said.append(clock[0])) == "answer"
     assert said == pytest.approx([0.1, 0.2, 0.3])
 
 
@@ -47,7 +47,7 @@ def test_with_a_look_nothing_is_said_of_what_is_there_soon(clock: list[float]):
     said: list[float] = []
     looked: list[float] = []
     job = Job(6, clock)
-    assert waited(job, lambda: said.append(clock[0]), lambda: looked.append(clock[0])) == "answer"
+    assert await_job(job, lambda: said.append(clock[0]), lambda: looked.append(clock[0])) == "answer"
     assert looked == pytest.approx([0.1, 0.2, 0.3])
     assert said == pytest.approx([0.4, 0.5, 0.6])
     assert job.cancelled  # which an answered one does not mind
@@ -60,5 +60,5 @@ def test_who_leaves_cancels(clock: list[float], looks: int):
 
     job = Job(looks, clock)
     with pytest.raises(KeyboardInterrupt):
-        waited(job, leave, leave)
+        await_job(job, leave, leave)
     assert job.cancelled

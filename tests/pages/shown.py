@@ -29,7 +29,7 @@ def complete(app: AppTest) -> AppTest:
             asked = {"film": film["film"], "have": have, "wanted": film["goal"] + 1 - have, "ask": film["answered"] + 1}
             send(app, "film", "more", asked)
         elif app.get("progress") or _growing(app):
-            with patch("jobs.pull.BUDGET", 5.0):  # as until() does
+            with patch("jobs.incremental_task.BUDGET", 5.0):  # as until() does
                 app.run()
         else:
             return app

@@ -14,7 +14,7 @@ import torch
 from playwright.sync_api import expect
 
 from analysis.head_effects import HeadEffects, head_effects, layer_effects, rank_correlation, ranking
-from jobs import pull as kv_pull
+from jobs import incremental_task as kv_pull
 from model_runner import CaptureRequest
 from model_runner.edits import ScaledHead
 from model_runner.questions import WhichHeads

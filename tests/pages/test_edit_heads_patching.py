@@ -179,12 +179,12 @@ def test_layers_without_softmax_attention_can_be_patched_but_not_opened(folder_o
 
 
 def test_stopped_work_goes_on_where_it_was(monkeypatch):
-    monkeypatch.setattr("jobs.pull.BUDGET", 0.0)  # nothing comes of the first looks
+    monkeypatch.setattr("jobs.incremental_task.BUDGET", 0.0)  # nothing comes of the first looks
     app = open_app(page=PAGE, heads="patching")
     assert np.isnan(changes(app)).all()
     app.button(key="patch_stop").click().run()
     assert any(button.key == "patch_start" for button in app.button)
-    monkeypatch.setattr("jobs.pull.BUDGET", 5.0)
+    monkeypatch.setattr("jobs.incremental_task.BUDGET", 5.0)
     app.run()
     assert np.isnan(changes(app)).any()
     finished(app.button(key="patch_start").click().run())

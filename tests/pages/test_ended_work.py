@@ -7,7 +7,7 @@ import sys
 import pytest
 import streamlit as st
 
-from jobs.pull import Pull
+from jobs.incremental_task import IncrementalTask
 from tests.pages.test_models_given_up import PLACES
 from tests.ui.driving import button, open_app, sentences
 
@@ -27,10 +27,10 @@ def test_a_page_whose_work_ends_while_it_runs_is_sent_whole(monkeypatch, place):
         rerun()
 
     monkeypatch.setattr("streamlit.rerun", noted)
-    monkeypatch.setattr("jobs.pull.BUDGET", 60.0)  # it ends within
+    monkeypatch.setattr("jobs.incremental_task.BUDGET", 60.0)  # it ends within
     pulled: list[object] = []
-    pull = Pull.pull
-    monkeypatch.setattr(Pull, "pull", lambda work: (pulled.append(work), pull(work)))
+    pull = IncrementalTask.pull
+    monkeypatch.setattr(IncrementalTask, "pull", lambda work: (pulled.append(work), pull(work)))
     app = open_app(page=page, text=f"now {place}", **address)
     assert pulled == []  # what is new is first shown, then worked on
     app.run()

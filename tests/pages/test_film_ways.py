@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from jobs.film_ways import Way
+from jobs.branches import BranchKey
 from model_runner import Sampling, load_runner
 from model_runner.transforms import DEFAULT
 from pages.film.state import LONGEST_WAYS
@@ -136,11 +136,11 @@ def test_what_is_no_list_of_ways_is_one_sentence(ways, said):
 
 
 def test_of_a_large_tree_the_newest_ways_are_in_the_address():
-    ways = [Way(Sampling(seed=seed), steps=3) for seed in range(MOST + 5)]
+    ways = [BranchKey(Sampling(seed=seed), steps=3) for seed in range(MOST + 5)]
     parts = written(ways, 0).split("~~")
     assert (parts[0], parts[1], parts[-1], len(parts)) == ("open", "steps.3~seed.6", "steps.3~seed.24", MOST)
     assert written(ways, len(ways) - 1).split("~~")[-1] == "open"
-    long = [Way(DEFAULT, tuple((i, 4000) for i in range(300)), steps=300) for _ in range(4)]
+    long = [BranchKey(DEFAULT, tuple((i, 4000) for i in range(300)), steps=300) for _ in range(4)]
     assert 0 < len(written(long, 3)) <= LONGEST_WAYS
     assert written(ways[:1], 0) == ""
 

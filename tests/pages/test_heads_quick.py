@@ -10,8 +10,8 @@ from weakref import ReferenceType
 import pytest
 from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
-from jobs.map_desk import DESK
-from jobs.quick_head import QuickHead
+from jobs.head_prefetch import HeadPrefetch
+from jobs.tile_tickets import TICKETS
 from model_runner import Capture
 from model_runner.edit_text import written
 from model_runner.local.runner import LocalRunner
@@ -43,7 +43,7 @@ WAYS = [
 
 def at_once(app, layer: int, head: int) -> tuple[int, bytes]:
     meta = payload(app, "quick_head")[0]
-    return DESK.answer(meta["ticket"], f"head/{meta['way']}/{layer}/{head}")
+    return TICKETS.answer(meta["ticket"], f"head/{meta['way']}/{layer}/{head}")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "&".join(f"{name}={value}" for name, value in way.items()))
@@ -72,8 +72,8 @@ def test_what_is_read_otherwise_on_the_page_is_not_given():
 def test_it_keeps_no_model_and_no_text_that_are_given_up():
     app = open_app(**HERE)
     assert at_once(app, 2, 5)[0] == 200
-    quick = DESK._held[payload(app, "quick_head")[0]["ticket"]]
-    assert isinstance(quick, QuickHead)
+    quick = TICKETS._held[payload(app, "quick_head")[0]["ticket"]]
+    assert isinstance(quick, HeadPrefetch)
     held = [*reached(quick._draw), *reached(quick._made), *reached(quick._way)]
     assert any(isinstance(one, ReferenceType) and isinstance(one(), Capture) for one in held)
     assert not any(isinstance(one, Capture | LocalRunner | PageContext | DrawnHead) for one in held)

@@ -14,7 +14,7 @@ from analysis.far_looks import far_looks
 from analysis.long_map import SIDE, Spot, denominators, tile, unpacked
 from analysis.long_text import chapter
 from analysis.needle import NEEDLES, Needle, Trial, hidden, strongest_heads
-from jobs.map_desk import DESK
+from jobs.tile_tickets import TICKETS
 from model_runner import CaptureRequest
 from model_runner.rotation_edit import NtkTheta, YarnTheta
 from tests.analysis.made import embedded
@@ -36,14 +36,14 @@ def test_the_ticket_that_the_map_is_given_answers_with_its_weights():
     meta = meta_of(app)
     capture = embedded().capture(CaptureRequest(text=MEDIUM))
     assert meta["labels"] == [token.text for token in capture.tokens]
-    status, body = DESK.answer(meta["ticket"], "tile/3/5/1/0/1")
+    status, body = TICKETS.answer(meta["ticket"], "tile/3/5/1/0/1")
     assert status == 200
     record = capture.record(3)
     lse = denominators(record, 5)
     wanted = unpacked(tile(record, 5, lse, Spot(1, 0, 1), lambda spot: pytest.fail(str(spot))).packed())
     np.testing.assert_array_equal(unpacked(body)["max"], wanted["max"])
-    assert DESK.answer(meta["ticket"], "tile/4/5/0/0/0")[0] == 404  # that layer has not passed its check here
-    looks = json.loads(DESK.answer(meta["ticket"], f"far/3/5/{meta['far']}")[1])
+    assert TICKETS.answer(meta["ticket"], "tile/4/5/0/0/0")[0] == 404  # that layer has not passed its check here
+    looks = json.loads(TICKETS.answer(meta["ticket"], f"far/3/5/{meta['far']}")[1])
     found = far_looks(record, 5, lse, least=meta["far"], count=8)
     assert [(one["query"], one["key"]) for one in looks] == [(look.query, look.key) for look in found]
 
@@ -57,8 +57,8 @@ def test_another_text_ends_the_ticket_of_the_first_and_another_session_has_its_o
     app.button(key="example_1").click().run()
     assert meta_of(app)["ticket"] != first
     place = f"tile/{meta_of(other)['layer']}/0/0/0/0"
-    assert DESK.answer(first, place)[0] == 403
-    assert DESK.answer(second, place)[0] == 200
+    assert TICKETS.answer(first, place)[0] == 403
+    assert TICKETS.answer(second, place)[0] == 200
 
 
 def test_what_the_map_tells_is_in_the_address_and_comes_back():
@@ -105,7 +105,7 @@ def test_a_text_beyond_the_context_can_be_read_with_the_rotation_stretched_and_s
     wanted = embedded().capture(CaptureRequest(text=chapter().whole, edits=(edit,)))
     assert meta["tokens"] == len(wanted.tokens) == 2946
     layer, head = meta["layer"], meta["head"]
-    body = DESK.answer(meta["ticket"], f"tile/{layer}/{head}/4/0/11")[1]
+    body = TICKETS.answer(meta["ticket"], f"tile/{layer}/{head}/4/0/11")[1]
     rows = slice(11 * SIDE, len(wanted.tokens))
     found = unpacked(body)["max"][: rows.stop - rows.start]
     np.testing.assert_allclose(found, wanted.weights(layer, head, queries=rows, keys=slice(0, SIDE)), atol=1e-3)

@@ -51,7 +51,7 @@ def test_work_that_was_not_done_goes_on_with_the_model_loaded_anew(monkeypatch, 
     page, address, stop, start = PLACES[place]
     text = f"{place} {stopped}"  # short, and of this test alone: nothing of it is known yet
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.pull.BUDGET", 0.0)  # nothing comes of the first looks
+        patch.setattr("jobs.incremental_task.BUDGET", 0.0)  # nothing comes of the first looks
         app = open_app(page=page, text=text, **address)
         assert button(app, stop)
         if stopped:
@@ -91,7 +91,7 @@ def test_two_texts_are_drawn_by_the_model_loaded_anew():
     [
         ("cell", "ui.shell.page.show_badge", "cell_steps"),
         ("cell", "ui.state.session.asked", "cell_steps"),
-        ("film", "jobs.film.Film.start", "film"),
+        ("film", "jobs.generation_tree.GenerationTree.start", "film"),
         ("compare", "pages.compare.other._capture", "head_map"),
     ],
 )

@@ -82,7 +82,7 @@ def until(app: AppTest, done: Callable[[AppTest], bool], seconds: float = PATIEN
     would, so that what is drawn on the way is not most of the time.
     """
     end = time.monotonic() + seconds
-    with patch("jobs.pull.BUDGET", 5.0):
+    with patch("jobs.incremental_task.BUDGET", 5.0):
         while not done(app) and time.monotonic() < end:
             app.run()
     assert done(app)

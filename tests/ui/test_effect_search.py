@@ -35,7 +35,7 @@ def test_a_model_loaded_anew_is_asked_for_what_is_left(monkeypatch):
     search, other = Search("test"), load_runner("default")
     own = other.capture(capture().request)
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.pull.BUDGET", 0.0)
+        patch.setattr("jobs.incremental_task.BUDGET", 0.0)
         first = search.aim(runner(), capture(), top())
         first.pull()
     asked: list[int] = []

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from analysis.joined import as_square
-from jobs import film as module
-from jobs.film import Film
+from jobs import generation_tree as module
+from jobs.generation_tree import GenerationTree
 from model_runner import CaptureRequest, GenerateRequest, Runner, Sampling, load_runner
 
 TEXT = "The dog chased the squirrel because it"
@@ -23,16 +23,16 @@ def runner() -> Runner:
     return load_runner("default")
 
 
-def new(sampling: Sampling = DRAWN, *, limit: int = N, text: str = TEXT, by: Any = None) -> Film:
+def new(sampling: Sampling = DRAWN, *, limit: int = N, text: str = TEXT, by: Any = None) -> GenerationTree:
     prompt = runner().capture(CaptureRequest(text))
-    return Film(by or runner(), prompt, sampling, name="test", limit=limit)
+    return GenerationTree(by or runner(), prompt, sampling, name="test", limit=limit)
 
 
 def silent() -> None:
     """Nobody is told."""
 
 
-def run(film: Film, count: int = N) -> Film:
+def run(film: GenerationTree, count: int = N) -> GenerationTree:
     """Pull until so many tokens more are there."""
     target = min(len(film.take.ids) + count, film.room)
     while len(film.take.ids) < target and not film.stop:
@@ -234,6 +234,6 @@ def test_the_end_of_the_text_ends_the_film():
 def test_of_an_encoder_decoder_the_tokens_that_are_read_take_no_room():
     translator = load_runner("translator")
     prompt = as_square(translator.capture(CaptureRequest("The wolf loves Mary.", target="", attention="cross")))
-    film = Film(translator, prompt, DRAWN, name="test", limit=10**6)
+    film = GenerationTree(translator, prompt, DRAWN, name="test", limit=10**6)
     assert film.room == translator.info.max_tokens - 1  # the token that begins
     assert film.n_prompt > 1

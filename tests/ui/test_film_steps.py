@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jobs.film import Film
-from jobs.film_steps import Steps
+from jobs.generation_tree import GenerationTree
+from jobs.interruptible_steps import InterruptibleSteps
 from jobs.session_jobs import SessionJobs
 from model_runner import CaptureRequest, GenerateRequest, load_runner
 from model_runner.errors import Cancelled, CannotContinue, ContextFull
@@ -40,7 +40,7 @@ def test_an_encoder_says_that_it_cannot_continue(tmp_path):
     next(family for family in FAMILIES if family.name == "bert").build().save_pretrained(tmp_path)
     byte_tokenizer().save_pretrained(tmp_path)
     encoder = load_runner(str(tmp_path))
-    film = Film(encoder, encoder.capture(CaptureRequest("hello")), DRAWN, name="test", limit=3)
+    film = GenerationTree(encoder, encoder.capture(CaptureRequest("hello")), DRAWN, name="test", limit=3)
     with pytest.raises(CannotContinue):
         film.start(silent)
 
@@ -79,7 +79,7 @@ def test_two_runs_that_pull_at_once_lose_no_step():
 
 def test_a_run_that_waits_for_a_generator_let_go_is_cancelled():
     slow, request = Slow(), GenerateRequest(TEXT, max_new_tokens=3, sampling=DRAWN)
-    steps = Steps("test")
+    steps = InterruptibleSteps("test")
 
     def let_go() -> None:
         steps.close()

@@ -15,7 +15,7 @@ from analysis.cell import strongest_key
 from analysis.joined import as_square, check_side, first_query, same_tokens, side_of
 from analysis.sentences import joined
 from analysis.stories import first_head, told_query
-from jobs.waiting import waited
+from jobs.waiting import await_job
 from model_runner import Capture, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked
 from model_runner.capture import COMPRESSED, index
@@ -142,7 +142,7 @@ def asked(opened: PageContext, question: Question[A]) -> A:
 
     def answer() -> A:
         try:
-            return waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
+            return await_job(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
         finally:
             session.slots()["status"].empty()
 

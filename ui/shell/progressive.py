@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from jobs.pull import TICK, Pull
+from jobs.incremental_task import TICK, IncrementalTask
 from ui.shell.components import mount, to_class
 from ui.state import session
 from ui.state.selection import Selection
@@ -21,14 +21,14 @@ from viz.curves import CONFIG, page_figure
 from viz.markdown import plain
 
 
-def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
+def progressive(work: IncrementalTask[Any], draw: Callable[[], None]) -> None:
     """Draw as far as the work is; the whole page runs again when it ends, or when a click in it looked elsewhere."""
     shown = st.fragment(_look, run_every=TICK) if work.running else _look
     with nullcontext() if work.running else st.container():  # as a fragment has: or all in it would be mounted anew
         shown(work, draw, here=session.selection(), within=iter([True]))
 
 
-def _look(work: Pull[Any], draw: Callable[[], None], *, here: Selection, within: Iterator[bool]) -> None:
+def _look(work: IncrementalTask[Any], draw: Callable[[], None], *, here: Selection, within: Iterator[bool]) -> None:
     """One look. Never run the page again ``within`` its own run: Streamlit (1.67) drops what that has not sent yet."""
     ticked = not next(within, False)
     if ticked and (not work.running or session.selection() != here):
@@ -43,7 +43,7 @@ def _look(work: Pull[Any], draw: Callable[[], None], *, here: Selection, within:
     work.looked_at = True
 
 
-def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:
+def show_progress(work: IncrementalTask[Any], total: int, words: str, *, key: str) -> None:
     """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on.
 
     Nothing once all is done.

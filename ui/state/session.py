@@ -20,7 +20,7 @@ from hosting import settings
 from hosting.listed import listed_models, memory_setting
 from hosting.meter import METER
 from jobs.session_jobs import SessionJobs
-from jobs.waiting import waited
+from jobs.waiting import await_job
 from ui.state import known_tokenizers, session_sound, text_in_url, url_state
 from ui.state.old_urls import renamed
 from ui.state.page_state import address_of, change, default_of, fields
@@ -240,9 +240,9 @@ def model_cache() -> ModelCache:
 
     more: dict[str, Any] = {}
     if hosted := settings.current():
-        from jobs.allowed import allowed
+        from jobs.request_limits import limit_check
 
-        more["allow"] = allowed(hosted.limits)
+        more["allow"] = limit_check(hosted.limits)
     cache = ModelCache(listed_models() or None, keep=memory_setting(), **more)
     METER.watch(
         queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
@@ -309,7 +309,7 @@ def _unsaid(_stage: str, _done: int, _total: int) -> None:
 def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int], None]) -> Capture:
     """What this session asks for, waited for. Raises RunnerError."""
     job = runner.submit(request, session=st.session_state[_ID])
-    return waited(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0), look=text)
+    return await_job(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0), look=text)
 
 
 def jobs() -> SessionJobs:

@@ -15,5 +15,5 @@ SOURCE = read_source(Path(__file__).parent, "quick_head", '<div class="quick-hea
 
 
 def payload(*, ticket: str, way: int, base: str) -> bytes:
-    """`ticket` and `way` are those of jobs/quick_head.py; the server stands below `base`: "/atlas", say."""
+    """`ticket` and `way` are those of jobs/head_prefetch.py; the server stands below `base`: "/atlas", say."""
     return pack({"ticket": ticket, "way": way, "base": base}, {})

@@ -1,4 +1,4 @@
-// What a component asks the server for by HTTP, beside the runs of its page; see jobs/map_desk.py.
+// What a component asks the server for by HTTP, beside the runs of its page; see jobs/tile_tickets.py.
 
 /** @typedef {{ bytes?: ArrayBuffer, refused?: boolean, none?: boolean }} Answer */
 

@@ -24,7 +24,7 @@ class Answering(Protocol):
         ...
 
 
-class MapDesk:
+class TileTickets:
     """Tickets that are valid now. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -58,4 +58,4 @@ class MapDesk:
             return HTTPStatus.NOT_FOUND, b""
 
 
-DESK = MapDesk()  # of this server: its routes and the sessions' pages meet here
+TICKETS = TileTickets()  # of this server: its routes and the sessions' pages meet here

@@ -19,7 +19,7 @@ class TooManyTokensHere(RunnerError):
     hint = N_("Ask for fewer.")
 
 
-def allowed(limits: Limits) -> Callable[[object], None]:
+def limit_check(limits: Limits) -> Callable[[object], None]:
     """Looks at a question before it is asked. Raises TextTooLongHere, TooManyTokensHere."""
 
     def look(question: object) -> None:

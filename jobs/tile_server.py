@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from analysis.far_looks import FarLook, far_looks
 from analysis.long_map import Denominators, Spot, Tile, Tiling, denominators, tile
-from jobs.map_desk import DESK, MapDesk
+from jobs.tile_tickets import TICKETS, TileTickets
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture, index
 from model_runner.errors import UserFacingError
@@ -20,14 +20,14 @@ FAR_LOOKS = 8  # that a browser is told
 AT_ONCE = threading.BoundedSemaphore(2)  # more would only wait for the same cores
 
 
-class OpenMap:
+class TileServer:
     """Answers with tiles and far looks of the layers that its session's page has shown, as long as it is open.
 
     What took long is not made anew because something quick was made: in separate parts of ``most`` bytes are kept what
     every row of a head was read for (an eighth), tiles made of many others (five eighths), and tiles of cells.
     """
 
-    def __init__(self, capture: Capture, most: int = MOST, desk: MapDesk = DESK) -> None:
+    def __init__(self, capture: Capture, most: int = MOST, desk: TileTickets = TICKETS) -> None:
         self._capture, self._desk = capture, desk
         self._rows = ByteBudgetCache(max(most // 8, FEW * FLOAT * len(capture.tokens)))
         self._wide, self._close = ByteBudgetCache(5 * most // 8), ByteBudgetCache(most // 4)

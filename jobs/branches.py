@@ -10,7 +10,7 @@ from model_runner import Sampling, Token
 
 
 @dataclass(frozen=True)
-class Way:
+class BranchKey:
     """``steps`` tokens drawn with these settings, with those of ``forced``, (i, id), as generated token i; ``how``
     those were chosen.
     """
@@ -22,7 +22,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Take:
+class GenerationBranch:
     """One way the text goes on. ``forced`` gives the id of generated token i where it is not drawn.
 
     ``choices`` has one more than ``tokens``: the first is the moment after the prompt. ``prefill`` is how many tokens
@@ -48,17 +48,17 @@ class Take:
         return tuple(one.log_probability for one in self.choices if one.log_probability is not None)
 
     @property
-    def way(self) -> Way:
+    def way(self) -> BranchKey:
         """What determines it."""
         steps = len(self.tokens) if self.ended else max(len(self.tokens), self.goal)
-        return Way(self.sampling, self.forced, self.forced_how, steps)
+        return BranchKey(self.sampling, self.forced, self.forced_how, steps)
 
     def branch(self) -> Branch:
         """The way as a branch of the tree."""
         chosen: tuple[Chosen, ...] = tuple(one.how for one in self.choices if one.how != "prompt")
         return Branch(self.ids, self.log_probabilities, chosen, ended=self.ended)
 
-    def to(self, steps: int) -> Take:
+    def to(self, steps: int) -> GenerationBranch:
         """At most so many tokens of it."""
         if len(self.tokens) <= steps:
             return replace(self, goal=min(self.goal, steps))

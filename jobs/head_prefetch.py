@@ -6,17 +6,17 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from jobs.map_desk import DESK, MapDesk
+from jobs.tile_tickets import TICKETS, TileTickets
 from model_runner.errors import UserFacingError
 
 T = TypeVar("T")
 Draw = Callable[[int, int], bytes]
 
 
-class QuickHead:
+class HeadPrefetch:
     """Answers for a session as long as it is open; what is asked for as the page was before is refused."""
 
-    def __init__(self, desk: MapDesk = DESK) -> None:
+    def __init__(self, desk: TileTickets = TICKETS) -> None:
         self._desk, self._lock = desk, threading.Lock()
         self._making = threading.Lock()
         self._made: tuple[object, object] | None = None

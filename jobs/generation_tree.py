@@ -15,9 +15,9 @@ from dataclasses import replace
 from analysis.film import Choice, How, choice
 from analysis.joined import as_square, decoder_side, first_query
 from analysis.token_tree import Branch
-from jobs.film_steps import Say, Steps
-from jobs.film_ways import Take, Way
-from jobs.waiting import waited
+from jobs.branches import BranchKey, GenerationBranch
+from jobs.interruptible_steps import InterruptibleSteps, Say
+from jobs.waiting import await_job
 from model_runner import Capture, Runner, Sampling, Step
 from model_runner.byte_lru import weight
 from model_runner.errors import RunnerError
@@ -27,7 +27,7 @@ from model_runner.text_errors import no_room
 BUDGET = 0.2  # seconds of generating before what is there is shown
 
 
-class Film:
+class GenerationTree:
     """What a session generated from one prompt.
 
     For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``, ``idle`` for
@@ -47,7 +47,7 @@ class Film:
         self.name = _new_name()
         self.beams: list[Branch] = []
         self._session = name
-        self._steps = Steps(name)
+        self._steps = InterruptibleSteps(name)
         self._advancing = threading.Lock()
         self._capture: Capture | None = prompt
         self.takes = [self._new_take(sampling, {})]
@@ -56,7 +56,7 @@ class Film:
     # -- what there is ------------------------------------------------------------------------------------------------
 
     @property
-    def take(self) -> Take:
+    def take(self) -> GenerationBranch:
         """The open way."""
         return self.takes[self._open]
 
@@ -170,7 +170,7 @@ class Film:
 
     def _read(self, ids: tuple[int, ...], say: Say) -> Capture:
         job = self.runner.submit(replace(self.prompt.request, continuation=ids), session=self._session)
-        return as_square(waited(job, say))
+        return as_square(await_job(job, say))
 
     def _choice(
         self, capture: Capture, position: int, sampling: Sampling, *, token: int | None = None, how: How = "prompt"
@@ -184,11 +184,11 @@ class Film:
 
     # -- other ways ---------------------------------------------------------------------------------------------------
 
-    def ways(self) -> tuple[list[Way], int]:
+    def ways(self) -> tuple[list[BranchKey], int]:
         """What determines each way, and the number of the open one."""
         return [take.way for take in self.takes], self._open
 
-    def open(self, ways: Sequence[Way], index: int, *, at: int) -> None:
+    def open(self, ways: Sequence[BranchKey], index: int, *, at: int) -> None:
         """Hold these ways and no others, each as far as it says, and show number ``index`` at a frame.
 
         What is not there yet is generated: of the open way when it is pulled, of the others by :meth:`restore`.
@@ -214,7 +214,9 @@ class Film:
         index = self.pending
         if index is None:
             return
-        other = Film(self.runner, self.prompt, self.take.sampling, name=f"{self._session} ways", limit=self.limit)
+        other = GenerationTree(
+            self.runner, self.prompt, self.take.sampling, name=f"{self._session} ways", limit=self.limit
+        )
         other.takes = [self.takes[index]]
         try:
             other.pull(other.take.goal - len(other.take.tokens), say)
@@ -275,9 +277,9 @@ class Film:
         self._open, self.at, self.base, self._capture = index, min(at, self.room), 0, None
         self.name, self.playing = _new_name(), False
 
-    def _new_take(self, sampling: Sampling, forced: Mapping[int, int], how: How = "forced") -> Take:
+    def _new_take(self, sampling: Sampling, forced: Mapping[int, int], how: How = "forced") -> GenerationBranch:
         first = self._choice(self.prompt, self.n_prompt, sampling)
-        return Take(sampling, tuple(sorted(forced.items())), how, (first,))
+        return GenerationBranch(sampling, tuple(sorted(forced.items())), how, (first,))
 
     def branches(self) -> list[Branch]:
         """Every way with tokens of its own, and the beams found."""

@@ -16,7 +16,7 @@ BUDGET = 0.25  # seconds of waiting for jobs before what is there is shown
 TICK = 0.3  # seconds between two looks
 
 
-class Pull(Generic[T]):
+class IncrementalTask(Generic[T]):
     """``submit(i)`` starts job number i, ``read(i, …)`` makes an item of its result; either None: there is no more.
 
     Both are let go then, and with them the model they ask: what is done holds none in memory. One thread at a time

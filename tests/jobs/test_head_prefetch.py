@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from jobs.map_desk import MapDesk
-from jobs.quick_head import QuickHead
+from jobs.head_prefetch import HeadPrefetch
+from jobs.tile_tickets import TileTickets
 from model_runner.errors import NoSuchPlace
 
 
 @pytest.fixture
-def desk() -> MapDesk:
-    return MapDesk()
+def desk() -> TileTickets:
+    return TileTickets()
 
 
 def drawn(layer: int, head: int) -> bytes:
@@ -22,8 +22,8 @@ def drawn(layer: int, head: int) -> bytes:
     return bytes([layer, head])
 
 
-def test_a_head_is_drawn_in_the_way_of_the_page_and_of_no_earlier_one(desk: MapDesk):
-    quick = QuickHead(desk)
+def test_a_head_is_drawn_in_the_way_of_the_page_and_of_no_earlier_one(desk: TileTickets):
+    quick = HeadPrefetch(desk)
     way = quick.show("weights", drawn)
     assert desk.answer(quick.ticket, f"head/{way}/2/3") == (200, b"\2\3")
     assert quick.show("weights", drawn) == way  # a page that shows another head in the same way sends nothing new
@@ -32,20 +32,20 @@ def test_a_head_is_drawn_in_the_way_of_the_page_and_of_no_earlier_one(desk: MapD
     assert desk.answer(quick.ticket, f"head/{later}/2/3") == (200, b"\2\3")
 
 
-def test_a_head_that_there_is_not_is_nothing(desk: MapDesk):
-    quick = QuickHead(desk)
+def test_a_head_that_there_is_not_is_nothing(desk: TileTickets):
+    quick = HeadPrefetch(desk)
     assert desk.answer(quick.ticket, f"head/{quick.show('weights', drawn)}/2/4") == (200, b"")
 
 
 @pytest.mark.parametrize("place", ["head/1/2", "head/1/2/3/4", "tile/1/2/3", "head/1/x/3", "head", ""])
-def test_what_is_no_head_is_not_there(desk: MapDesk, place: str):
-    quick = QuickHead(desk)
+def test_what_is_no_head_is_not_there(desk: TileTickets, place: str):
+    quick = HeadPrefetch(desk)
     assert quick.show("weights", drawn) == 1
     assert desk.answer(quick.ticket, place)[0] == 404
 
 
-def test_it_answers_its_own_session_as_long_as_that_is_there(desk: MapDesk):
-    quick, other = QuickHead(desk), QuickHead(desk)
+def test_it_answers_its_own_session_as_long_as_that_is_there(desk: TileTickets):
+    quick, other = HeadPrefetch(desk), HeadPrefetch(desk)
     way = quick.show("weights", drawn)
     assert quick.ticket != other.ticket
     assert desk.answer(other.ticket, f"head/{way}/2/3") == (200, b"")  # which has shown nothing
@@ -53,8 +53,8 @@ def test_it_answers_its_own_session_as_long_as_that_is_there(desk: MapDesk):
     assert desk.answer(quick.ticket, f"head/{way}/2/3")[0] == 403
 
 
-def test_what_two_ask_for_at_once_is_made_once(desk: MapDesk):
-    quick, made, begun, go = QuickHead(desk), [], threading.Event(), threading.Event()
+def test_what_two_ask_for_at_once_is_made_once(desk: TileTickets):
+    quick, made, begun, go = HeadPrefetch(desk), [], threading.Event(), threading.Event()
 
     def make() -> str:
         made.append("L2H3")

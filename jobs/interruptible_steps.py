@@ -13,7 +13,7 @@ PATIENCE = 0.1  # seconds of waiting before the screen is told
 Say = Callable[[], None]  # told while waiting; may raise to leave, and what is under way is found by the next pull
 
 
-class Steps:
+class InterruptibleSteps:
     """At most one generator, and at most one step of it under way; ``name`` is the session's for the runner.
 
     One thread at a time asks for a step; any may let the generator go.

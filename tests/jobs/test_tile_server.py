@@ -14,9 +14,9 @@ import pytest
 
 from analysis import long_map
 from analysis.long_map import SIDE, Spot, unpacked
-from jobs import open_map
-from jobs.map_desk import MapDesk
-from jobs.open_map import OpenMap
+from jobs import tile_server
+from jobs.tile_server import TileServer
+from jobs.tile_tickets import TileTickets
 from model_runner import Capture, CaptureRequest
 from tests.analysis.made import embedded
 
@@ -29,19 +29,19 @@ def capture() -> Capture:
 
 
 @pytest.fixture
-def desk() -> MapDesk:
-    return MapDesk()
+def desk() -> TileTickets:
+    return TileTickets()
 
 
 @pytest.fixture
-def opened(capture: Capture, desk: MapDesk) -> Iterator[OpenMap]:
-    held = OpenMap(capture, desk=desk)
+def opened(capture: Capture, desk: TileTickets) -> Iterator[TileServer]:
+    held = TileServer(capture, desk=desk)
     held.show(3)
     yield held
     held.close()
 
 
-def test_a_tile_holds_the_weights_of_the_head(capture: Capture, desk: MapDesk, opened: OpenMap) -> None:
+def test_a_tile_holds_the_weights_of_the_head(capture: Capture, desk: TileTickets, opened: TileServer) -> None:
     status, body = desk.answer(opened.ticket, "tile/3/5/1/0/1")
     assert (status, len(body)) == (200, TILE)
     rows = slice(SIDE, len(capture.tokens))
@@ -50,7 +50,7 @@ def test_a_tile_holds_the_weights_of_the_head(capture: Capture, desk: MapDesk, o
     np.testing.assert_allclose(found, wanted, rtol=6e-4, atol=6e-8)
 
 
-def test_far_looks_are_told_as_json(capture: Capture, desk: MapDesk, opened: OpenMap) -> None:
+def test_far_looks_are_told_as_json(capture: Capture, desk: TileTickets, opened: TileServer) -> None:
     status, body = desk.answer(opened.ticket, "far/3/5/100")
     looks = json.loads(body)
     assert (status, len(looks)) == (200, 8)
@@ -61,12 +61,12 @@ def test_far_looks_are_told_as_json(capture: Capture, desk: MapDesk, opened: Ope
 
 
 @pytest.mark.parametrize("ticket", ["", "x", "a" * 43])
-def test_without_a_valid_ticket_nothing_is_told(desk: MapDesk, opened: OpenMap, ticket: str) -> None:
+def test_without_a_valid_ticket_nothing_is_told(desk: TileTickets, opened: TileServer, ticket: str) -> None:
     assert desk.answer(ticket, "tile/3/5/0/0/0") == (403, b"")
 
 
-def test_a_ticket_ends_with_its_map_and_opens_no_other(capture: Capture, desk: MapDesk, opened: OpenMap) -> None:
-    other = OpenMap(capture, desk=desk)
+def test_a_ticket_ends_with_its_map_and_opens_no_other(capture: Capture, desk: TileTickets, opened: TileServer) -> None:
+    other = TileServer(capture, desk=desk)
     assert desk.answer(other.ticket, "tile/3/5/0/0/0")[0] == 404  # its page has shown no layer
     other.show(3)
     assert desk.answer(other.ticket, "tile/3/5/0/0/0")[0] == 200
@@ -86,15 +86,15 @@ def test_a_ticket_ends_with_its_map_and_opens_no_other(capture: Capture, desk: M
         "../tile/3/5/0/0/0",
     ],
 )  # fmt: skip
-def test_what_there_is_not_is_refused(desk: MapDesk, opened: OpenMap, place: str) -> None:
+def test_what_there_is_not_is_refused(desk: TileTickets, opened: TileServer, place: str) -> None:
     assert desk.answer(opened.ticket, place) == (404, b"")
 
 
 ROOM = 8 * 3 * 800_000  # of which a quarter is for tiles of cells: about eight of them as they are kept
 
 
-def test_what_was_made_stays_within_its_bytes_and_is_made_once(capture: Capture, desk: MapDesk) -> None:
-    opened = OpenMap(capture, ROOM, desk)
+def test_what_was_made_stays_within_its_bytes_and_is_made_once(capture: Capture, desk: TileTickets) -> None:
+    opened = TileServer(capture, ROOM, desk)
     opened.show(3)
     spots = [(1, x, y) for x in range(2) for y in range(2)]
     for head in (0, 1, 2, 3):
@@ -118,17 +118,17 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[Any]:
         return counting
 
     for name in ("denominators", "far_looks", "tile"):
-        monkeypatch.setattr(open_map, name, counted(name, getattr(open_map, name)))
+        monkeypatch.setattr(tile_server, name, counted(name, getattr(tile_server, name)))
     monkeypatch.setattr(long_map, "DIRECT", 1)
     return counts
 
 
 def test_an_overview_that_fills_the_room_leaves_what_takes_every_row_of_the_head(
-    desk: MapDesk, made: Counter[Any]
+    desk: TileTickets, made: Counter[Any]
 ) -> None:
     text = "The dog chased the squirrel because it was hungry. " * 60
     capture = embedded().capture(CaptureRequest(text=text))
-    opened = OpenMap(capture, 8 * 800_000, desk)  # two tiles of cells, and five larger ones
+    opened = TileServer(capture, 8 * 800_000, desk)  # two tiles of cells, and five larger ones
     opened.show(3)
     opened.far(3, 5, 100)
     assert opened.tile(3, 5, Spot(0, 0, 0)).nbytes < 800_000
@@ -145,16 +145,16 @@ def test_an_overview_that_fills_the_room_leaves_what_takes_every_row_of_the_head
 
 
 def test_two_tiles_asked_for_at_once_wait_for_the_same_denominators(
-    capture: Capture, desk: MapDesk, made: Counter[Any], monkeypatch: pytest.MonkeyPatch
+    capture: Capture, desk: TileTickets, made: Counter[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counting = open_map.denominators
+    counting = tile_server.denominators
 
     def slow(*given: Any) -> Any:
         time.sleep(0.3)
         return counting(*given)
 
-    monkeypatch.setattr(open_map, "denominators", slow)
-    opened = OpenMap(capture, desk=desk)
+    monkeypatch.setattr(tile_server, "denominators", slow)
+    opened = TileServer(capture, desk=desk)
     opened.show(3)
     both = [threading.Thread(target=opened.tile, args=(3, 5, Spot(1, 0, y))) for y in range(2)]
     for one in both:
@@ -165,9 +165,9 @@ def test_two_tiles_asked_for_at_once_wait_for_the_same_denominators(
 
 
 def test_the_denominators_of_a_text_longer_than_the_room_are_kept_all_the_same(
-    capture: Capture, desk: MapDesk, made: Counter[Any]
+    capture: Capture, desk: TileTickets, made: Counter[Any]
 ) -> None:
-    opened = OpenMap(capture, 100, desk)
+    opened = TileServer(capture, 100, desk)
     opened.show(3)
     for y in range(2):
         opened.tile(3, 5, Spot(1, 0, y))
