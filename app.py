@@ -13,11 +13,11 @@ from starlette.routing import Route
 
 from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
+from hosting.visitors.maps import maps
+from hosting.visitors.privacy import privacy
+from hosting.visitors.server import options
 from jobs.torch_threads import meet_awake
 from ui.wording.i18n import LANGUAGES, catalog
-from visitors.maps import maps
-from visitors.privacy import privacy
-from visitors.server import options
 
 meet_awake()
 BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")  # below which Streamlit puts its own routes

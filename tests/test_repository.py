@@ -35,7 +35,6 @@ ROOMS = (
     "classroom",
     "lessons",
     "ui",
-    "visitors",
     "pages",
     "benchmarks",
     "scripts",

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hosting.door import PATIENCE, Door
+from hosting.admission_queue import PATIENCE, AdmissionQueue
 from hosting.rates import MINUTE, Rates
 
 
@@ -18,9 +18,9 @@ class Clock:
         return self.now
 
 
-def door(most: int = 2, idle: float = 100, room: bool = True) -> tuple[Door, Clock]:
+def door(most: int = 2, idle: float = 100, room: bool = True) -> tuple[AdmissionQueue, Clock]:
     clock = Clock()
-    return Door(most, idle, lambda: room, clock), clock
+    return AdmissionQueue(most, idle, lambda: room, clock), clock
 
 
 def test_who_comes_after_the_last_place_waits_in_order():
@@ -52,7 +52,7 @@ def test_a_place_that_is_not_used_goes_to_who_waits():
 
 def test_nobody_is_let_in_without_memory_but_who_is_in_stays():
     room = [True]
-    held = Door(5, 100, lambda: room[0], Clock())
+    held = AdmissionQueue(5, 100, lambda: room[0], Clock())
     assert held.ask("a") is None
     room[0] = False
     assert held.ask("a") is None

@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
 
-from hosting.edge import Edge
 from hosting.meter import Meter
+from hosting.middleware import HostedMiddleware
 from hosting.serve import prepared
 from hosting.settings import VARIABLE, read
 
@@ -34,7 +34,7 @@ def served(folder: Path, monkeypatch: pytest.MonkeyPatch, proxies: str) -> Any:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    config = uvicorn.Config(Edge(app, settings, Meter(), ""), **_get_uvicorn_config_kwargs())
+    config = uvicorn.Config(HostedMiddleware(app, settings, Meter(), ""), **_get_uvicorn_config_kwargs())
     config.load()
     return config.loaded_app
 

@@ -8,10 +8,10 @@ import urllib.request
 
 import pytest
 
-from hosting.closed import without_paths
-from hosting.local_port import listen
 from hosting.logs import keep_texts_out
 from hosting.meter import Meter
+from hosting.metrics_server import listen
+from hosting.redaction import redact_paths
 from hosting.settings import VARIABLE, Settings, SignIn
 from hosting.teachers import may_teach
 from model_runner.errors import ModelIncomplete
@@ -61,7 +61,7 @@ def test_the_log_has_the_place_of_an_error_and_not_what_was_typed(caplog, clean_
     ],
 )
 def test_no_sentence_has_a_path(hosted, words, left):
-    assert without_paths(words) == left
+    assert redact_paths(words) == left
 
 
 def test_sentences_of_errors_are_among_them_and_only_on_a_hosted_server(hosted, monkeypatch):

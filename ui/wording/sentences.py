@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.sentences import joined
-from hosting.closed import without_paths
+from hosting.redaction import redact_paths
 from ui.wording.i18n import _
 from viz.share_text import share_digits
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 def sentence(error: UserFacingError | UrlUnreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
-    return without_paths(joined(_(error.message), _(error.hint)).format(**values))
+    return redact_paths(joined(_(error.message), _(error.hint)).format(**values))
 
 
 def _part(name: str, value: object) -> object:

@@ -50,7 +50,9 @@ def test_entries_of_a_section_stand_together():
     assert len(changes) == len(set(sections))
 
 
-@pytest.mark.parametrize("modules", ["ui.shell.frame", "pages.extras, visitors.entrance, visitors.sign_in", "app"])
+@pytest.mark.parametrize(
+    "modules", ["ui.shell.frame", "pages.extras, hosting.visitors.entrance, hosting.visitors.sign_in", "app"]
+)
 def test_the_frame_is_drawn_without_the_engine(modules: str):
     # A new process, for this one has long imported torch. What the frame imports, the first paint waits for.
     code = f"import sys, {modules}; sys.exit(bool({{'torch', 'transformers'}} & set(sys.modules)))"

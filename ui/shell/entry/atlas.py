@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from hosting.visitors.entrance import admitted
+from hosting.visitors.sign_in import may_teach, show_foot
 from pages.entries import ENTRIES
 from pages.extras import extras_of
 from ui.shell.frame import navigation, run_framed
-from visitors.entrance import admitted
-from visitors.sign_in import may_teach, show_foot
 
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
 page = navigation(ENTRIES)

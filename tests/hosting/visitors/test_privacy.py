@@ -9,8 +9,8 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from hosting.visitors.privacy import privacy
 from tests.browser import ROOT
-from visitors.privacy import privacy
 
 SOURCES = {"en": "privacy.md", "zh": "privacy.zh.md"}
 

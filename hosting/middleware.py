@@ -8,11 +8,11 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
+from hosting.login_redirect import with_return_page
 from hosting.meter import Meter
 from hosting.policy import cookie, headers
 from hosting.rates import Rates
 from hosting.settings import Settings
-from hosting.way_back import with_way_back
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -33,7 +33,7 @@ SENTENCES = {
 }
 
 
-class Edge:
+class HostedMiddleware:
     """Wraps an ASGI app. Over its rate, requests are refused with a sentence, and messages of a WebSocket wait."""
 
     def __init__(self, app: App, settings: Settings, meter: Meter, page: str) -> None:
@@ -85,7 +85,7 @@ class Edge:
     def _with_ours(self, scope: Scope, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """And those of ours that an answer does not have: the page of a room's students allows less than the app."""
         path = scope["path"].removeprefix(self._server.base)
-        given = with_way_back(path, scope["headers"], given, self._server.origin, self._server.base)
+        given = with_return_page(path, scope["headers"], given, self._server.origin, self._server.base)
         kept: list[tuple[bytes, bytes]] = []
         for name, value in given:
             if name.lower() == b"set-cookie":

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from hosting import settings
-from hosting.door import Door
+from hosting.admission_queue import AdmissionQueue
 from hosting.meter import METER
 from hosting.rates import Rates
 from hosting.settings import Settings, in_bytes
@@ -24,7 +24,7 @@ LOOK = 2  # seconds between two looks at the queue
 class Entrance(NamedTuple):
     """Who is in, and how often each may look."""
 
-    door: Door
+    queue: AdmissionQueue
     looks: Rates
 
 
@@ -32,7 +32,7 @@ class Entrance(NamedTuple):
 def entrance(hosted: Settings) -> Entrance:
     """The one of this server."""
     process, most = psutil.Process(), in_bytes(hosted.limits.process_memory)
-    door = Door(hosted.limits.sessions, hosted.limits.idle, lambda: process.memory_info().rss < most)
+    door = AdmissionQueue(hosted.limits.sessions, hosted.limits.idle, lambda: process.memory_info().rss < most)
     METER.watch(
         sessions=lambda: door.inside,
         sessions_waiting=lambda: door.waiting,
@@ -58,13 +58,13 @@ def _refusal(hosted: Settings) -> str | None:
     context = get_script_run_ctx(suppress_warning=True)
     name = context.session_id if context else ""
     held = entrance(hosted)
-    before = held.door.ask(name)
+    before = held.queue.ask(name)
     if before is not None:
         METER.count("refused_total", 'by="sessions"')
         full = _("All places of this server are taken.")
         mine = _("{count} before you.").format(count=before) if before else _("You are next.")
         return f"{full} {mine} " + _("The page opens by itself.")
-    _leave_when_left(name, held.door)
+    _leave_when_left(name, held.queue)
     wait = held.looks.ask(name)
     if wait:
         METER.count("refused_total", 'by="looks"')
@@ -83,6 +83,6 @@ def _wait(hosted: Settings, known: Iterator[str]) -> None:
 
 
 @st.cache_resource(scope="session", on_release=lambda left: left[0].leave(left[1]), show_spinner=False)
-def _leave_when_left(name: str, _door: Door) -> tuple[Door, str]:
+def _leave_when_left(name: str, _door: AdmissionQueue) -> tuple[AdmissionQueue, str]:
     """Streamlit releases what a session caches as soon as its browser is gone: its place is another's."""
     return _door, name

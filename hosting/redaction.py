@@ -10,6 +10,6 @@ PATH = re.compile(r"(?<![\w.:/])~?/(?:[\w.@+\-]+/)+[\w.@+\-]*|\b[A-Za-z]:\\[\w.@
 HIDDEN = "…"
 
 
-def without_paths(sentence: str) -> str:
+def redact_paths(sentence: str) -> str:
     """The sentence with every path of this machine left out, where the app is hosted; else as it is."""
     return PATH.sub(HIDDEN, sentence) if settings.current() else sentence

@@ -19,9 +19,9 @@ from websockets.sync.client import connect
 from pages.entries import ENTRIES
 from tests.axe import found_in_both
 from tests.browser import Watch
+from tests.hosting.visitors.hosted import Hosted, hosted_app, opened
+from tests.hosting.visitors.refused_frames import say_what_is_refused
 from tests.pages.visiting import click_head, end_room, eventually, expect_sentence, type_text, wait_for_rest
-from tests.visitors.hosted import Hosted, hosted_app, opened
-from tests.visitors.refused_frames import say_what_is_refused
 
 TYPED = "My quokka eats zeppelins"
 SAID = "Zyzzyva"  # on a phone

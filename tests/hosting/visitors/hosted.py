@@ -22,9 +22,9 @@ from playwright.sync_api import Page
 
 from hosting.settings import VARIABLE
 from tests.browser import ROOT, free_port
+from tests.hosting.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
+from tests.hosting.visitors.own_certificate import own_certificate, trusting
 from tests.pages.visiting import wait_for_rest
-from tests.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
-from tests.visitors.own_certificate import own_certificate, trusting
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a file of settings
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hosting.edge import SENTENCES, Edge
 from hosting.meter import Meter
+from hosting.middleware import SENTENCES, HostedMiddleware
 from hosting.policy import cookie, headers
 from hosting.settings import Limits, Server, Settings
 
@@ -30,7 +30,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"the app"})
 
 
-def asked(edge: Edge, path: str = "/atlas/", **more: Any) -> tuple[int, dict[str, str], list[str], str]:
+def asked(edge: HostedMiddleware, path: str = "/atlas/", **more: Any) -> tuple[int, dict[str, str], list[str], str]:
     """Status, headers, cookies and body."""
     host, method = more.get("host", "a.org"), more.get("method", "GET")
     scope = {"type": "http", "path": path, "method": method, "headers": [(b"host", host.encode())],
@@ -49,7 +49,7 @@ def asked(edge: Edge, path: str = "/atlas/", **more: Any) -> tuple[int, dict[str
     return sent[0]["status"], dict(found), cookies, sent[1]["body"].decode()
 
 
-def spoken(edge: Edge, origin: str | None, host: str = "a.org", messages: int = 1) -> list[Any]:
+def spoken(edge: HostedMiddleware, origin: str | None, host: str = "a.org", messages: int = 1) -> list[Any]:
     """What a WebSocket is sent."""
     given = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin is not None else [])]
     coming = [{"type": "websocket.connect"}, *({"type": "websocket.receive", "bytes": b"m"} for _ in range(messages))]
@@ -65,8 +65,8 @@ def spoken(edge: Edge, origin: str | None, host: str = "a.org", messages: int = 
     return sent
 
 
-def made(settings: Settings = SETTINGS) -> Edge:
-    return Edge(app, settings, Meter(), PAGE)
+def made(settings: Settings = SETTINGS) -> HostedMiddleware:
+    return HostedMiddleware(app, settings, Meter(), PAGE)
 
 
 def test_every_answer_has_the_headers():
@@ -148,7 +148,7 @@ def test_too_many_messages_come_later_and_none_is_lost(monkeypatch):
         slept.append(seconds)
         edge._rates._clock = lambda: sum(slept)
 
-    monkeypatch.setattr("hosting.edge.asyncio.sleep", sleep)
+    monkeypatch.setattr("hosting.middleware.asyncio.sleep", sleep)
     edge = made(replace(SETTINGS, limits=Limits(requests=12)))
     edge._rates._clock = lambda: 0.0
     assert len(spoken(edge, "https://a.org", messages=15)) == 16

@@ -14,13 +14,13 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from hosting import settings
-from hosting.edge import Edge
-from hosting.local_port import listen
 from hosting.logs import keep_texts_out
 from hosting.meter import METER
+from hosting.metrics_server import listen
+from hosting.middleware import HostedMiddleware
 from hosting.settings import Settings, SignIn
+from hosting.visitors.entrance import entrance
 from ui.wording.i18n import _
-from visitors.entrance import entrance
 
 BEAT, STUCK = 1.0, 10.0  # seconds between two beats of the server's loop, and without one
 CALLBACK = "/oauth2callback"  # Streamlit's own (1.67)
@@ -34,7 +34,7 @@ def options() -> dict[str, Any]:
     keep_texts_out()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return {
-        "middleware": [Middleware(Edge, settings=hosted, meter=METER, page=page)],
+        "middleware": [Middleware(HostedMiddleware, settings=hosted, meter=METER, page=page)],
         "lifespan": lambda _app: _alive(hosted),
         "on_script_error": failed,
         "secrets": {"auth": _auth(hosted)} if hosted.sign_in.metadata else None,

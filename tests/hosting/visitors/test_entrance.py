@@ -7,10 +7,10 @@ import pytest
 from hosting import settings
 from hosting.meter import METER
 from hosting.settings import VARIABLE
+from hosting.visitors.entrance import entrance
+from hosting.visitors.server import failed, options
 from tests.ui.driving import html, open_app, sentences, type_text
 from ui.state import session
-from visitors.entrance import entrance
-from visitors.server import failed, options
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_who_looks_too_often_pauses_and_goes_on(hosted):
 )
 def test_who_waits_is_told_how_many_are_before(hosted, lang, words):
     hosted(f"[limits]\nsessions = 1\nidle = {60 if lang == 'en' else 61}")  # a door of its own
-    door = entrance(settings.current()).door
+    door = entrance(settings.current()).queue
     for other in ("first", "second", "third"):
         door.ask(other)
     app = open_app(lang=lang, checked=False)
@@ -97,8 +97,8 @@ def test_numbers_are_of_the_models_that_answered(hosted):
 
 def test_an_error_of_the_app_itself_is_a_sentence_and_counted(monkeypatch):
     shown: list[str] = []
-    monkeypatch.setattr("visitors.server.st.error", shown.append)
-    monkeypatch.setattr("visitors.server._", str)
+    monkeypatch.setattr("hosting.visitors.server.st.error", shown.append)
+    monkeypatch.setattr("hosting.visitors.server._", str)
     assert failed(KeyError("secret of a student")) is True
     assert len(shown) == 1
     assert "secret" not in shown[0]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 PATIENCE = 15.0  # seconds after which somebody who waits and does not ask any more has gone
 
 
-class Door:
+class AdmissionQueue:
     """At most ``most`` are in; a place that was not used for ``idle`` seconds goes to who waits. Thread-safe.
 
     Nobody is let in while there is no ``room``, of memory say.

@@ -15,12 +15,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from classroom.student_page import TEXTS
 from tests.browser import Watch
+from tests.hosting.visitors.held_class import SOON, Held, all_in_file, projected
+from tests.hosting.visitors.hosted import Hosted, hosted_app, opened
+from tests.hosting.visitors.phones import counted, filmed, phones_of, tap, tap_head, together, type_number, type_token
 from tests.pages.test_browser_class import ask, click, click_head
 from tests.pages.test_browser_lessons import shipped, way
 from tests.pages.visiting import end_room, wait_for_rest
-from tests.visitors.held_class import SOON, Held, all_in_file, projected
-from tests.visitors.hosted import Hosted, hosted_app, opened
-from tests.visitors.phones import counted, filmed, phones_of, tap, tap_head, together, type_number, type_token
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(900)]
 

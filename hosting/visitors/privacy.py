@@ -11,7 +11,7 @@ from ui.wording.i18n import LANGUAGES
 from viz.plain_page import plain_page
 from viz.token_text import escaped
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 SOURCES = next(iter(LANGUAGES))  # the language without a suffix
 
 

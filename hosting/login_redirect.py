@@ -16,7 +16,7 @@ UNSAFE = {ord(one): f"%{ord(one):02X}" for one in ' ";,\\'}  # in a cookie's val
 Headers = list[tuple[bytes, bytes]]
 
 
-def with_way_back(path: str, asked: Headers, told: Headers, origin: str, base: str) -> Headers:
+def with_return_page(path: str, asked: Headers, told: Headers, origin: str, base: str) -> Headers:
     """The headers ``told`` in answer to a request for ``path``, below ``base``, with the headers ``asked``."""
     leaves = path in LEAVES
     if not leaves and path != RETURNS:

@@ -15,9 +15,9 @@ from typing import Any
 from playwright.sync_api import Page, ViewportSize, WebSocketRoute, expect
 
 from tests.browser import DESK, ROOT
+from tests.hosting.visitors.hosted import Hosted
+from tests.hosting.visitors.phones import Times, counted, timed
 from tests.pages.test_browser_class import click, in_words
-from tests.visitors.hosted import Hosted
-from tests.visitors.phones import Times, counted, timed
 
 PICTURES = "ATLAS_PICTURES"
 PROJECTOR: ViewportSize = {"width": 1280, "height": 720}

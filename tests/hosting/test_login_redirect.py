@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting.way_back import COOKIE, LONGEST, with_way_back
+from hosting.login_redirect import COOKIE, LONGEST, with_return_page
 
 ORIGIN, BASE = "https://a.org", "/atlas"
 PAGE = "/atlas/cell?layer=3&edits=ScaledHead(6%3B5)&text=%E4%BD%A0"
@@ -14,7 +14,7 @@ HOME = [(b"location", b"/atlas/"), (b"content-length", b"0")]
 
 def told(path: str, asked: dict[str, str], answer: list[tuple[bytes, bytes]], base: str = BASE) -> dict[str, str]:
     given = [(name.encode(), value.encode("latin-1")) for name, value in asked.items()]
-    found = with_way_back(path, given, answer, ORIGIN, base)
+    found = with_return_page(path, given, answer, ORIGIN, base)
     assert len(dict(found)) == len(found)
     return {name.decode(): value.decode() for name, value in found}
 
