@@ -18,7 +18,7 @@ from model_runner.errors import NoLogits
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ArchitectureStage:
     """``role`` is a Part's, or "tokenizer" or "block"; ``vector`` is what the token's stream is after it, or what a
     part inside a block adds (``adds``); None where nothing of the kind is known. ``block`` is the index of its block.
     """
@@ -48,7 +48,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Said:
+class LikeliestToken:
     """The token that the model finds likeliest: after the one at ``position``, or in its place, where it is hidden."""
 
     token: int
@@ -57,7 +57,7 @@ class Said:
     hidden: bool
 
 
-def said(capture: Capture, position: int) -> Said | None:
+def said(capture: Capture, position: int) -> LikeliestToken | None:
     """What the model makes of its text in the end, exact over the whole vocabulary.
 
     Of an encoder–decoder at a position of what its decoder writes. Of a model that sees the token itself, the guess for
@@ -74,27 +74,29 @@ def said(capture: Capture, position: int) -> Said | None:
         found = next_tokens(capture, place, count=1)
     except NoLogits:
         return None
-    return Said(found.ids[0], found.probabilities[0], place, looking)
+    return LikeliestToken(found.ids[0], found.probabilities[0], place, looking)
 
 
 def stages(
     made: Architecture, opened: int, capture: Capture | None, added: Additions | None, position: int
-) -> list[Stage]:
+) -> list[ArchitectureStage]:
     """From the tokenizer to the output layer; block number ``opened`` shows its parts.
 
     Of an encoder–decoder the vectors are of the stack that the capture's own tokens go through, the other has none.
     """
     streams = _Streams(made, capture, added, position)
-    found = [Stage("tokenizer", None)]
-    found += [Stage(one.role, one, vector=streams.at(one)) for one in made.before]
+    found = [ArchitectureStage("tokenizer", None)]
+    found += [ArchitectureStage(one.role, one, vector=streams.at(one)) for one in made.before]
     for index, block in enumerate(made.blocks):
         if index and block.stack != made.blocks[index - 1].stack:
-            found += [Stage(one.role, one, vector=streams.at(one)) for one in made.between]
+            found += [ArchitectureStage(one.role, one, vector=streams.at(one)) for one in made.between]
         is_open, inside = index == opened, streams.added(block, added)
-        found.append(Stage("block", None, block, index, is_open, streams.after(block)))
+        found.append(ArchitectureStage("block", None, block, index, is_open, streams.after(block)))
         if is_open:
-            found += [Stage(one.role, one, block, vector=own, adds=True) for one, own in _inside(block, inside)]
-    return found + [Stage(one.role, one, vector=streams.at(one)) for one in made.after]
+            found += [
+                ArchitectureStage(one.role, one, block, vector=own, adds=True) for one, own in _inside(block, inside)
+            ]
+    return found + [ArchitectureStage(one.role, one, vector=streams.at(one)) for one in made.after]
 
 
 class _Streams:

@@ -25,7 +25,7 @@ PUSHED = 5  # tokens named on each side
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class SoftmaxRow:
     """The query's softmax row over every key, and the vectors of the keys that are drawn.
 
     ``scores`` are −inf where masked, ``weights`` 0. ``sink`` is the share of a learned sink; with it the weights add
@@ -91,7 +91,7 @@ class Cell:
     window: int | None
     score: float  # −inf where masked
     weight: float
-    row: Row
+    row: SoftmaxRow
     v: Float[np.ndarray, "d_value"]
     mixed: Float[np.ndarray, "d_value"]  # Σ weight · v, recomputed
     output: Float[np.ndarray, "d_value"]  # what the model's own attention returned
@@ -160,7 +160,7 @@ def strongest_key(capture: Capture, layer: int, head: int, query: int) -> int:
     return int(capture.weights(layer, head, queries=slice(query, query + 1))[0].argmax())
 
 
-def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
+def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> SoftmaxRow:
     record, one_query, one_head = capture.record(layer), slice(query, query + 1), slice(head, head + 1)
     every_key = slice(0, n_looked_at(capture))
     q, kv_head = record.q[head, query], head // record.group
@@ -170,7 +170,7 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
     weights, lse = _softmax(scores, None if sinks is None else float(sinks))
     keep = record.mask.tile(one_query, every_key, record.q.device, head=head)[0].cpu().numpy()
     drawn = _drawn(weights, keep, key)
-    return Row(
+    return SoftmaxRow(
         scores=scores,
         keep=keep,
         weights=weights,

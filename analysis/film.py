@@ -43,7 +43,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choice:
+class TokenChoice:
     """How one token was chosen; ``token`` None is the moment after the prompt, when nothing is chosen yet.
 
     Two distributions, never mixed: ``log_probability``, ``rank`` and ``entropy`` (bits) are the model's own; ``final``,
@@ -82,7 +82,7 @@ def choice(
     *,
     uniform: float | None = None,
     seconds: float | None = None,
-) -> Choice:
+) -> TokenChoice:
     """The token among those it was chosen from; ``stages`` are those of the logits before it, the model's own first."""
     first, last = stages[0], stages[-1]
     logits = first.exact
@@ -95,7 +95,7 @@ def choice(
     candidates = tuple(Candidate(one, float(probabilities[one]), float(finals[one]), bool(kept[one])) for one in listed)
     # what is subtracted from 1 leaves rounding: no probability is smaller than that of a token that is there
     all_listed = last.kept == sum(one.kept for one in candidates)
-    return Choice(
+    return TokenChoice(
         token=token,
         how=how,
         candidates=candidates,

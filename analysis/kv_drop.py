@@ -19,7 +19,7 @@ MOST_WINDOWS = 48  # tried of a longer text, closer together where they are shor
 
 
 @dataclass(frozen=True)
-class Trial:
+class CacheTrial:
     """One changed cache: its last ``window`` tokens, with ``sinks`` first ones kept; ``window`` None: all, in int8."""
 
     window: int | None
@@ -31,7 +31,7 @@ class Trial:
         return (Int8Cache(),) if self.window is None else (KeepLast(self.window, self.sinks),)
 
 
-def edits_of(capture: Capture, trial: Trial) -> tuple[Edit, ...]:
+def edits_of(capture: Capture, trial: CacheTrial) -> tuple[Edit, ...]:
     """For a request; of an encoder–decoder of the capture's attention."""
     return of_attention((), capture.request.attention, trial.edits)
 
@@ -40,7 +40,7 @@ def edits_of(capture: Capture, trial: Trial) -> tuple[Edit, ...]:
 class Moved:
     """KL(the model's next token ‖ that of the changed cache), in bits."""
 
-    trial: Trial
+    trial: CacheTrial
     kl: float
 
 
@@ -51,9 +51,9 @@ def windows(n_tokens: int) -> list[int]:
     return sorted({round(number) for number in np.geomspace(1, n_tokens, MOST_WINDOWS)})
 
 
-def trials(n_tokens: int, sinks: int) -> list[Trial]:
+def trials(n_tokens: int, sinks: int) -> list[CacheTrial]:
     """int8, then every window without sinks and with them."""
-    return [Trial(None, 0), *(Trial(window, kept) for window in windows(n_tokens) for kept in (0, sinks))]
+    return [CacheTrial(None, 0), *(CacheTrial(window, kept) for window in windows(n_tokens) for kept in (0, sinks))]
 
 
 def kl_of_rows(before: Float[Tensor, "vocab"], after: Float[Tensor, "vocab"]) -> float:

@@ -8,7 +8,7 @@ from model_runner.record import LayerRecord
 
 
 @dataclass(frozen=True)
-class Kept:
+class LatentBytes:
     """``numbers`` of one token in one layer, and their bytes in the model's dtype. ``own``: the model's own sharing."""
 
     name: str
@@ -17,7 +17,7 @@ class Kept:
     own: bool = False
 
 
-def kept(record: LayerRecord, rank: int) -> tuple[Kept, ...]:
+def kept(record: LayerRecord, rank: int) -> tuple[LatentBytes, ...]:
     """MHA, GQA where the model has it, MQA, and MLA with its turned part, from the most to the least by design.
 
     By formula: heads · (d_head + d_value) for keys and values; r for a latent, and d_head / 2 more that DeepSeek-V2
@@ -28,7 +28,7 @@ def kept(record: LayerRecord, rank: int) -> tuple[Kept, ...]:
     counts = {"MHA": n_heads * pair, "GQA": n_kv * pair, "MQA": pair, "MLA": rank, "MLA + RoPE": rank + turned}
     own = "MHA" if n_kv == n_heads else "MQA" if n_kv == 1 else "GQA"
     return tuple(
-        Kept(name, numbers, numbers * size, name == own)
+        LatentBytes(name, numbers, numbers * size, name == own)
         for name, numbers in counts.items()
         if name != "GQA" or name == own
     )

@@ -28,7 +28,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 
 @dataclass(frozen=True)
-class Rows:
+class BlockRows:
     """Queries ``start`` to ``stop`` (exclusive) of a layer."""
 
     layer: int
@@ -37,7 +37,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class MapBlock:
     """What the heads of a layer do in some rows, one number a head and query, NaN where it is not defined.
 
     ``first``, ``recent``: shares of attention on the first token and on the last ``RECENT`` ones without it.
@@ -46,7 +46,7 @@ class Block:
     ``thumbnail``: 255 × the largest weight under each pixel, of rows ``top`` on.
     """
 
-    rows: Rows
+    rows: BlockRows
     first: Float[np.ndarray, "heads queries"]
     recent: Float[np.ndarray, "heads queries"]
     entropy: Float[np.ndarray, "heads queries"]
@@ -57,21 +57,21 @@ class Block:
     top: int
 
 
-def blocks_of(capture: Capture) -> tuple[Rows, ...]:
+def blocks_of(capture: Capture) -> tuple[BlockRows, ...]:
     """All rows of all layers with softmax attention, in order."""
     return tuple(_blocks(capture))
 
 
-def _blocks(capture: Capture) -> Iterator[Rows]:
+def _blocks(capture: Capture) -> Iterator[BlockRows]:
     n_tokens = len(capture.tokens)
     for layer in range(capture.n_layers):
         if capture.has_weights(layer):
             size = max(1, min(ROWS, CELLS // (capture.record(layer).q.shape[0] * n_tokens)))
             for start in range(0, n_tokens, size):
-                yield Rows(layer, start, min(start + size, n_tokens))
+                yield BlockRows(layer, start, min(start + size, n_tokens))
 
 
-def block(capture: Capture, rows: Rows) -> Block:
+def block(capture: Capture, rows: BlockRows) -> MapBlock:
     """One pass over these rows; O(heads × rows × keys) memory."""
     record, n_tokens, ahead = capture.record(rows.layer), len(capture.tokens), looks_ahead(capture)
     keys = slice(0, n_tokens if ahead else rows.stop)
@@ -88,7 +88,7 @@ def block(capture: Capture, rows: Rows) -> Block:
     places, placed = _places(before, q_idx, n_tokens if ahead else None)
     weights[..., 0] = 0.0  # the first token stands apart
     thumbnail, top = _thumbnail(weights, rows, n_tokens)
-    return Block(
+    return MapBlock(
         rows,
         first=_numbers(first),
         recent=_numbers(_recent(before, q_idx, ahead)),
@@ -134,7 +134,9 @@ def _at(before: Float[Tensor, "heads queries edges"], places: Tensor) -> Tensor:
     return before.gather(2, places.expand(len(before), -1, -1))
 
 
-def _thumbnail(weights: Tensor, rows: Rows, n_tokens: int) -> tuple[UInt8[np.ndarray, "heads pixel_rows side"], int]:
+def _thumbnail(
+    weights: Tensor, rows: BlockRows, n_tokens: int
+) -> tuple[UInt8[np.ndarray, "heads pixel_rows side"], int]:
     """The largest weight under each pixel of these rows; a pixel row may go on in the next block."""
     pixels = even_bins(n_tokens, side_of(n_tokens))
     columns = _inside(pixels, 0, weights.shape[-1])
@@ -206,7 +208,7 @@ def measures_of(capture: Capture) -> tuple[Measure, ...]:
     return tuple(NEAR if ahead and one.name == NEAR.name else one for one in MEASURES)
 
 
-def long_heads(capture: Capture, blocks: Sequence[Block]) -> LongHeads:
+def long_heads(capture: Capture, blocks: Sequence[MapBlock]) -> LongHeads:
     """The blocks that there are, put together."""
     n_tokens, shape = len(capture.tokens), (capture.n_layers, capture.n_heads)
     side, n_bins = side_of(n_tokens), min(BINS, n_tokens)

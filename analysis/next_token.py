@@ -12,7 +12,7 @@ from model_runner.capture import Capture
 
 
 @dataclass(frozen=True)
-class NextToken:
+class LikeliestTokens:
     """Token ids by falling probability, and the probability of all the others together."""
 
     ids: tuple[int, ...]
@@ -20,12 +20,12 @@ class NextToken:
     rest: float
 
 
-def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> NextToken:
+def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> LikeliestTokens:
     """Softmax of the model's logits in float64. Raises NoLogits for a model without an output layer."""
     probabilities = torch.softmax(capture.logits(position).double(), dim=-1)
     top = probabilities.topk(min(count, len(probabilities)))
     shown = top.values.tolist()
-    return NextToken(tuple(top.indices.tolist()), tuple(shown), max(0.0, 1.0 - sum(shown)))
+    return LikeliestTokens(tuple(top.indices.tolist()), tuple(shown), max(0.0, 1.0 - sum(shown)))
 
 
 def end_of_text(units: Sequence[Unit], position: int, *, first: int = 0, count: int = 3) -> tuple[str, bool]:

@@ -19,7 +19,7 @@ SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Normed:
+class NormEffect:
     """``before`` and each norm of it at one token; ``means`` and ``sizes`` (root mean square) of every token."""
 
     before: Float[np.ndarray, "d_model"]
@@ -28,11 +28,11 @@ class Normed:
     sizes: dict[str, Float[np.ndarray, "tokens"]]
 
 
-def normed(capture: Capture, row: int, position: int) -> Normed:
+def normed(capture: Capture, row: int, position: int) -> NormEffect:
     """Of the stream entering layer ``row``; the number of layers is what leaves the last. "" is before any norm."""
     stream = capture.residual(row).double().cpu()
     every = {"": stream} | {name: norm(stream) for name, norm in NORMS.items()}
-    return Normed(
+    return NormEffect(
         before=stream[position].numpy(),
         after={name: x[position].numpy() for name, x in every.items() if name},
         means={name: x.mean(dim=-1).numpy() for name, x in every.items()},

@@ -15,7 +15,7 @@ TERMS = 5  # that are spelled out of the sum of d_model products
 
 
 @dataclass(frozen=True)
-class Term:
+class ProductTerm:
     """``read`` times ``weight``, of this dimension of the stream."""
 
     dim: int
@@ -30,7 +30,7 @@ class Spelled:
     Where a norm follows, of that sum ``less`` is taken away, and what is left is multiplied by ``factor``.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[ProductTerm, ...]
     rest: float
     more: int
     bias: float
@@ -44,7 +44,7 @@ def spelled(projected: Projected, row: int, column: int) -> Spelled:
     read, weight = projected.read[row].double().numpy(), projected.matrix[:, column].double().numpy()
     products = read * weight
     order = np.argsort(-np.abs(products), kind="stable")[:TERMS]
-    terms = tuple(Term(int(dim), float(read[dim]), float(weight[dim])) for dim in order)
+    terms = tuple(ProductTerm(int(dim), float(read[dim]), float(weight[dim])) for dim in order)
     rest = float(np.delete(products, order).sum())
     bias = float(projected.bias[column])
     whole = sum(term.read * term.weight for term in terms) + rest + bias

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from analysis.joined import first_query, n_looked_at
-from analysis.step_window import Window, window
+from analysis.step_window import StepWindow, window
 from attention.similarity import Split, split
 from model_runner.capture import ROWS, Capture
 
@@ -21,7 +21,7 @@ Ends = tuple[float, float]
 class HeadVectors:
     """A few queries and keys of a head, as attention saw them, float64."""
 
-    window: Window
+    window: StepWindow
     q: Float[Tensor, "queries d_head"]
     k: Float[Tensor, "keys d_head"]
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from analysis.joined import Joined, first_query, n_looked_at
 from analysis.score_formula import root_of
 from analysis.sinks import n_elsewhere
-from analysis.step_window import Window, largest, rotation_of, units_of, window
+from analysis.step_window import StepWindow, largest, rotation_of, units_of, window
 from model_runner.capture import Capture
 from model_runner.errors import RunnerError
 
@@ -26,7 +26,7 @@ HEADS = 8  # of a layer with more, those that add most at the query's token
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class MatrixPart:
     """A part of a matrix: the rows and columns shown by their places in the whole, whose ``shape`` is given.
 
     ``rows`` and ``columns`` are positions of tokens, dimensions or heads, as ``kinds`` says. −∞ where masked.
@@ -63,8 +63,8 @@ class ChainStep:
 class StepChain:
     """``refused`` says why the last step is missing, where it is."""
 
-    window: Window
-    matrices: dict[str, Shown]
+    window: StepWindow
+    matrices: dict[str, MatrixPart]
     steps: tuple[ChainStep, ...]
     refused: RunnerError | None
 
@@ -101,10 +101,10 @@ class _Chain:
         self.layout = rotation_of(capture, layer)
         units = units_of(self.q.shape[1], self.layout)
         self.dims = largest(np.einsum("id,jd->d", np.abs(self.q), np.abs(self.k[self.keys])), units)
-        self.matrices: dict[str, Shown] = {}
+        self.matrices: dict[str, MatrixPart] = {}
         self.steps: list[ChainStep] = []
 
-    def add(self, step: ChainStep, shown: Shown) -> None:
+    def add(self, step: ChainStep, shown: MatrixPart) -> None:
         self.matrices[step.result] = shown
         self.steps.append(step)
 
@@ -114,7 +114,7 @@ class _Chain:
             stream = float64(self.capture.residual(self.layer))[self.rows]
             dims = largest(np.abs(stream).sum(0), units_of(stream.shape[1], None))
             shape = (self.n_queries, stream.shape[1])
-            shown = Shown("X", stream[:, dims], self.window.queries, tuple(dims), ("token", "dimension"), shape)
+            shown = MatrixPart("X", stream[:, dims], self.window.queries, tuple(dims), ("token", "dimension"), shape)
             self.add(ChainStep("x", "model", "X"), shown)
         before = self._before() if self.layout is not None else {}
         for letter, values, kept in (("Q", self.q, self.rows), ("K", self.k[self.keys], self.keys)):
@@ -125,13 +125,13 @@ class _Chain:
             rows = tuple(kept)
             if letter in before:
                 unturned, cos, sin, partner, source = before[letter]
-                shown = Shown(letter, unturned, rows, source, ("token", "dimension"), shape, side)
+                shown = MatrixPart(letter, unturned, rows, source, ("token", "dimension"), shape, side)
                 self.add(ChainStep(id, "model", letter), shown)
                 turn = {"partner": partner, "cos": cos, "sin": sin}
-                after = Shown(f"{letter}′", values[:, self.dims], rows, dims, ("token", "dimension"), shape, side)
+                after = MatrixPart(f"{letter}′", values[:, self.dims], rows, dims, ("token", "dimension"), shape, side)
                 self.add(ChainStep(f"r{id}", "rotate", f"{letter}R", left=letter, numbers=turn), after)
             else:
-                shown = Shown(letter, values[:, self.dims], rows, dims, ("token", "dimension"), shape, side)
+                shown = MatrixPart(letter, values[:, self.dims], rows, dims, ("token", "dimension"), shape, side)
                 self.add(ChainStep(id, "model", letter), shown)
 
     def _before(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, list[int], tuple[int, ...]]]:
@@ -207,11 +207,11 @@ class _Chain:
         dims = largest(np.abs(output).sum(0), units_of(self.v.shape[1], None))
         across = tuple(dims)
         kinds = ("token", "dimension")
-        v = Shown("V", self.v[self.keys][:, dims], self.window.keys, across, kinds, self.v.shape, "value")
+        v = MatrixPart("V", self.v[self.keys][:, dims], self.window.keys, across, kinds, self.v.shape, "value")
         self.add(ChainStep("v", "model", "V"), v)
         rest = output[:, dims] - self.shares[:, self.keys] @ self.v[self.keys][:, dims]
         shape = (self.n_queries, self.v.shape[1])
-        mixed = Shown("O", output[:, dims], self.window.queries, across, kinds, shape, "value")
+        mixed = MatrixPart("O", output[:, dims], self.window.queries, across, kinds, shape, "value")
         numbers: dict[str, object] = {"of": "keys"}
         self.add(ChainStep("mix", "product", "O", "A", "V", rest=rest, more=self.more_keys, numbers=numbers), mixed)
 
@@ -229,26 +229,28 @@ class _Chain:
             np.where(np.arange(len(sizes)) == self.head, math.inf, sizes), [(i,) for i in range(len(sizes))], HEADS
         )
         dims = largest(np.abs(passed[self.head]), units_of(passed.shape[1], None))
-        concat = Shown("concat", passed[heads][:, dims], tuple(heads), tuple(dims), ("head", "dimension"), passed.shape)
+        concat = MatrixPart(
+            "concat", passed[heads][:, dims], tuple(heads), tuple(dims), ("head", "dimension"), passed.shape
+        )
         self.add(ChainStep("concat", "model", "Z"), concat)
         if written is None:
             return refused
         added = written.sum(0)
         dims = largest(np.abs(added), units_of(len(added), None))
         kinds = ("head", "dimension")
-        self.matrices["H"] = Shown(
+        self.matrices["H"] = MatrixPart(
             "heads · W_O", written[heads][:, dims], tuple(heads), tuple(dims), kinds, written.shape
         )
-        total = Shown("Y", added[None, dims], (self.query,), tuple(dims), ("token", "dimension"), (1, len(added)))
+        total = MatrixPart("Y", added[None, dims], (self.query,), tuple(dims), ("token", "dimension"), (1, len(added)))
         rest = added[None, dims] - written[heads][:, dims].sum(0)
         numbers: dict[str, object] = {"of": "heads"}
         more = (len(written) - len(heads),)
         self.add(ChainStep("out", "sum", "Y", "H", rest=rest, more=more, numbers=numbers), total)
         return None
 
-    def _cells(self, name: str, values: np.ndarray, *, share: bool = False) -> Shown:
+    def _cells(self, name: str, values: np.ndarray, *, share: bool = False) -> MatrixPart:
         shape = (self.n_queries, self.n_keys)
-        return Shown(name, values, self.window.queries, self.window.keys, ("token", "token"), shape, share=share)
+        return MatrixPart(name, values, self.window.queries, self.window.keys, ("token", "token"), shape, share=share)
 
     def _keep(self) -> np.ndarray:
         read, device = slice(0, self.n_keys), self.record.q.device

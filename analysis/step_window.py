@@ -16,23 +16,23 @@ TOKENS, DIMENSIONS = 6, 6
 
 
 @dataclass(frozen=True)
-class Window:
+class StepWindow:
     """Rising positions of the tokens that look and of those that are looked at."""
 
     queries: tuple[int, ...]
     keys: tuple[int, ...]
 
 
-def window(capture: Capture, layer: int, head: int, query: int) -> Window:
+def window(capture: Capture, layer: int, head: int, query: int) -> StepWindow:
     """The query with the tokens that it looks at most; where it looks at another text, with those written before it."""
     n_keys, first = n_looked_at(capture), first_query(capture)
     weights = capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0, :n_keys]
     order = weights.argsort(descending=True, stable=True).tolist()
     if first:
-        return Window(tuple(range(max(first, query - TOKENS + 1), query + 1)), tuple(sorted(order[:TOKENS])))
+        return StepWindow(tuple(range(max(first, query - TOKENS + 1), query + 1)), tuple(sorted(order[:TOKENS])))
     others = [key for key in order if key != query][: TOKENS - 1]
     same = tuple(sorted([query, *others]))
-    return Window(same, same)
+    return StepWindow(same, same)
 
 
 def rotation_of(capture: Capture, layer: int) -> RotaryLayout | None:

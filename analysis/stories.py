@@ -98,7 +98,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownText:
     """A text that a model goes on with by heart: the next token is the beginning of ``goes_on``."""
 
     text: str
@@ -106,7 +106,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Said:
+class RecitedToken:
     """The most likely next token of a text known by heart, its probability, and the words that it begins."""
 
     token: str
@@ -176,9 +176,9 @@ STORIES = (
     Story("8加9等于17。2加4等于", "2", ADDEND),
 )
 KNOWN = (
-    Known("The Shawshank", " Redemption"),
-    Known("def add(a, b): return a +", " b"),
-    Known("床前明月光，", "疑是地上霜"),
+    KnownText("The Shawshank", " Redemption"),
+    KnownText("def add(a, b): return a +", " b"),
+    KnownText("床前明月光，", "疑是地上霜"),
 )
 BY_HEART = N_("After {query} the model gives {next} {value}, the beginning of “{whole}”: it has read this often.")
 OFTEN = N_("After {query} the model gives {next} {value}: it has read lines like this one often.")
@@ -246,7 +246,7 @@ class Variation:
     ``head`` is the one that the example opens on. ``story`` is None of an example known by heart.
     """
 
-    example: Story | Known
+    example: Story | KnownText
     head: Place
     old: str
     new: str
@@ -468,7 +468,7 @@ def example_file(model: str) -> Path:
     return Path(__file__).parents[1] / "model_runner" / FOLDERS[model] / FILE
 
 
-def said_in(capture: Capture, token_text: Callable[[int], str]) -> Said | None:
+def said_in(capture: Capture, token_text: Callable[[int], str]) -> RecitedToken | None:
     """What comes next in this text where the model clearly knows it by heart; ``token_text`` is the runner's."""
     request = capture.request
     known = next((one for one in KNOWN if one.text == request.text), None)
@@ -478,7 +478,7 @@ def said_in(capture: Capture, token_text: Callable[[int], str]) -> Said | None:
         found = next_tokens(capture, count=1)
     except NoLogits:
         return None
-    said = Said(token_text(found.ids[0]), found.probabilities[0], known.goes_on.strip())
+    said = RecitedToken(token_text(found.ids[0]), found.probabilities[0], known.goes_on.strip())
     follows = known.goes_on.startswith(said.token.replace("·", " "))
     return said if follows and said.probability >= CLEAR else None
 

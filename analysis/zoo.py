@@ -24,7 +24,7 @@ Weights = Float[np.ndarray, "tokens tokens"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class CellDifference:
     """A query, a key, and how much more of the variant lies there than of softmax."""
 
     query: int
@@ -52,7 +52,7 @@ class Compared:
     entropy: float
     elsewhere: float
     rank: int
-    looks: tuple[Cell, ...]
+    looks: tuple[CellDifference, ...]
 
 
 def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> Head:
@@ -137,9 +137,9 @@ def _rank(weights: Tensor) -> int:
     return int((sizes > SMALL * sizes[0]).sum())
 
 
-def _largest(moved: Tensor) -> tuple[Cell, ...]:
+def _largest(moved: Tensor) -> tuple[CellDifference, ...]:
     """The cells with the most that softmax has not; none of those that have no more."""
     most, places = moved.flatten().topk(min(NAMED, moved.numel()))
     n_tokens = moved.shape[1]
     found = zip(most.tolist(), places.tolist(), strict=True)
-    return tuple(Cell(place // n_tokens, place % n_tokens, more) for more, place in found if more > 1e-6)
+    return tuple(CellDifference(place // n_tokens, place % n_tokens, more) for more, place in found if more > 1e-6)

@@ -48,7 +48,7 @@ class Recent:
 
 
 @dataclass(frozen=True)
-class Near:
+class Band:
     """A query sees the keys at most ``distance`` positions away, on either side."""
 
     distance: int

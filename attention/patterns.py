@@ -21,7 +21,7 @@ N_ = str  # marks a text for translation where it is shown
 
 
 @dataclass(frozen=True)
-class Parameter:
+class MaskParameter:
     """A whole number of a pattern; ``counts`` says what, off-by-ones included, and ``around`` what in an encoder.
 
     ``most`` None: as many as the text has tokens.
@@ -52,9 +52,9 @@ class Pattern:
     """One row: ``make`` takes the parameters by name and gives the rule, which speaks of keys on either side.
 
     ``seen`` takes the queries' positions and the parameters and gives how many keys each of them sees in a causal
-    model, by formula; where keys are random, how many it is expected to see. ``seen_around`` takes the number of tokens
-    besides and gives how many it sees in a model that looks both ways; None where whom a query sees, sees it too.
-    ``ahead`` takes the parameters and gives how many tokens at the start also see each other's future in a causal
+    model, by formula; where keys are random, how many it is expected to see. ``bidirectional_count`` takes the number
+    of tokens besides and gives how many it sees in a model that looks both ways; None where whom a query sees, sees it
+    too. ``ahead`` takes the parameters and gives how many tokens at the start also see each other's future in a causal
     model; None where none does. ``around`` are the ``counts`` of a model that looks both ways, where they differ.
     """
 
@@ -62,11 +62,11 @@ class Pattern:
     label: str
     counts: str
     source: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[MaskParameter, ...]
     make: Callable[..., Rule]
     seen: Callable[..., Tensor]
     ahead: Callable[..., int] | None = None
-    seen_around: Callable[..., Tensor] | None = None
+    bidirectional_count: Callable[..., Tensor] | None = None
     around: str = ""
 
     def rule(self, values: Mapping[str, int]) -> Rule:
@@ -76,8 +76,8 @@ class Pattern:
     def kept_cells(self, n_tokens: int, values: Mapping[str, int], *, causal: bool = True) -> float:
         """How many cells of a text of so many tokens are kept, by formula; not ``causal``, on both sides. O(tokens)."""
         q_idx, filled = torch.arange(n_tokens, dtype=torch.float64), self._filled(values)
-        if not causal and self.seen_around is not None:
-            return float(self.seen_around(q_idx, n_tokens, **filled).sum())
+        if not causal and self.bidirectional_count is not None:
+            return float(self.bidirectional_count(q_idx, n_tokens, **filled).sum())
         back = float(self.seen(q_idx, **filled).clamp(max=n_tokens).sum())
         return back if causal else 2 * back - n_tokens  # a query's own cell has no other side
 
@@ -170,7 +170,7 @@ def prefix(length: int) -> Rule:
 
 def window_and_sinks(window: int, sinks: int) -> Rule:
     """The nearest ``window`` keys to a side (the query included), and the first ``sinks`` of the text."""
-    near = masks.Near(window - 1)
+    near = masks.Band(window - 1)
     return lambda batch, head, q_idx, k_idx: near(batch, head, q_idx, k_idx) | (k_idx < sinks)
 
 
@@ -182,16 +182,16 @@ def _mixed(x: Tensor) -> Tensor:
     return (x ^ ((x >> 31) & 0x1FFFFFFFF)) & 0x7FFFFFFFFFFFFFFF
 
 
-_WINDOW = Parameter(
+_WINDOW = MaskParameter(
     "window",
     N_("window"),
     N_("keys, the query itself included"),
     8,
     around=N_("keys to either side, the query itself included"),
 )
-_STRIDE = Parameter("stride", N_("stride"), N_("positions"), 4)
-_GLOBALS = Parameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0, part=4)
-_RANDOM = Parameter(
+_STRIDE = MaskParameter("stride", N_("stride"), N_("positions"), 4)
+_GLOBALS = MaskParameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0, part=4)
+_RANDOM = MaskParameter(
     "count",
     N_("random keys"),
     N_("draws for each query"),
@@ -200,7 +200,7 @@ _RANDOM = Parameter(
     most=16,
     around=N_("draws for each token among those before it; both then see each other"),
 )
-_SEED = Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99)
+_SEED = MaskParameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99)
 
 PATTERNS = (
     Pattern(
@@ -210,13 +210,13 @@ PATTERNS = (
     ),
     Pattern(
         "window", N_("sliding window"), N_("the last keys"), "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW,),
-        make=lambda window: masks.Near(window - 1),
+        make=lambda window: masks.Band(window - 1),
         seen=last,
         around=N_("the nearest keys, before and after"),
     ),
     Pattern(
         "dilated", N_("dilated window"), N_("a window with gaps"), "Beltagy et al. 2020, arXiv:2004.05150",
-        (_WINDOW, Parameter("gap", N_("gap"), N_("positions from key to key; 1 is a plain window"), 2)),
+        (_WINDOW, MaskParameter("gap", N_("gap"), N_("positions from key to key; 1 is a plain window"), 2)),
         make=dilated,
         seen=lambda q, window, gap: (q // gap + 1).clamp(max=window),
     ),
@@ -230,58 +230,58 @@ PATTERNS = (
     Pattern(
         "fixed", N_("fixed"), N_("the own block, and the last keys of each block"),
         "Child et al. 2019, arXiv:1904.10509",
-        (_STRIDE, Parameter("summary", N_("summary keys"), N_("last keys of each block"), 1)),
+        (_STRIDE, MaskParameter("summary", N_("summary keys"), N_("last keys of each block"), 1)),
         make=fixed,
         seen=lambda q, stride, summary: q % stride + 1 + (q // stride) * min(summary, stride),
-        seen_around=around_blocks,
+        bidirectional_count=around_blocks,
     ),
     Pattern(
         "global", N_("local and global"), N_("a window, and the first tokens for all"),
         "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW, _GLOBALS),
-        make=lambda window, shared: masks.Or(masks.Near(window - 1), global_tokens(shared)),
+        make=lambda window, shared: masks.Or(masks.Band(window - 1), global_tokens(shared)),
         seen=lambda q, window, shared: last(q, window + shared),
     ),
     Pattern(
         "bigbird", N_("BigBird"), N_("window, global tokens and random keys"),
         "Zaheer et al. 2020, arXiv:2007.14062", (_WINDOW, _GLOBALS, _RANDOM, _SEED),
         make=lambda window, shared, count, seed: masks.Or(
-            masks.Or(masks.Near(window - 1), global_tokens(shared)), random_keys(count, seed)
+            masks.Or(masks.Band(window - 1), global_tokens(shared)), random_keys(count, seed)
         ),
         seen=lambda q, window, shared, count, seed: with_random(q, last(q, window + shared), count),
     ),
     Pattern(
         "random", N_("random"), N_("the query itself and random keys"), "Zaheer et al. 2020, arXiv:2007.14062",
         (_RANDOM, _SEED),
-        make=lambda count, seed: masks.Or(masks.Near(0), random_keys(count, seed)),
+        make=lambda count, seed: masks.Or(masks.Band(0), random_keys(count, seed)),
         seen=lambda q, count, seed: with_random(q, last(q, 1), count),
     ),
     Pattern(
         "sinks", N_("sinks and window"), N_("the first tokens and the last keys"),
         "Xiao et al. 2023, arXiv:2309.17453",
-        (_WINDOW, Parameter("sinks", N_("sinks"), N_("tokens at the start"), 4, least=0, part=4)),
+        (_WINDOW, MaskParameter("sinks", N_("sinks"), N_("tokens at the start"), 4, least=0, part=4)),
         make=window_and_sinks,
         seen=lambda q, window, sinks: last(q, window + sinks),
-        seen_around=around_sinks,
+        bidirectional_count=around_sinks,
         around=N_("the first tokens and the nearest keys"),
     ),
     Pattern(
         "prefix", N_("prefix"), N_("the prefix sees itself whole, the rest is causal"),
         "Raffel et al. 2020, arXiv:1910.10683",
-        (Parameter("length", N_("prefix length"), N_("tokens at the start"), 4, least=0),),
+        (MaskParameter("length", N_("prefix length"), N_("tokens at the start"), 4, least=0),),
         make=prefix,
         seen=lambda q, length: (q + 1).clamp(min=length),
-        seen_around=lambda q, n_tokens, length: (q + 1).clamp(min=min(length, n_tokens)),
+        bidirectional_count=lambda q, n_tokens, length: (q + 1).clamp(min=min(length, n_tokens)),
         ahead=lambda length: length,
     ),
     Pattern(
         "documents", N_("two documents"), N_("keys of the own document"), "Krell et al. 2021, arXiv:2107.02027",
-        (Parameter("start", N_("second document"), N_("position of its first token"), 8),),
+        (MaskParameter("start", N_("second document"), N_("position of its first token"), 8),),
         make=lambda start: masks.SameDocument((start,)),
         seen=lambda q, start: torch.where(q < start, q + 1, q + 1 - start),
     ),
     Pattern(
         "chunked", N_("chunked"), N_("keys of the own chunk"), "Meta 2025, Llama 4 (attention_chunk_size)",
-        (Parameter("size", N_("chunk size"), N_("positions"), 8),),
+        (MaskParameter("size", N_("chunk size"), N_("positions"), 8),),
         make=masks.SameChunk,
         seen=lambda q, size: q % size + 1,
     ),

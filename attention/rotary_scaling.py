@@ -17,29 +17,29 @@ Theta = Float[Tensor, "pairs"]
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class ScaledFrequencies:
     """New frequencies, and the factor by which the rotated queries and keys are stretched (scores by its square)."""
 
     theta: Float[Tensor, "pairs"]
     factor: float = 1.0
 
 
-def linear(theta: Theta, factor: float) -> Scaled:
+def linear(theta: Theta, factor: float) -> ScaledFrequencies:
     """Every position divided by ``factor`` (position interpolation, Chen et al. 2023, arXiv:2306.15595)."""
-    return Scaled(theta / factor)
+    return ScaledFrequencies(theta / factor)
 
 
-def ntk(theta: Theta, factor: float) -> Scaled:
+def ntk(theta: Theta, factor: float) -> ScaledFrequencies:
     """The fastest pair as it was, the slowest divided by ``factor``, those between by its powers.
 
     This is the base times factor^(d/(d − 2)) ("NTK-aware" scaling, bloc97 2023; Peng et al. 2023, arXiv:2309.00071,
     section 3.1). A single pair stays as it was.
     """
     last = max(1, len(theta) - 1)
-    return Scaled(theta * factor ** (-torch.arange(len(theta), dtype=theta.dtype) / last))
+    return ScaledFrequencies(theta * factor ** (-torch.arange(len(theta), dtype=theta.dtype) / last))
 
 
-def dynamic_ntk(theta: Theta, factor: float, *, tokens: int, context: int) -> Scaled:
+def dynamic_ntk(theta: Theta, factor: float, *, tokens: int, context: int) -> ScaledFrequencies:
     """NTK-aware scaling that begins beyond ``context`` tokens and grows with the text (emozilla 2023)."""
     return ntk(theta, factor * max(tokens, context) / context - (factor - 1))
 
@@ -54,7 +54,7 @@ def yarn(
     beta_slow: float = 1.0,
     truncate: bool = True,
     attention_factor: float | None = None,
-) -> Scaled:
+) -> ScaledFrequencies:
     """Fast pairs as they were, slow ones divided by ``factor``, a ramp between (Peng et al. 2023, arXiv:2309.00071).
 
     Fast is more than ``beta_fast`` turns within the original ``context``, slow fewer than ``beta_slow``. The attention
@@ -71,7 +71,7 @@ def yarn(
     slowed = ((torch.arange(len(theta), dtype=theta.dtype) - low) / width).clamp(0, 1)
     if attention_factor is None:
         attention_factor = yarn_factor(factor)
-    return Scaled(theta / factor * slowed + theta * (1 - slowed), attention_factor)
+    return ScaledFrequencies(theta / factor * slowed + theta * (1 - slowed), attention_factor)
 
 
 def yarn_factor(factor: float, mscale: float = 1.0) -> float:
@@ -79,27 +79,29 @@ def yarn_factor(factor: float, mscale: float = 1.0) -> float:
     return 1.0 if factor <= 1 else 0.1 * mscale * math.log(factor) + 1.0
 
 
-def llama3(theta: Theta, factor: float, *, low_freq_factor: float, high_freq_factor: float, context: int) -> Scaled:
+def llama3(
+    theta: Theta, factor: float, *, low_freq_factor: float, high_freq_factor: float, context: int
+) -> ScaledFrequencies:
     """Pairs with more than ``high_freq_factor`` turns within the original ``context`` as they were, those with fewer
     than ``low_freq_factor`` divided by ``factor``, between them a straight line in the number of turns (Llama 3.1,
     arXiv:2407.21783; the formula is in Meta's llama-models).
     """
     turns = context * theta / (2 * math.pi)
     kept = ((turns - low_freq_factor) / (high_freq_factor - low_freq_factor)).clamp(0, 1)
-    return Scaled(theta * (kept + (1 - kept) / factor))
+    return ScaledFrequencies(theta * (kept + (1 - kept) / factor))
 
 
-def longrope(theta: Theta, factors: Sequence[float], *, factor: float = 1.0, context: int) -> Scaled:
+def longrope(theta: Theta, factors: Sequence[float], *, factor: float = 1.0, context: int) -> ScaledFrequencies:
     """Each pair divided by a number found by search, the vectors stretched by √(1 + ln(factor)/ln(context)).
 
     ``factors`` is the list for short or for long texts, ``factor`` the new context over the original ``context``
     (LongRoPE, Ding et al. 2024, arXiv:2402.13753).
     """
     stretched = 1.0 if factor <= 1 else math.sqrt(1 + math.log(factor) / math.log(context))
-    return Scaled(theta / torch.tensor(factors, dtype=theta.dtype), stretched)
+    return ScaledFrequencies(theta / torch.tensor(factors, dtype=theta.dtype), stretched)
 
 
-def proportional(theta: Theta, share: float, factor: float = 1.0) -> Scaled:
+def proportional(theta: Theta, share: float, factor: float = 1.0) -> ScaledFrequencies:
     """Only the fastest ``share`` of the pairs turns, divided by ``factor``; the others stand still (Gemma 4)."""
     turning = int(share * len(theta))
-    return Scaled(torch.cat([theta[:turning], torch.zeros_like(theta[turning:])]) / factor)
+    return ScaledFrequencies(torch.cat([theta[:turning], torch.zeros_like(theta[turning:])]) / factor)

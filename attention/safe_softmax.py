@@ -29,25 +29,25 @@ def log_softmax(scores: Float[Tensor, "keys"]) -> Float[Tensor, "keys"]:
 
 
 @dataclass(frozen=True)
-class Read:
+class SoftmaxStep:
     """After one more score: the largest so far, and the sum of e^(s − largest) so far."""
 
     largest: float
     total: float
 
 
-def online(scores: list[float]) -> list[Read]:
+def online(scores: list[float]) -> list[SoftmaxStep]:
     """One pass: where a larger score comes, the sum so far shrinks by e^(old − new) (Milakov & Gimelshein 2018).
 
     The weight of a key is e^(s − largest) / total of the last. arXiv:1805.02867; FlashAttention's sums are these.
     """
-    reads: list[Read] = []
+    reads: list[SoftmaxStep] = []
     largest, total = -math.inf, 0.0
     for score in scores:
         new = max(largest, score)
         shrunk = 0.0 if largest == -math.inf else total * math.exp(largest - new)
         largest, total = new, shrunk + (0.0 if score == -math.inf else math.exp(score - new))
-        reads.append(Read(largest, total))
+        reads.append(SoftmaxStep(largest, total))
     return reads
 
 
@@ -66,7 +66,7 @@ class Ways:
     below: Float[Tensor, "keys"]
     subtracted: Float[Tensor, "keys"]
     logs: Float[Tensor, "keys"]
-    reads: tuple[Read, ...]
+    reads: tuple[SoftmaxStep, ...]
     one_pass: Float[Tensor, "keys"]
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class ExampleNumbers:
     """What is chosen: the tokens' vectors and the four projections. Head h owns a block of columns of W_Q, W_K, W_V."""
 
     x: Float[Tensor, "tokens d_model"]
@@ -26,7 +26,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class ExampleSteps:
     """What follows. ``masked`` is −inf where a query may not look; all else is finite."""
 
     q: Float[Tensor, "heads tokens d_head"]
@@ -41,7 +41,9 @@ class Steps:
     added: Float[Tensor, "queries d_model"]
 
 
-def small_attention(numbers: Numbers, *, n_heads: int = 1, causal: bool = True, scaled: bool = True) -> Steps:
+def small_attention(
+    numbers: ExampleNumbers, *, n_heads: int = 1, causal: bool = True, scaled: bool = True
+) -> ExampleSteps:
     """Every step, each from the one before; ``scaled`` divides by √d_head. ValueError where heads do not share d."""
     n_tokens, d_model = numbers.x.shape
     if d_model % n_heads:
@@ -55,17 +57,17 @@ def small_attention(numbers: Numbers, *, n_heads: int = 1, causal: bool = True, 
     weights = exponents / exponents.sum(-1, keepdim=True)
     output = weights @ v
     concat = output.transpose(0, 1).reshape(n_tokens, d_model)
-    return Steps(q, k, v, scores, divided, masked, weights, output, concat, concat @ numbers.w_o)
+    return ExampleSteps(q, k, v, scores, divided, masked, weights, output, concat, concat @ numbers.w_o)
 
 
-def usual_numbers(n_tokens: int, d_model: int) -> Numbers:
+def usual_numbers(n_tokens: int, d_model: int) -> ExampleNumbers:
     """Numbers to begin with, in halves so that a class can multiply them; the same ones for every size.
 
     Drawn once: a larger table begins with the smaller one, so that a token more changes none of the others.
     """
     drawn = torch.randint(-2, 3, (5, LARGEST, LARGEST), generator=torch.Generator().manual_seed(SEED)).double() / 2
     x, *weights = (table[:, :d_model] for table in drawn)
-    return Numbers(x[:n_tokens], *(w[:d_model] for w in weights))
+    return ExampleNumbers(x[:n_tokens], *(w[:d_model] for w in weights))
 
 
 LARGEST = 8  # tokens, and dimensions

@@ -18,7 +18,7 @@ _HEAD = re.compile(r"L(0|[1-9]\d{0,3})H(0|[1-9]\d{0,3})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)\d*\.?\d*(?:e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
-class Answers(Protocol):
+class AnswerKind(Protocol):
     """``refusal`` is the sentence for what is no answer."""
 
     refusal: str
@@ -49,19 +49,19 @@ class Options:
         self._labels = dict(options)
 
     def read(self, given: str) -> str | None:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return given if given in self._labels else None
 
     def label(self, value: str) -> str:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return self._labels[value]
 
     def shown(self, given: Sequence[str], expected: Sequence[str], most: int) -> list[str]:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return [value for value in self._labels if value in given or value in expected[:most]]
 
     def offered(self) -> dict[str, Any]:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return {"options": [list(option) for option in self._labels.items()]}
 
 
@@ -74,25 +74,25 @@ class Heads:
         self._counts = list(counts)
 
     def read(self, given: str) -> str | None:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         found = _HEAD.fullmatch(given)
         known = found and int(found[1]) < len(self._counts) and int(found[2]) < self._counts[int(found[1])]
         return given if known else None
 
     def label(self, value: str) -> str:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return value
 
     def shown(self, given: Sequence[str], expected: Sequence[str], most: int) -> list[str]:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return list(dict.fromkeys([*given[:most], *expected[:most]]))
 
     def offered(self) -> dict[str, Any]:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return {"options": None, "heads": self._counts}
 
 
-class Numbers:
+class TypedNumbers:
     """Any number up to :data:`LARGEST`, with a point or a comma before its decimals. All are shown, by their size."""
 
     refusal = NO_NUMBER
@@ -108,11 +108,11 @@ class Numbers:
         return value.replace("-", "−")
 
     def shown(self, given: Sequence[str], expected: Sequence[str], most: int) -> list[str]:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return sorted({*given, *expected}, key=float)
 
     def offered(self) -> dict[str, Any]:
-        """As :class:`Answers` has it."""
+        """As :class:`AnswerKind` has it."""
         return {"options": None}
 
 

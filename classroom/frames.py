@@ -70,14 +70,14 @@ class Alive:
 
 
 @dataclass(frozen=True)
-class Point:
+class PointerFrame:
     """What the teacher points at in a figure, as its component says it: JSON that this room does not look into."""
 
     figure: str
     at: Any
 
 
-Frame = Join | Teach | Vote | Complete | Alive | Point
+Frame = Join | Teach | Vote | Complete | Alive | PointerFrame
 
 
 def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
@@ -108,7 +108,7 @@ def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
         case "alive":
             return Alive()
         case "point":
-            return Point(_text(given, "figure", LONGEST_KEY), given.get("at"))
+            return PointerFrame(_text(given, "figure", LONGEST_KEY), given.get("at"))
         case _:
             raise Refused(UNREADABLE)
 

@@ -12,7 +12,7 @@ SMALLEST, LARGEST = -12, 12  # powers of ten that numbers are rounded to
 
 
 @dataclass(frozen=True)
-class Row:
+class HistogramRow:
     """A number, how many typed it in each vote, how far it is from the true one, and whether it is that one."""
 
     label: str
@@ -26,7 +26,7 @@ class NumberGroups:
     """``step`` is what numbers are rounded to where too many different ones were typed, else 0."""
 
     step: float
-    rows: tuple[Row, ...]
+    rows: tuple[HistogramRow, ...]
 
 
 def number_groups(bars: Sequence[Bar], true: float, most: int = 12) -> NumberGroups:
@@ -47,7 +47,10 @@ def number_groups(bars: Sequence[Bar], true: float, most: int = 12) -> NumberGro
         before = counts.get(label, (0,) * len(bar.counts))
         counts[label] = tuple(a + b for a, b in zip(before, bar.counts, strict=True))
     mark = _rounded(true, step)
-    rows = [Row(label, counts[label], abs(float(label) - true), label == mark) for label in sorted(counts, key=float)]
+    rows = [
+        HistogramRow(label, counts[label], abs(float(label) - true), label == mark)
+        for label in sorted(counts, key=float)
+    ]
     return NumberGroups(step, tuple(rows))
 
 

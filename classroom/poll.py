@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from classroom.answers import Answers
+from classroom.answers import AnswerKind
 from classroom.frames import Refused, Vote
 
 N_ = str  # marks a text for Babel without translating it here
@@ -29,7 +29,7 @@ Kept = dict[str, tuple[str, str]]  # who → answer and name
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ClassQuestion:
     """``answers`` is how it is answered, ``likeliest`` the values that the model would give, the first one first.
 
     ``probability`` is the model's for a value. Without one, ``measured`` is what the model has for it: of a head a
@@ -43,7 +43,7 @@ class Question:
     kind: Kind
     words: str
     text: str
-    answers: Answers
+    answers: AnswerKind
     likeliest: Sequence[str]
     probability: Callable[[str], float] | None = None
     measured: Callable[[str], float] | None = None
@@ -80,7 +80,7 @@ class Bar:
 class Poll:
     """A question that is open, or was; ``votes`` are one dict for each time it was asked. Its room holds the lock."""
 
-    question: Question
+    question: ClassQuestion
     round: int
     named: bool
     state: Literal["open", "revealed"] = "open"

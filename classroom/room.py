@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from classroom.frames import Refused, Vote
-from classroom.poll import CLOSED, Poll, Question
+from classroom.poll import CLOSED, ClassQuestion, Poll
 from classroom.shared_figures import SharedFigures
 from classroom.vocabulary import Vocabulary
 
@@ -100,7 +100,7 @@ class Room:
 
     # -- what is asked ------------------------------------------------------------------------------------------------
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: ClassQuestion) -> None:
         """Ask the class; a question before it that was not revealed is dropped."""
         with self._lock:
             self.rounds += 1

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from classroom import frames
 from classroom.desk import NO_ROOM, RoomDesk
-from classroom.frames import Alive, Complete, Join, Point, Refused, Teach, Vote
+from classroom.frames import Alive, Complete, Join, PointerFrame, Refused, Teach, Vote
 from classroom.room import STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
@@ -213,7 +213,7 @@ class _Talk:
                 await self._send({"kind": "completed", "typed": typed, **room.complete(typed)})
             case Alive() if not teacher:
                 await self._send({"kind": "alive"})
-            case Point(figure, at) if teacher:
+            case PointerFrame(figure, at) if teacher:
                 if room.board.point(figure, at):
                     room.wake()
             case _:

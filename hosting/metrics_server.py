@@ -15,7 +15,7 @@ HERE = "127.0.0.1"
 def listen(port: int, meter: Meter, healthy: Callable[[], bool]) -> ThreadingHTTPServer:
     """Answers from now on, on a thread of its own, until its ``shutdown``. Raises OSError where the port is taken."""
 
-    class Answer(BaseHTTPRequestHandler):
+    class MetricsHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:  # http.server's name
             if self.path == "/metrics":
                 self._say(HTTPStatus.OK, meter.text(), "text/plain; version=0.0.4; charset=utf-8")
@@ -37,7 +37,7 @@ def listen(port: int, meter: Meter, healthy: Callable[[], bool]) -> ThreadingHTT
         def log_message(self, format: str, *args: object) -> None:
             """Nothing is worth a line."""
 
-    server = ThreadingHTTPServer((HERE, port), Answer)
+    server = ThreadingHTTPServer((HERE, port), MetricsHandler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, name="local port", daemon=True).start()
     return server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from analysis.film import Choice, Chosen, How
+from analysis.film import Chosen, How, TokenChoice
 from analysis.token_tree import Branch
 from model_runner import Sampling, Token
 
@@ -33,7 +33,7 @@ class GenerationBranch:
     sampling: Sampling
     forced: tuple[tuple[int, int], ...]
     forced_how: How
-    choices: tuple[Choice, ...]
+    choices: tuple[TokenChoice, ...]
     tokens: tuple[Token, ...] = ()
     prefill: tuple[int, float] | None = None
     ended: bool = False

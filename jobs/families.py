@@ -35,7 +35,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Said:
+class DecodedPosition:
     """A position of a decoder in words; ``free`` is what it says there when nobody forces it, "" beyond its end.
 
     A probability is NaN where there is no such token.
@@ -64,7 +64,7 @@ class ReadBy:
     mask: FamilyMask
     guess: Guess | None = None
     forced: tuple[Forced, ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[DecodedPosition, ...] = ()
     free: str = ""
     other: str = ""
 
@@ -129,9 +129,9 @@ def other_text(runner: Runner, free: Capture, freely: tuple[Forced, ...]) -> str
     return (free.text[: replaced.start] + word + free.text[replaced.end :]).strip()
 
 
-def _said(runner: Runner, one: Forced, freely: Forced | None) -> Said:
+def _said(runner: Runner, one: Forced, freely: Forced | None) -> DecodedPosition:
     name = runner.token_text
-    return Said(
+    return DecodedPosition(
         given=name(one.given),
         wanted="" if one.wanted is None else name(one.wanted),
         probability=one.probability,

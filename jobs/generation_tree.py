@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analysis.film import Choice, How, choice
+from analysis.film import How, TokenChoice, choice
 from analysis.joined import as_square, decoder_side, first_query
 from analysis.token_tree import Branch
 from jobs.branches import BranchKey, GenerationBranch
@@ -174,7 +174,7 @@ class GenerationTree:
 
     def _choice(
         self, capture: Capture, position: int, sampling: Sampling, *, token: int | None = None, how: How = "prompt"
-    ) -> Choice:
+    ) -> TokenChoice:
         """What was to be chosen for a position, by the logits before it."""
         previous = [one.id for one in capture.tokens[first_query(capture) : position]]
         return choice(stages(capture.logits(position - 1), sampling, previous), token, how)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.joined import same_tokens
-from analysis.kv_drop import Moved, Trial, edits_of, kl_of_rows, trials
+from analysis.kv_drop import CacheTrial, Moved, edits_of, kl_of_rows, trials
 from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, Runner
 from model_runner.job import Job
 from model_runner.questions import NextLogits
 
 
-class Curve(IncrementalTask[Moved]):
+class DropCurve(IncrementalTask[Moved]):
     """The move for int8, and for every window without sinks and with them."""
 
     def __init__(self, runner: Runner, capture: Capture, sinks: int, name: str) -> None:
@@ -32,6 +32,6 @@ class Curve(IncrementalTask[Moved]):
             submit, lambda index, after: Moved(self.trials[index], kl_of_rows(before, after)), running=True
         )
 
-    def of(self, trial: Trial) -> float | None:
+    def of(self, trial: CacheTrial) -> float | None:
         """The KL of this trial, if it was tried."""
         return next((one.kl for one in self.items if one.trial == trial), None)

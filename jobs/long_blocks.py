@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.long_blocks import Block, Rows, block, blocks_of
+from analysis.long_blocks import BlockRows, MapBlock, block, blocks_of
 from jobs.incremental_task import IncrementalTask
 from model_runner import Capture
 
@@ -12,22 +12,22 @@ from model_runner import Capture
 class _Now:
     """A block is short: it is made when it is waited for, on the thread of who looks."""
 
-    def __init__(self, capture: Capture, rows: Rows) -> None:
+    def __init__(self, capture: Capture, rows: BlockRows) -> None:
         self._capture, self._rows = capture, rows
-        self._made: Block | None = None
+        self._made: MapBlock | None = None
 
     def wait(self, _seconds: float) -> bool:
         self._made = self._made or block(self._capture, self._rows)
         return True
 
-    def result(self) -> Block | None:
+    def result(self) -> MapBlock | None:
         return self._made
 
     def cancel(self) -> None:
         """Nothing goes on between two looks."""
 
 
-class LongBlocks(IncrementalTask[Block]):
+class LongBlocks(IncrementalTask[MapBlock]):
     """A block for some rows of a layer, layer after layer."""
 
     def __init__(self, capture: Capture) -> None:

@@ -15,7 +15,7 @@ from model_runner.job import Job
 
 
 @dataclass(frozen=True)
-class Trial:
+class MaskTrial:
     """A pattern whose kept cells are about those of a window of this ``size``."""
 
     pattern: str
@@ -24,25 +24,25 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """A trial with the share of causal cells it keeps and the perplexity it leaves."""
 
-    trial: Trial
+    trial: MaskTrial
     share: float
     perplexity: float
 
 
-def trials_of(n_tokens: int) -> tuple[Trial, ...]:
+def trials_of(n_tokens: int) -> tuple[MaskTrial, ...]:
     """Every point of the chart, the sizes in turn so that all curves grow together."""
     return tuple(
-        Trial(name, size, values)
+        MaskTrial(name, size, values)
         for size in reversed(sizes(n_tokens))
         for name in SWEPT
         if (values := matched(name, n_tokens, size)) is not None
     )
 
 
-class Sweep(IncrementalTask[Point]):
+class Sweep(IncrementalTask[SweepPoint]):
     """A point for every trial."""
 
     def __init__(self, runner: Runner, request: CaptureRequest, n_tokens: int, name: str) -> None:
@@ -56,9 +56,9 @@ class Sweep(IncrementalTask[Point]):
             edits = (Masked(trials[index].pattern, trials[index].values),)
             return runner.submit(replace(request, edits=edits), session=name)
 
-        def read(index: int, after: Capture) -> Point:
+        def read(index: int, after: Capture) -> SweepPoint:
             trial = trials[index]
             cells = BY_NAME[trial.pattern].kept_cells(n_tokens, dict(trial.values))
-            return Point(trial, cells / full_cells(n_tokens), perplexity(after))
+            return SweepPoint(trial, cells / full_cells(n_tokens), perplexity(after))
 
         super().__init__(submit, read, running=True)

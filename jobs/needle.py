@@ -19,7 +19,7 @@ COUNTS = (1, 2, 4, 8)  # heads that are ablated
 
 
 @dataclass(frozen=True)
-class Step:
+class NeedleStep:
     """One forward: ``count`` heads ablated, the best retrievers or others."""
 
     depth: float
@@ -31,15 +31,15 @@ class Step:
 class Done:
     """A step, the heads that were ablated in it, and what became of the needle."""
 
-    step: Step
+    step: NeedleStep
     heads: tuple[tuple[int, int], ...]
     found: Retrieval
 
 
-def steps() -> tuple[Step, ...]:
+def steps() -> tuple[NeedleStep, ...]:
     """The model as it is at every depth first, then each number of heads."""
-    ablated = (Step(depth, kind, count) for count in COUNTS for kind in ("top", "random") for depth in DEPTHS)
-    return (*(Step(depth) for depth in DEPTHS), *ablated)
+    ablated = (NeedleStep(depth, kind, count) for count in COUNTS for kind in ("top", "random") for depth in DEPTHS)
+    return (*(NeedleStep(depth) for depth in DEPTHS), *ablated)
 
 
 class Hidden(IncrementalTask[T]):
@@ -94,7 +94,7 @@ class NeedleRun(Hidden[Done]):
             np.mean([one.found.looked for one in self.plain], axis=0),
         )
 
-    def _ablated(self, index: int, step: Step) -> tuple[tuple[int, int], ...]:
+    def _ablated(self, index: int, step: NeedleStep) -> tuple[tuple[int, int], ...]:
         """The best retrievers, or as many heads that are none of the best, drawn anew for every depth."""
         if step.ablated == "none":
             return ()

@@ -17,7 +17,7 @@ Kind = Literal["residual", "attention", "heads"]
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class PatchSetting:
     """``plain`` is patched with what ``other`` has; rows are layers, or the heads of ``layer`` where ``kind`` says so.
 
     ``reversed``: the page's own text is ``other``.
@@ -79,7 +79,7 @@ class Setting:
 Rows = IncrementalTask[np.ndarray]
 
 
-def rows_of(runner: Runner, setting: Setting, name: str) -> Rows:
+def rows_of(runner: Runner, setting: PatchSetting, name: str) -> Rows:
     """The rows of the map of a setting, all to come; ``name`` stands for the session where it asks the runner."""
 
     def submit(index: int) -> Job[Any] | None:

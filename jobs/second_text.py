@@ -41,7 +41,7 @@ PAIRS = {
 Say = Callable[[], None]
 
 
-class Kept:
+class OneCapture:
     """A capture that is looked for once."""
 
     def __init__(self, look: Callable[[Say], Capture | None]) -> None:

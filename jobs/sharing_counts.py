@@ -17,7 +17,7 @@ from model_runner.job import Job
 
 
 @dataclass(frozen=True)
-class Point:
+class SharingPoint:
     """What averaging to ``kv_heads`` leaves; NaN where the model has no such number."""
 
     kv_heads: int
@@ -25,7 +25,7 @@ class Point:
     perplexity: float
 
 
-class Counts(IncrementalTask[Point]):
+class SharingRun(IncrementalTask[SharingPoint]):
     """A point for every number of key/value heads, most heads first."""
 
     def __init__(
@@ -40,8 +40,10 @@ class Counts(IncrementalTask[Point]):
             edits = (*before.request.edits, SharedKeys(counts[index]))
             return runner.submit(replace(before.request, edits=edits), session=name)
 
-        def read(index: int, after: Capture) -> Point:
-            return Point(counts[index], or_nan(lambda: output_change(before, after, position).kl), perplexity_of(after))
+        def read(index: int, after: Capture) -> SharingPoint:
+            return SharingPoint(
+                counts[index], or_nan(lambda: output_change(before, after, position).kl), perplexity_of(after)
+            )
 
         super().__init__(submit, read, running=True)
 

@@ -19,7 +19,7 @@ CHARACTERS = 250  # of the hay
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecallRun:
     """One forward: the layers that keep softmax, and how deep the code is hidden."""
 
     softmax: tuple[int, ...]
@@ -30,13 +30,13 @@ class Asked:
 class Answered:
     """The share of the code's tokens that the model says by itself, and the mean probability of the right ones."""
 
-    asked: Asked
+    asked: RecallRun
     share: float
     probability: float
 
 
 @dataclass(frozen=True)
-class Point:
+class RecallPoint:
     """The means over the depths that are done: ``kept`` is the share of layers that keep softmax."""
 
     kept: float
@@ -66,7 +66,7 @@ class Recall(Hidden[Answered]):
         """
         stacks = [softmax_layers(layers, count) for count in counts(len(layers))] if softmax is None else [softmax]
         self.n_layers, self.answer = len(layers), runner.ids_of(code.answer)
-        self.steps = tuple(Asked(kept, depth) for kept in stacks for depth in DEPTHS)
+        self.steps = tuple(RecallRun(kept, depth) for kept in stacks for depth in DEPTHS)
 
         def submit(index: int) -> Any:
             if index >= len(self.steps):
@@ -85,13 +85,13 @@ class Recall(Hidden[Answered]):
 
         super().__init__(submit, read, running=True)
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[RecallPoint]:
         """Of every stack so far, by rising share of softmax."""
         groups: dict[tuple[int, ...], list[Answered]] = {}
         for one in self.items:
             groups.setdefault(one.asked.softmax, []).append(one)
         found = [
-            Point(
+            RecallPoint(
                 len(softmax) / self.n_layers,
                 float(np.mean([one.share for one in group])),
                 float(np.mean([one.probability for one in group])),

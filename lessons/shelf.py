@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessons.step import LONGEST, TOO_LONG, Broken, Step, read
+from lessons.step import LONGEST, TOO_LONG, Broken, LessonStep, read
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -34,7 +34,7 @@ class Lesson:
     name: str
     title: str
     language: str
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 @functools.lru_cache(maxsize=500)
 def _lesson(folder: Path, stamp: tuple[tuple[str, int, int], ...], pages: frozenset[str]) -> Lesson | LeftOut:
     name = _PLACE.sub("", folder.name)
-    steps: list[Step] = []
+    steps: list[LessonStep] = []
     if not stamp:
         return LeftOut(name, NO_STEPS, {})
     if len(stamp) > MOST_STEPS:

@@ -43,7 +43,7 @@ _MARKS = re.compile(r"(?<!\w)_|_(?!\w)|`|(?<=\])\([^)]*\)|[\[\]]|^(?:#+|>|[-*])[
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """``page`` is a page's address without a slash, ``parts`` what it is opened with, in order, by name.
 
     ``words`` are Markdown; ``question`` is one of ``QUESTIONS``, or "" for none; ``lesson`` names the lesson that
@@ -76,7 +76,7 @@ class Broken(Exception):
         self.reason, self.values = reason, values
 
 
-def read(text: str, pages: Collection[str]) -> Step:
+def read(text: str, pages: Collection[str]) -> LessonStep:
     """The step of a file; ``pages`` are the addresses that there are. Raises Broken."""
     if len(text) > LONGEST:
         raise Broken(TOO_LONG, most=f"{LONGEST:,}")
@@ -95,10 +95,10 @@ def read(text: str, pages: Collection[str]) -> Step:
         raise Broken(NO_WORDS)
     if _PICTURE.search(words):
         raise Broken(PICTURE)
-    return Step(head["title"], page, parts, words, question, head.get("lesson", ""))
+    return LessonStep(head["title"], page, parts, words, question, head.get("lesson", ""))
 
 
-def written(step: Step) -> str:
+def written(step: LessonStep) -> str:
     """The file that :func:`read` reads."""
     named = {"lesson": step.lesson, "title": step.title, "address": step.address, "question": step.question}
     lines = [f"{name}: {' '.join(value.split())}" for name, value in named.items() if value.strip()]

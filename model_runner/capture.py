@@ -38,7 +38,7 @@ from model_runner.errors import (
 )
 from model_runner.layer_origin import LayerOrigin
 from model_runner.matrix_edit import CHANGED, ScaledSingulars
-from model_runner.question import Asked, DirectLogits, HeadWrites, Logits, Question
+from model_runner.question import Answerer, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.substitution import NoSoftmax
@@ -61,7 +61,7 @@ class Capture:
     records: tuple[LayerRecord | None, ...]
     residuals: tuple[Float[Tensor, "tokens d_stream"], ...]
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
-    asked: Asked | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
+    asked: Answerer | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
     class_logits: Float[Tensor, "classes"] | None = None  # of a classifier: its scores, float32, in place of logits
     written: str | None = None  # see ``text``; None: it is the request's
     source: tuple[Token, ...] | None = None  # see ``keys``; None: the tokens look at one another

@@ -16,7 +16,7 @@ from model_runner.request import CaptureRequest
 
 
 @dataclass(frozen=True)
-class Beside:
+class DenseModule:
     """A module beside the experts that works on every token: the router, a shared expert. ``kind``: of its class."""
 
     name: str
@@ -39,7 +39,7 @@ class Routed:
     picks: Int[Tensor, "tokens used"]
     weights: Float[Tensor, "tokens used"]
     n_parameters: int
-    beside: tuple[Beside, ...]
+    beside: tuple[DenseModule, ...]
     on_input: bool = False
 
 

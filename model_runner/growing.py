@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from model_runner.errors import Cancelled
 from model_runner.kv import RaceStep
-from model_runner.question import Asked, Question
+from model_runner.question import Answerer, Question
 from model_runner.questions import EndRun, NextRaceStep, NextToken
 from model_runner.request import GenerateRequest
 from model_runner.step import Step
@@ -21,7 +21,7 @@ from model_runner.step import Step
 A = TypeVar("A")
 
 
-def generate(asked: Asked, request: GenerateRequest, session: str | None = None) -> Iterator[Step]:
+def generate(asked: Answerer, request: GenerateRequest, session: str | None = None) -> Iterator[Step]:
     """One token more at each ``next``; the first one reads the text (prefill). Raises RunnerError.
 
     A newer question of the session cancels the one under way, which ends the iterator.
@@ -34,7 +34,7 @@ def generate(asked: Asked, request: GenerateRequest, session: str | None = None)
             return
 
 
-def race(asked: Asked, request: GenerateRequest, session: str | None = None) -> Iterator[RaceStep]:
+def race(asked: Answerer, request: GenerateRequest, session: str | None = None) -> Iterator[RaceStep]:
     """The greedy continuation twice, with a cache of keys and values and without; one step at each ``next``."""
     for step in _pulled(asked, lambda run, index: NextRaceStep(request, run, index), session):
         if step is None:
@@ -47,7 +47,7 @@ def new_run() -> str:
     return uuid.uuid4().hex
 
 
-def _pulled(asked: Asked, question: Callable[[str, int], Question[A]], session: str | None) -> Iterator[A]:
+def _pulled(asked: Answerer, question: Callable[[str, int], Question[A]], session: str | None) -> Iterator[A]:
     run, ended = new_run(), _ended()
     try:
         for index in itertools.count():
@@ -62,13 +62,13 @@ def _pulled(asked: Asked, question: Callable[[str, int], Question[A]], session: 
 
 
 @functools.cache
-def _ended() -> SimpleQueue[tuple[Asked, str]]:
+def _ended() -> SimpleQueue[tuple[Answerer, str]]:
     """Where to say that a run has ended; a thread of its own tells who answers.
 
     An iterator that is dropped ends wherever Python frees it: while that thread holds a lock of the queue of questions,
     say, for which it would then wait for ever. A SimpleQueue may be put into even there.
     """
-    ended: SimpleQueue[tuple[Asked, str]] = SimpleQueue()
+    ended: SimpleQueue[tuple[Answerer, str]] = SimpleQueue()
 
     def tell() -> None:
         while True:

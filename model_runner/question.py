@@ -18,7 +18,7 @@ class Question(Generic[A]):
 
 
 @runtime_checkable
-class Asked(Protocol):
+class Answerer(Protocol):
     """Who answers questions about one model."""
 
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention.zoo.head import Head
 from attention.zoo.table import BY_NAME, FORMER
-from attention.zoo.variant import NotHere, Variant
+from attention.zoo.variant import Variant, VariantNotPossible
 from model_runner.errors import N_, EditInvalid, EditNotPossible, Reason, RunnerError
 
 H = TypeVar("H")
@@ -107,7 +107,7 @@ class Substituted:
     def _told(self, ask: Callable[[H, dict[str, int]], T], heads: H) -> T:
         try:
             return ask(heads, self.numbers)
-        except NotHere as problem:
+        except VariantNotPossible as problem:
             values = problem.values | {"variant": self.label}
             raise VariantNotHere(reason=Reason(problem.message, values)) from problem
 

@@ -36,7 +36,7 @@ from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.layer_origin import LayerOrigin
 from model_runner.mask_rule import MaskRule
-from model_runner.question import Asked
+from model_runner.question import Answerer
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
 from model_runner.relative_key_bias import DistanceTerm, RelativeKeyBias
@@ -60,7 +60,7 @@ CLASSES: tuple[type[Any], ...] = (
     ModelInfo, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token, TokenizerInfo,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
-    masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
+    masks.Full, masks.Causal, masks.Recent, masks.Band, masks.SameChunk, masks.SameDocument, masks.Without,
     masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks, masks.LargestKeys,
     masks.BlocksAndGlobals, masks.ClosedBlocks,
     KeyBias, ProfileBias,
@@ -74,7 +74,7 @@ CLASSES: tuple[type[Any], ...] = (
     block_questions.Part, block_questions.Weight, block_questions.TrainingStep, block_questions.Learned,
     block_questions.FeedForwardUnits, block_questions.Units,
     expert_questions.ExpertRouting, expert_questions.RandomRouting, expert_questions.Routing, expert_questions.Routed,
-    expert_questions.Beside, projection_questions.HeadProjections, projection_questions.Projections,
+    expert_questions.DenseModule, projection_questions.HeadProjections, projection_questions.Projections,
     projection_questions.Projected, projection_questions.LayerMatrices, projection_questions.HeadMatrices,
     matrix_edit.SingularValues, matrix_edit.Singulars,
     errors.Reason,
@@ -93,7 +93,7 @@ def to_bytes(value: Any) -> bytes:
     return save(writer.tensors, metadata={FORMAT: plain})
 
 
-def from_bytes(data: bytes, *, asked: Asked | None = None) -> Any:
+def from_bytes(data: bytes, *, asked: Answerer | None = None) -> Any:
     """The value, its tensors on the CPU. Captures in it ask ``asked`` for logits. Raises Unreadable."""
     try:
         length = int.from_bytes(data[:8], "little")
@@ -144,7 +144,7 @@ class _Writer:
 
 
 class _Reader:
-    def __init__(self, tensors: dict[str, Tensor], asked: Asked | None) -> None:
+    def __init__(self, tensors: dict[str, Tensor], asked: Answerer | None) -> None:
         self._tensors = tensors
         self._asked = asked
 

@@ -21,7 +21,7 @@ from ui.shell.frame import Entry, PageExtras, show_glossary
 from ui.state import session
 
 if TYPE_CHECKING:
-    from classroom.poll import Question
+    from classroom.poll import ClassQuestion
 
 
 def extras_of(page: str, may_teach: Callable[[], bool]) -> PageExtras:
@@ -51,7 +51,7 @@ def _run_page(here: Entry, run: Callable[[], None]) -> None:
     around(here, partial(beside_lesson, ENTRIES, here, ask_class, partial(_question_about, here), run))
 
 
-def _question_about(here: Entry, kind: str) -> tuple[Question, ShowMap | None] | None:
+def _question_about(here: Entry, kind: str) -> tuple[ClassQuestion, ShowMap | None] | None:
     """The question of a lesson's step to who learns alone, and the map beside it; None where it cannot be asked."""
     from pages.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
     from pages.lessons.asked_map import show_asked_map, shows_map

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attention.patterns import PATTERNS, Parameter, Pattern
+from attention.patterns import PATTERNS, MaskParameter, Pattern
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "masks.md"
 HEAD = ("pattern", "keeps, of the keys the model allows", "its numbers: what they count (default, least)", "source")
@@ -34,7 +34,7 @@ def _row(pattern: Pattern) -> tuple[str, ...]:
     return f"{pattern.label} (`{pattern.name}`)", pattern.counts + ahead, numbers, pattern.source
 
 
-def _number(parameter: Parameter) -> str:
+def _number(parameter: MaskParameter) -> str:
     return f"`{parameter.name}`: {parameter.counts} ({parameter.default}, {parameter.least})"
 
 

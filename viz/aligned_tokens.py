@@ -23,7 +23,7 @@ _FILL = {"same": "#ececf4", "other": "#f8dcb6", "alone": "none"}
 
 
 @dataclass(frozen=True)
-class Block:
+class Match:
     """The labels of the tokens of both sides that stand for the same characters; none of a side that lacks them."""
 
     first: tuple[str, ...]
@@ -37,7 +37,7 @@ class Block:
         return "same" if len(self.first) == len(self.second) == 1 else "other"
 
 
-def aligned_tokens(blocks: Sequence[Block], *, names: tuple[str, str], label: str, texts: dict[str, str]) -> str:
+def aligned_tokens(blocks: Sequence[Match], *, names: tuple[str, str], label: str, texts: dict[str, str]) -> str:
     """HTML that breaks into lines as a text does; ``label`` says to a screen reader what it is. All is escaped here."""
     words = TEXTS | texts
     rows = (("first", names[0]), ("second", names[1]))
@@ -63,7 +63,7 @@ def _chips(tokens: Sequence[str], words: dict[str, str]) -> str:
     return "".join(f"<span><bdi>{escaped(token)}</bdi></span>" for token in tokens)
 
 
-def aligned_svg(blocks: Sequence[Block], *, names: tuple[str, str], title: str, caption: str) -> str:
+def aligned_svg(blocks: Sequence[Match], *, names: tuple[str, str], title: str, caption: str) -> str:
     """The same as a file."""
     wide = [_wide(block) for block in blocks]
     left = MARGIN + 12 + FONT * max(ems(shortened(name, _LABEL_EMS)) for name in names)
@@ -83,7 +83,7 @@ def aligned_svg(blocks: Sequence[Block], *, names: tuple[str, str], title: str, 
     return document(body, width=width, below=y + _LINE, title=title, caption=caption)
 
 
-def _wide(block: Block) -> float:
+def _wide(block: Match) -> float:
     return max(sum(_token_width(one) for one in side) for side in (block.first or ("",), block.second or ("",)))
 
 
@@ -91,7 +91,7 @@ def _token_width(token: str) -> float:
     return 12 + FONT * ems(shortened(token, _LABEL_EMS))
 
 
-def _block_svg(block: Block, x: float, y: float, width: float) -> list[str]:
+def _block_svg(block: Match, x: float, y: float, width: float) -> list[str]:
     """Both lines of chips, stretched to the same width, on the colour of their kind."""
     drawn: list[str] = []
     for tokens, down in ((block.first, 0.0), (block.second, _CHIP + 4)):

@@ -20,7 +20,7 @@ _INK = "#36339a"
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
+class VectorBars:
     """A vector under its name, one bar a dimension, drawn to its own largest; ``side`` is "query", "key" or ""."""
 
     name: str
@@ -29,7 +29,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Weight:
+class KeyWeight:
     """A key of the row and its share, in words too; ``chosen`` is the cell's own."""
 
     name: str
@@ -39,10 +39,10 @@ class Weight:
 
 
 def cell_svg(
-    score: Sequence[Bars],
+    score: Sequence[VectorBars],
     sums: Sequence[str],
-    weights: Sequence[Weight],
-    values: Sequence[Bars],
+    weights: Sequence[KeyWeight],
+    values: Sequence[VectorBars],
     *,
     title: str,
     caption: str,
@@ -71,7 +71,7 @@ def _color(side: str) -> str:
     return rgb(palette()[side]["light"]) if side else _INK
 
 
-def _bars(bars: Bars, top: float) -> list[str]:
+def _bars(bars: VectorBars, top: float) -> list[str]:
     largest = float(np.abs(bars.values).max(initial=0.0)) or 1.0
     pitch, middle = _SPAN / len(bars.values), top + _HEIGHT / 2
     drawn = [
@@ -92,7 +92,7 @@ def _bars(bars: Bars, top: float) -> list[str]:
     ]
 
 
-def _weight(weight: Weight, top: float) -> list[str]:
+def _weight(weight: KeyWeight, top: float) -> list[str]:
     kind = "bold" if weight.chosen else "quiet"
     ink = _color("key") if weight.chosen else _INK
     return [

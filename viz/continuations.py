@@ -14,7 +14,7 @@ from viz.token_text import escaped
 
 
 @dataclass(frozen=True)
-class Way:
+class TextEnding:
     """``tokens`` as they are drawn, a leading space as ``·``; ``note`` stands under the name."""
 
     name: str
@@ -22,7 +22,7 @@ class Way:
     tokens: Sequence[str]
 
 
-def continuations(ways: Sequence[Way], *, differs_at: int | None, heading: str, beside: str = "") -> str:
+def continuations(ways: Sequence[TextEnding], *, differs_at: int | None, heading: str, beside: str = "") -> str:
     """HTML of the ways; token number ``differs_at`` is marked in each, and what follows it stands back.
 
     All strings are escaped here.

@@ -38,7 +38,7 @@ _SLOPE = math.radians(60)
 _BAR = (14, 168)  # width and height of the colour bar
 
 
-class Settings(TypedDict, total=False):
+class MapSettings(TypedDict, total=False):
     """What `map_svg` hands on to `drawn_map`."""
 
     row_labels: Required[Sequence[str]]
@@ -87,7 +87,7 @@ class Drawn:
 
 
 def map_svg(
-    values: NDArray[np.floating], *, title: str, caption: str, dark: bool = False, **settings: Unpack[Settings]
+    values: NDArray[np.floating], *, title: str, caption: str, dark: bool = False, **settings: Unpack[MapSettings]
 ) -> str:
     """The figure as SVG text; what is drawn and how says `drawn_map`. Nothing outside the file is referred to."""
     drawn = drawn_map(values, dark=dark, headed=title, **settings)

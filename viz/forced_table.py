@@ -25,7 +25,7 @@ TEXTS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class ForcedRow:
     """One position; ``probability`` is of ``wanted``, None where there is none. ``differs``: ``own`` is another."""
 
     given: str
@@ -36,7 +36,7 @@ class Row:
     differs: bool
 
 
-def forced_table(rows: Sequence[Row], *, heading: str, beside: str, texts: dict[str, str] | None = None) -> str:
+def forced_table(rows: Sequence[ForcedRow], *, heading: str, beside: str, texts: dict[str, str] | None = None) -> str:
     """HTML of the positions in order; where the model would say another token, its choice stands out. Escapes all."""
     words = TEXTS | (texts or {})
     head = "".join(f'<th scope="col">{escaped(words[name])}</th>' for name in ("given", "wanted", "own", "free"))
@@ -48,7 +48,7 @@ def forced_table(rows: Sequence[Row], *, heading: str, beside: str, texts: dict[
     )
 
 
-def _row(row: Row, words: dict[str, str]) -> str:
+def _row(row: ForcedRow, words: dict[str, str]) -> str:
     share = 0.0 if row.probability is None else 100 * min(max(row.probability, 0.0), 1.0)
     amount = "–" if row.probability is None else percent(row.probability, words["percent"])
     kind = ' class="differs"' if row.differs else ""

@@ -35,7 +35,7 @@ VECTORS = N_("{variant} has queries and keys alone; what this model adds to its 
 PAST = N_("{variant} keeps one state of all that came before; that this layer hides more than the future is left out.")
 
 
-class NotHere(ValueError):
+class VariantNotPossible(ValueError):
     """A variant or a number of it that has no place in this head; ``message`` is a template, ``values`` fill it."""
 
     def __init__(self, message: str, **values: object) -> None:
@@ -148,14 +148,16 @@ class Variant:
             value = values.get(one.name, one.usual(n_tokens))
             if value < one.least:
                 message = N_("The {what} is {value}; it must be at least {least}.")
-                raise NotHere(message, what=one.label, value=one.written(value), least=one.written(one.least))
+                raise VariantNotPossible(
+                    message, what=one.label, value=one.written(value), least=one.written(one.least)
+                )
             if value > one.most_of(n_tokens):
                 message = N_("The {what} is {value}; it may be at most {most}.")
                 most = one.written(one.most_of(n_tokens))
-                raise NotHere(message, what=one.label, value=one.written(value), most=most)
+                raise VariantNotPossible(message, what=one.label, value=one.written(value), most=most)
             if value % one.step:
                 message = N_("The {what} is {value}; it must be a multiple of {step}.")
-                raise NotHere(message, what=one.label, value=value, step=one.step)
+                raise VariantNotPossible(message, what=one.label, value=value, step=one.step)
             found[one.name] = value
         return found
 
@@ -213,5 +215,5 @@ class Variant:
 
     def _here(self, head: Head, values: Mapping[str, int]) -> dict[str, Any]:
         if refusal := self.refusal(head):
-            raise NotHere(refusal, variant=self.label)
+            raise VariantNotPossible(refusal, variant=self.label)
         return self.numbers(values, head.n_tokens)

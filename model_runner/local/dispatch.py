@@ -63,7 +63,7 @@ def resolved_question(engine: Engine | EncoderDecoder, question: Any) -> Any:
     return replace(question, **filled) if filled else question
 
 
-class Answers:
+class QuestionDispatcher:
     """Answers for one engine, with the texts that grow: ``session`` is whose they are."""
 
     def __init__(self, engine: Engine | EncoderDecoder) -> None:

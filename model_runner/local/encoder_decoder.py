@@ -30,7 +30,7 @@ from model_runner.local.beam_search import ALONE, search_beams
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, decoder_tokens, is_classifier, scale_of
 from model_runner.local.decoder_start import DecoderStart
-from model_runner.local.encoder_input import Read, growing_caches, masked, text_to_read
+from model_runner.local.encoder_input import EncoderInput, growing_caches, masked, text_to_read
 from model_runner.local.generation import end_tokens
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.loading.tokenizer_languages import languages_of
@@ -52,7 +52,7 @@ from model_runner.local.sound_input import sound_input_of
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
 from model_runner.local.translation import Translation
-from model_runner.question import Asked
+from model_runner.question import Answerer
 from model_runner.record import LayerRecord
 from model_runner.request import FREE_RUN, CaptureRequest, GenerateRequest
 from model_runner.sound_errors import ListensOnly, NoSound
@@ -66,7 +66,7 @@ class EncoderDecoder:
         self,
         model: Any,
         tokenizer: Tokenizer,
-        asked: Asked,
+        asked: Answerer,
         *,
         name: str,
         revision: str | None,
@@ -117,7 +117,7 @@ class EncoderDecoder:
             self.cache.put(whole, known)
         return known if wanted == "decoder" else known.attention(wanted)
 
-    def source(self, request: CaptureRequest | GenerateRequest) -> Read:
+    def source(self, request: CaptureRequest | GenerateRequest) -> EncoderInput:
         """What the encoder reads. Raises RunnerError."""
         if self.sound_input is None:
             return text_to_read(write(self.tokenizer, replace(request, continuation=()), self.info), self.model.device)
@@ -127,7 +127,7 @@ class EncoderDecoder:
             raise NoSound(name=self.info.name)
         return self.sound_input.hear(request.sound)
 
-    def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
+    def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[EncoderInput, Writer]:
         """What is read, and the tokens that are already written. Raises RunnerError."""
         source = self.source(request)
         if self.info.classes:  # its decoder reads the text again, one token behind: nothing is written
@@ -148,7 +148,7 @@ class EncoderDecoder:
         check_memory(len(source) + len(written.tokens), self.structure.bytes_per_token, self.model.device)
         return source, written
 
-    def _task(self, request: CaptureRequest | GenerateRequest, source: Read) -> tuple[int, ...]:
+    def _task(self, request: CaptureRequest | GenerateRequest, source: EncoderInput) -> tuple[int, ...]:
         """What stands before all that is written: where it begins, and the language or, of a sound, the task."""
         if request.sound is None:
             return self.beginning.of(request.target_language)
@@ -168,7 +168,7 @@ class EncoderDecoder:
         ids = ids[:-1] if ids and ids[-1] in end_tokens(self.model) else ids
         return ids[len(task) :] if ids[: len(task)] == task else ids
 
-    def _free_run(self, source: Read, written: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
+    def _free_run(self, source: EncoderInput, written: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
         """What the model writes by itself, greedily: transformers' own generation, up to its end.
 
         One that is changed reads all that is written anew for each token, so that masks count from its beginning. Of a
@@ -193,7 +193,9 @@ class EncoderDecoder:
         new = made[0, before.shape[1] :].tolist()
         return tuple(new[:-1] if new and new[-1] in end_tokens(self.model) else new)
 
-    def read(self, request: CaptureRequest, source: Read, written: Writer, edit: ForwardEdit | None = None) -> Capture:
+    def read(
+        self, request: CaptureRequest, source: EncoderInput, written: Writer, edit: ForwardEdit | None = None
+    ) -> Capture:
         """One forward over both texts, with every layer recorded: the decoder's attention, and the others with it."""
         recording = ActivationRecorder(self.structure.names, edit=edit)
         streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}

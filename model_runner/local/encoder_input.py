@@ -15,7 +15,7 @@ from model_runner.tokens import Token
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class EncoderInput:
     """``text`` is what the characters of the tokens count in; ``given`` what the model takes by name, a batch of 1."""
 
     tokens: tuple[Token, ...]
@@ -30,9 +30,9 @@ class Read:
         return {name: one.expand(rows, *one.shape[1:]) for name, one in self.given.items()}
 
 
-def text_to_read(source: Writer, device: torch.device) -> Read:
+def text_to_read(source: Writer, device: torch.device) -> EncoderInput:
     """A text whose tokens are there."""
-    return Read(tuple(source.tokens), source.text_of(len(source.tokens)), ids_given(source.tokens, device))
+    return EncoderInput(tuple(source.tokens), source.text_of(len(source.tokens)), ids_given(source.tokens, device))
 
 
 def ids_given(tokens: Sequence[Token], device: torch.device) -> dict[str, Tensor]:

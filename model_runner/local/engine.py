@@ -44,7 +44,7 @@ from model_runner.local.recording.arena import ALIGNMENT, Arena
 from model_runner.local.recording.changed_matrices import Decomposed, changed_matrices
 from model_runner.local.recording.chunked_feed_forward import chunked_feed_forward, is_long, row_wise_parts
 from model_runner.local.recording.compressed_keys import Compression, compressed_capture, compression_of
-from model_runner.local.recording.forward_edit import ForwardEdit, Shape, forward_edit
+from model_runner.local.recording.forward_edit import EditShape, ForwardEdit, forward_edit
 from model_runner.local.recording.growing_buffers import GrowingBuffers
 from model_runner.local.recording.indexer import change_of
 from model_runner.local.recording.model_inspection import declared_lengths, describe, inspect_model
@@ -56,7 +56,7 @@ from model_runner.local.resolve_request import check_memory, explained, numbers_
 from model_runner.local.token_types import ModelInputs
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
-from model_runner.question import Asked
+from model_runner.question import Answerer
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
@@ -72,7 +72,7 @@ class Engine:
         self,
         model: Any,
         tokenizer: Tokenizer,
-        asked: Asked,
+        asked: Answerer,
         *,
         name: str,
         revision: str | None,
@@ -133,7 +133,7 @@ class Engine:
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
             limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic ones reach beyond
             self._thetas = probe_rotation(structure, min(limits))
-        shape = Shape(structure.attention, structure.kinds, structure.n_heads, structure.n_kv_heads)
+        shape = EditShape(structure.attention, structure.kinds, structure.n_heads, structure.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
         matrices = changed_matrices(request.edits, structure.layers, self.decomposed, structure.origins)
         indexers = change_of(request.edits, self.model)

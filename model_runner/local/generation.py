@@ -41,7 +41,7 @@ from model_runner.local.recording.residual_stream import outputs_of
 from model_runner.local.recording.rope_switch import crosses, rope_switches
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
-from model_runner.question import Asked
+from model_runner.question import Answerer
 from model_runner.request import GREEDY, GenerateRequest
 from model_runner.step import Step
 from model_runner.token_bias import TokenBias
@@ -149,7 +149,7 @@ def view(
     series: GrowingBuffers,
     n_tokens: int,
     *,
-    asked: Asked,
+    asked: Answerer,
 ) -> Capture:
     """The capture of the first ``n_tokens`` of a series: views of its rows. What runs it holds no cache."""
     return Capture(

@@ -15,14 +15,14 @@ from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.kv import RaceStep
 from model_runner.local.cancellation import checked
-from model_runner.local.dispatch import Answers, resolved_question
+from model_runner.local.dispatch import QuestionDispatcher, resolved_question
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.loading.devices import move_model, on_one_device
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.recording.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
-from model_runner.local.worker import Job, Worker
+from model_runner.local.worker import QueuedJob, Worker
 from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step
@@ -72,7 +72,7 @@ class LocalRunner:
         if base is not None:
             base._adapted = ref(self)
         self.worker = Worker(name)
-        self._answers = Answers(self.engine)
+        self._answers = QuestionDispatcher(self.engine)
         self.allow: Callable[[object], None] = lambda _question: None
 
     def __repr__(self) -> str:
@@ -81,10 +81,10 @@ class LocalRunner:
         return f"<Runner: {info.name} ({info.family}), {sizes}, {info.dtype} on {info.device}>"
 
     @overload
-    def submit(self, question: CaptureRequest, *, session: str | None = None) -> Job[Capture]: ...
+    def submit(self, question: CaptureRequest, *, session: str | None = None) -> QueuedJob[Capture]: ...
     @overload
-    def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]: ...
-    def submit(self, question: Any, *, session: str | None = None) -> Job[Any]:
+    def submit(self, question: Question[A], *, session: str | None = None) -> QueuedJob[A]: ...
+    def submit(self, question: Any, *, session: str | None = None) -> QueuedJob[Any]:
         """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once.
 
         A capture that is kept is there at once, whatever the model works on meanwhile.
@@ -95,7 +95,7 @@ class LocalRunner:
         if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
             return self.worker.answered(kept, session)
 
-        def answer(job: Job[Any]) -> Any:
+        def answer(job: QueuedJob[Any]) -> Any:
             with checked(job.check), on_one_device():
                 return self._answers.answer(question, session)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import WhisperFeatureExtractor
 
 from model_runner.errors import N_, ModelIncomplete, Reason
-from model_runner.local.encoder_input import Read
+from model_runner.local.encoder_input import EncoderInput
 from model_runner.local.loading.class_of_family import LISTENS
 from model_runner.local.loading.folder_files import MISSING, read_object
 from model_runner.sound import Sound, resampled
@@ -39,19 +39,19 @@ class SoundInput:
         self.rate = int(extractor.sampling_rate)
         self.seconds = float(extractor.n_samples / self.rate)
 
-    def hear(self, sound: Sound) -> Read:
+    def hear(self, sound: Sound) -> EncoderInput:
         """The frames of a sound, and of the silence after it. Raises SoundTooLong."""
         if sound.seconds > self.seconds:
             raise SoundTooLong(seconds=f"{sound.seconds:,.1f}", limit=f"{self.seconds:g}")
         found: Any = self._extractor(resampled(sound, self.rate).numpy(), sampling_rate=self.rate, return_tensors="pt")
         return self._read(found["input_features"], sound.seconds)
 
-    def to_try(self) -> Read:
+    def to_try(self) -> EncoderInput:
         """What a model is tried with when it is loaded: no sound at all, and no two rows are alike."""
         shape = 1, self._extractor.feature_size, STRIDE * self._n_frames
         return self._read(torch.linspace(-1, 1, steps=shape[1] * shape[2]).reshape(shape), 0.0)
 
-    def _read(self, features: Tensor, heard: float) -> Read:
+    def _read(self, features: Tensor, heard: float) -> EncoderInput:
         tokens, text = list[Token](), ""
         for place in range(self._n_frames):
             begins = place * self.seconds / self._n_frames
@@ -59,7 +59,7 @@ class SoundInput:
             start = len(text) + bool(text)
             text = f"{text} {label}" if text else label
             tokens.append(Token(place, label, start, len(text), silent=begins >= heard))
-        return Read(tuple(tokens), text, {"input_features": features.to(self._device, self._dtype)})
+        return EncoderInput(tuple(tokens), text, {"input_features": features.to(self._device, self._dtype)})
 
 
 def sound_input_of(model: Any, extractor: WhisperFeatureExtractor) -> SoundInput:

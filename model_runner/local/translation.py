@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from torch import Tensor
 
 from model_runner.capture import Capture
-from model_runner.local.encoder_input import Read
+from model_runner.local.encoder_input import EncoderInput
 from model_runner.local.generation import end_tokens, next_token
 from model_runner.local.recording.forward_edit import ForwardEdit
 from model_runner.local.tokenizing import Writer
@@ -24,7 +24,9 @@ class Decodes(Protocol):
     model: Any
 
     def logits(self, hidden: Any) -> Tensor: ...
-    def read(self, request: CaptureRequest, source: Read, written: Writer, edit: ForwardEdit | None) -> Capture: ...
+    def read(
+        self, request: CaptureRequest, source: EncoderInput, written: Writer, edit: ForwardEdit | None
+    ) -> Capture: ...
 
 
 @dataclass(eq=False)
@@ -33,7 +35,7 @@ class Translation:
 
     engine: Decodes
     request: GenerateRequest
-    source: Read
+    source: EncoderInput
     writer: Writer
     capacity: int
     edit: ForwardEdit | None

@@ -28,7 +28,7 @@ ASLEEP = 60.0  # seconds between two looks that somebody waits through: the mach
 
 
 @dataclass(eq=False)
-class Job(Generic[T]):
+class QueuedJob(Generic[T]):
     """A piece of work on its way, as :class:`model_runner.job.Job` says; ``cancel`` ends it before the next layer."""
 
     future: Future[T] = field(default_factory=Future)
@@ -81,7 +81,7 @@ class Worker:
         self._name = name
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
-        self._latest: dict[str, Job[Any]] = {}
+        self._latest: dict[str, QueuedJob[Any]] = {}
         self._numbers, self._unfinished = itertools.count(), dict[int, Future[Any]]()
         self._alive: float | None = None  # when the work last showed that it is; None: there is none
         self._looked = 0.0  # when somebody last looked
@@ -93,13 +93,13 @@ class Worker:
         """How many jobs are not ended yet."""
         return len(self._unfinished)
 
-    def submit(self, work: Callable[[Job[T]], T], session: str | None = None) -> Job[T]:
+    def submit(self, work: Callable[[QueuedJob[T]], T], session: str | None = None) -> QueuedJob[T]:
         """Queue the work and cancel the session's older job, if it is still under way.
 
         Raises Cancelled once closed, ModelSilent once lost.
         """
         number, unfinished = next(self._numbers), self._unfinished
-        job: Job[T] = Job(
+        job: QueuedJob[T] = QueuedJob(
             before=lambda: sum(one < number for one in tuple(unfinished)), alive=self._show, look=self._look
         )
         with self._lock:
@@ -121,11 +121,11 @@ class Worker:
             job.future.add_done_callback(lambda done: self._forget(session, done))
         return job
 
-    def answered(self, found: T, session: str | None = None) -> Job[T]:
+    def answered(self, found: T, session: str | None = None) -> QueuedJob[T]:
         """What needs no work, at once; the session's older job is cancelled all the same."""
         if session is not None:
             self.cancel(session)
-        job: Job[T] = Job()
+        job: QueuedJob[T] = QueuedJob()
         job.future.set_result(found)
         return job
 
@@ -143,7 +143,7 @@ class Worker:
             for future in tuple(self._unfinished.values()):
                 future.cancel()  # one that runs goes on
 
-    def _run(self, work: Callable[[Job[T]], T], job: Job[T]) -> None:
+    def _run(self, work: Callable[[QueuedJob[T]], T], job: QueuedJob[T]) -> None:
         if not job.future.set_running_or_notify_cancel():
             return
         began, future = time.perf_counter(), job.future

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from analysis.architecture import Said, Stage, said, stages
+from analysis.architecture import ArchitectureStage, LikeliestToken, said, stages
 from analysis.joined import decoder_side, first_query
 from analysis.kv_bytes import Sharing
 from analysis.layer_names import short_words
@@ -24,7 +24,7 @@ from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
 from viz.components.model_stages import model_stages
-from viz.components.model_stages.model_stages import Row
+from viz.components.model_stages.model_stages import StageRow
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -41,12 +41,12 @@ class ArchitectureView:
     """What is drawn: the model, the rows, their words, and the component's payload."""
 
     made: Architecture
-    stages: list[Stage]
-    rows: list[Row]
+    stages: list[ArchitectureStage]
+    rows: list[StageRow]
     payload: bytes
     position: int
     stack: str  # of the token: "encoder", "decoder", or "" of a model with one
-    says: Said | None
+    says: LikeliestToken | None
     next_word: str
 
 
@@ -83,13 +83,13 @@ def _stack_of(here: PageContext) -> str:
     return "encoder" if here.capture.request.attention == "encoder" else "decoder"
 
 
-def _row_said(capture: Capture, says: Said, word: str, first: int) -> Row:
+def _row_said(capture: Capture, says: LikeliestToken, word: str, first: int) -> StageRow:
     """The token that the whole way ends with, and how likely the model finds it; the page numbers from ``first`` on."""
     place = says.position % len(capture.tokens)
     where = _("in place of {token}") if says.hidden else _("after {token}")
     title = _("hidden word") if says.hidden else _("next token")
     token = f"{capture.tokens[place].text} ({first + place})"
-    return Row("stage", title, where.format(token=token), f"{word} · {number(says.probability, 'share')}")
+    return StageRow("stage", title, where.format(token=token), f"{word} · {number(says.probability, 'share')}")
 
 
 def _block(opened: PageContext, made: Architecture) -> int:
@@ -137,7 +137,7 @@ def _kind_of(block: Block) -> str:
     return ", ".join([*words, *([_("parallel")] if block.parallel else [])])
 
 
-def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
+def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) -> StageRow:
     """One row of the picture, in words."""
     length = "" if stage.vector is None else three_digits(float(np.linalg.norm(stage.vector)))
     n = stage.n_parameters
@@ -150,7 +150,7 @@ def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
             size = _("shared with L{layer}").format(layer=block.shares)
         origins = [one.origin for one in made.blocks if one.origin is not None]
         module = " · ".join([*(short_words(block.origin, origins, _) if block.origin else []), block.name])
-        return Row(
+        return StageRow(
             "block", name, module, kind, size, n / made.n_parameters, length, block=stage.index,
             open=stage.open,
         )  # fmt: skip
@@ -158,7 +158,7 @@ def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
     module = "" if stage.part is None else f"{stage.part.name.removeprefix(within)} · {stage.part.kind}"
     if stage.role == "tokenizer":
         vocab = _("{count} tokens").format(count=f"{opened.runner.info.n_vocab:,}")
-        return Row("stage", _(ROLES["tokenizer"]), made.tokenizer, vocab)
+        return StageRow("stage", _(ROLES["tokenizer"]), made.tokenizer, vocab)
     shapes = ", ".join(stage.shapes)
     if stage.role == "head" and made.tied:
         size = _("tied: the embedding’s")
@@ -168,10 +168,10 @@ def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
     share = n / made.n_parameters if n else None
     plus = "+" if stage.adds and length else ""
     depth = 0 if stage.block is None else 1
-    return Row(kind, title_of(stage), module, shapes, size, share, plus + length, depth)
+    return StageRow(kind, title_of(stage), module, shapes, size, share, plus + length, depth)
 
 
-def title_of(stage: Stage) -> str:
+def title_of(stage: ArchitectureStage) -> str:
     """Attention: GQA 8 → 4"""
     block = stage.block
     if stage.role == "norm" and stage.part is not None:

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from analysis.norms import Normed, normed, random_growth
+from analysis.norms import NormEffect, normed, random_growth
 from analysis.number_text import three_digits
 from model_runner.block_questions import WhatItIsMadeOf
 from pages.block.ffn import layer_of
@@ -21,7 +21,7 @@ from ui.state.controls import pick
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
-from viz.components.model_stages.model_stages import Row
+from viz.components.model_stages.model_stages import StageRow
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -36,7 +36,7 @@ MOST = 30.0  # of the growth that is drawn: without a norm it doubles every two 
 class NormsView:
     """What is drawn: the norms of one stream, growth by layer, and the strips of one token."""
 
-    found: Normed
+    found: NormEffect
     growth: dict[str, np.ndarray]
     layer: int
     position: int
@@ -76,12 +76,12 @@ def _own_growth(opened: PageContext) -> np.ndarray:
     return lengths / lengths[0]
 
 
-def strips(opened: PageContext, found: Normed, position: int) -> bytes:
+def strips(opened: PageContext, found: NormEffect, position: int) -> bytes:
     """The vector of one token before, and after each norm."""
     vectors = [found.before, *found.after.values()]
     kinds = ["", *found.after]
     rows = [
-        Row(
+        StageRow(
             "norm" if kind else "stage",
             kind or _("before"),
             shapes=_words(found.means[kind][position], found.sizes[kind][position]),
@@ -114,12 +114,12 @@ def growth_chart(growth: dict[str, np.ndarray]) -> Lines:
     )  # fmt: skip
 
 
-def size_chart(found: Normed, first: int) -> Lines:
+def size_chart(found: NormEffect, first: int) -> Lines:
     """Root mean square of every token, before and after."""
     return _by_token(found.sizes, _("root mean square"), _("Size of every token"), first, log=True)
 
 
-def mean_chart(found: Normed, first: int) -> Lines:
+def mean_chart(found: NormEffect, first: int) -> Lines:
     """Mean of every token's numbers after each norm; before it would hide them."""
     after = {name: values for name, values in found.means.items() if name}
     return _by_token(after, _("mean"), _("Mean of every token"), first, log=False)

@@ -20,7 +20,7 @@ from ui.state.controls import choose
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
-from viz.components.model_stages.model_stages import Row
+from viz.components.model_stages.model_stages import StageRow
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -105,13 +105,13 @@ def strips(opened: PageContext, found: Additions, position: int) -> bytes:
     return model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS), max_height=660)
 
 
-def row_of(found: Additions, place: int, cosine: float, length: float) -> Row:
+def row_of(found: Additions, place: int, cosine: float, length: float) -> StageRow:
     step = found.steps[place]
     name = _(PARTS[step.part])
     title = name if step.layer is None else f"L{step.layer} {name}"
     words = "" if np.isnan(cosine) else f"{cosine:+.2f}".replace("-", "−")
     kind = "norm" if step.part == "norm" else "stage" if step.layer is None else "sum"
-    return Row(kind, title, step.module, words, length=three_digits(length))
+    return StageRow(kind, title, step.module, words, length=three_digits(length))
 
 
 def labels_of(found: Additions) -> list[str]:

@@ -9,7 +9,7 @@ from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from ui.wording.sentences import number
-from viz.cell_svg import Bars, Weight, cell_svg
+from viz.cell_svg import KeyWeight, VectorBars, cell_svg
 from viz.components.cell_steps import cell_steps
 
 DRAWN = 16  # keys of the picture
@@ -38,13 +38,17 @@ def _picture(opened: PageContext, found: Cell, title: str, words: str) -> str:
     query, key = names[found.query], names[found.key]
     most = [position for position in found.row.top if position != found.key][: DRAWN - 1]
     return cell_svg(
-        [Bars(f"q · {query}", found.q, "query"), Bars(f"k · {key}", found.k, "key"), Bars("q × k", found.product)],
+        [
+            VectorBars(f"q · {query}", found.q, "query"),
+            VectorBars(f"k · {key}", found.k, "key"),
+            VectorBars("q × k", found.product),
+        ],
         _sums(found),
         [
-            Weight(names[i], float(found.row.weights[i]), number(found.row.weights[i], "share"), i == found.key)
+            KeyWeight(names[i], float(found.row.weights[i]), number(found.row.weights[i], "share"), i == found.key)
             for i in sorted([*most, found.key])
         ],
-        [Bars(f"v · {key}", found.v, "key"), Bars("Σ w · v", found.mixed)],
+        [VectorBars(f"v · {key}", found.v, "key"), VectorBars("Σ w · v", found.mixed)],
         title=title,
         caption=words,
     )

@@ -12,7 +12,7 @@ from analysis.comparison import output_position
 from analysis.predictions import Distribution, of_ablation, of_looks, of_next_token
 from attention.metrics import METRICS
 from classroom.answers import Heads, Options
-from classroom.poll import Question
+from classroom.poll import ClassQuestion
 from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
@@ -40,7 +40,7 @@ CHANGED = N_("Head {head} is changed already: choose another head, or undo the c
 TOO_LONG = N_("This text has too many tokens to tap on one of them: choose a shorter one.")
 
 
-class NotHere(Exception):
+class QuestionNotPossible(Exception):
     """Why this cannot be asked about this text, in one sentence."""
 
 
@@ -62,7 +62,7 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
         room.ask(question)
 
 
-def question_about(kind: str, metric: str = "") -> Question | None:
+def question_about(kind: str, metric: str = "") -> ClassQuestion | None:
     """The question about what the page looks at; None where there is none, and PROBLEM of the slots says why.
 
     What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
@@ -73,7 +73,7 @@ def question_about(kind: str, metric: str = "") -> Question | None:
     try:
         question = _head(opened, metric) if kind == "head" else KINDS[kind](opened)
         return replace(question, changed=in_words(opened.capture.request.edits))
-    except NotHere as error:
+    except QuestionNotPossible as error:
         session.slots()[PROBLEM] = str(error)
     except RunnerError as error:
         session.slots()[PROBLEM] = sentence(error)
@@ -99,12 +99,12 @@ def looked_at() -> PageContext | None:
         aside.empty()
 
 
-def _next(opened: PageContext) -> Question:
+def _next(opened: PageContext) -> ClassQuestion:
     found = _of_next(opened)
     runner = opened.runner
     key = ("vocabulary", runner.info.name, runner.info.revision, len(found.probabilities))
     labels = cached.made(key, lambda: Vocabulary([runner.token_text(id) for id in range(len(found.probabilities))]))
-    return Question(
+    return ClassQuestion(
         "next",
         _("Which token comes next?"),
         session.text(),
@@ -116,14 +116,14 @@ def _next(opened: PageContext) -> Question:
     )
 
 
-def _where(opened: PageContext) -> Question:
+def _where(opened: PageContext) -> ClassQuestion:
     opened, query, _key = settle(opened)
     found, tokens = of_looks(opened.capture, opened.layer, opened.head, query), opened.capture.tokens
     if len(found.probabilities) > MOST_KEYS:
-        raise NotHere(TOO_LONG)
+        raise QuestionNotPossible(TOO_LONG)
     words = _("Where does “{token}” (position {position}) look, in head {head}?")
     head = f"L{opened.layer}H{opened.head}"
-    return Question(
+    return ClassQuestion(
         "where",
         words.format(token=tokens[query].text, position=query, head=head),
         session.text(),
@@ -137,22 +137,22 @@ def _where(opened: PageContext) -> Question:
     )
 
 
-def _ablate(opened: PageContext) -> Question:
+def _ablate(opened: PageContext) -> ClassQuestion:
     before, head = _of_next(opened), f"L{opened.layer}H{opened.head}"
     if any(
         isinstance(edit, ScaledHead) and (edit.layer, edit.head) == (opened.layer, opened.head)
         for edit in opened.capture.request.edits
     ):
-        raise NotHere(_(CHANGED).format(head=head))
+        raise QuestionNotPossible(_(CHANGED).format(head=head))
     token = opened.runner.token_text(before.likeliest(1)[0])
     found = of_ablation(opened.capture, edited(opened, (ScaledHead(opened.layer, opened.head, 0.0),)))
     if found.after == found.before:
-        raise NotHere(NO_EFFECT)
+        raise QuestionNotPossible(NO_EFFECT)
     words = _("Without head {head}: is “{token}” likelier as the next token, or less likely?")
     told = _("{token}: {before} before, {after} without the head; surprise {first} bits, then {second}")
     right = "likelier" if found.likelier else "less"
     first, second = found.bits
-    return Question(
+    return ClassQuestion(
         "ablate",
         words.format(head=head, token=token),
         session.text(),
@@ -174,16 +174,16 @@ def _ablate(opened: PageContext) -> Question:
     )
 
 
-def _head(opened: PageContext, name: str) -> Question:
+def _head(opened: PageContext, name: str) -> ClassQuestion:
     """Which head has most of a metric: what is told is the metric, which is no distribution over heads."""
     metric = next(one for one in METRICS if one.name == name)
     capture, grid = opened.capture, cached.grid(opened.capture)
     values, heads = grid.metrics[name], grid.metrics[name].shape[1]
     defined = [place for place in grid.ranking(name) if not np.isnan(values.flat[place])]
     if not defined:
-        raise NotHere(_("No head has a value of “{metric}” on this text.").format(metric=_(metric.label)))
+        raise QuestionNotPossible(_("No head has a value of “{metric}” on this text.").format(metric=_(metric.label)))
     words = _("In which head is this largest: {metric}? ({definition})")
-    return Question(
+    return ClassQuestion(
         "head",
         words.format(metric=_(metric.label), definition=_(metric.definition)),
         session.text(),
@@ -198,7 +198,7 @@ def _head(opened: PageContext, name: str) -> Question:
 
 def _of_next(opened: PageContext) -> Distribution:
     if output_position(opened.capture, opened.query) is not None:
-        raise NotHere(NO_NEXT)
+        raise QuestionNotPossible(NO_NEXT)
     return of_next_token(opened.capture)
 
 

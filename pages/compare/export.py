@@ -11,7 +11,7 @@ from analysis.joined import Joined
 from analysis.matrix_change import MatrixChange
 from analysis.tables import side_by_side
 from model_runner.python_lines import request_line, runner_line
-from pages.compare.maps import Maps
+from pages.compare.maps import ComparedMaps
 from pages.compare.matrices import bars, matrix_table
 from pages.compare.names import names_of
 from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, metrics_title, next_html
@@ -32,7 +32,7 @@ from viz.plain_page import plain_page
 ROW = 24  # pixels of a bar in a file
 
 
-def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> ExportBundle:
+def maps_view(opened: PageContext, other: PageContext, maps: ComparedMaps) -> ExportBundle:
     """The three maps side by side, or two where there is no difference."""
     view, (a, b) = maps.view, _names(opened, other)
     drawn = {name: drawn for name, drawn in zip((a, b, "A − B"), maps.payloads, strict=True) if drawn is not None}

@@ -35,14 +35,14 @@ LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"  # so that th
 
 
 @dataclass(frozen=True, eq=False)
-class Maps:
+class ComparedMaps:
     """What was drawn, as the files take it: the maps of A, of B and of their difference, where one could be drawn."""
 
     view: AlignedHeads
     payloads: tuple[bytes | None, ...]  # of the same three
 
 
-def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
+def show_maps(opened: PageContext, other: PageContext) -> ComparedMaps | None:
     """Side by side; a click on a cell pins its piece in all three. None, and a sentence, for longer texts."""
     longest = max(len(side.capture.tokens) for side in (opened, other))
     if longest > MOST_TOKENS:
@@ -67,7 +67,7 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
             name_figure(name, words)
             payloads.append(_show_map(opened, other, view, side, scales[side]))
     st.html(f"<p class='atlas-caption'>{_caption(opened, other, view)}</p>")
-    return Maps(view, tuple(payloads))
+    return ComparedMaps(view, tuple(payloads))
 
 
 def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:
@@ -165,7 +165,7 @@ def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> dict[str,
         runs = [[run for run in span if run is not None] for span in spans]
         if all(runs):
             queries, keys = runs
-            session.move(window=selection.Window(queries[0][0], queries[-1][-1] + 1, keys[0][0], keys[-1][-1] + 1))
+            session.move(window=selection.UrlWindow(queries[0][0], queries[-1][-1] + 1, keys[0][0], keys[-1][-1] + 1))
 
     return {"cell": pin, "window": zoom}
 

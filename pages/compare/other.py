@@ -15,7 +15,7 @@ from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
 from hosting.listed import listed_models
-from jobs.second_text import Kept, Say, asked
+from jobs.second_text import OneCapture, Say, asked
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked, NoAdapter
 from model_runner.errors import Cancelled, NotVerified
@@ -149,7 +149,7 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
     if runner is opened.runner and request == opened.capture.request:
         return opened.capture
     key = (ref(runner), request)
-    kept: Kept = session.jobs().get("compare", key, lambda owner: Kept(_look(runner, request, owner)))
+    kept: OneCapture = session.jobs().get("compare", key, lambda owner: OneCapture(_look(runner, request, owner)))
     found = kept.find(_say_reading)
     if found is None:
         raise Cancelled()

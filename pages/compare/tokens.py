@@ -15,13 +15,13 @@ from ui.shared import cached
 from ui.shell.components import show_html
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
-from viz.aligned_tokens import TEXTS, Block, aligned_tokens
+from viz.aligned_tokens import TEXTS, Match, aligned_tokens
 
 MOST_TOKENS = 1000  # of a side: longer ones are no picture
 
 
 @dataclass(frozen=True)
-class Counts:
+class TokenCounts:
     """Of a side: tokens that stand for characters, the characters, and special tokens beside them."""
 
     tokens: int
@@ -39,15 +39,15 @@ class Cuts:
     """Both sides' names, counts and pieces as they are drawn; ``kinds`` of those pieces that stand for characters."""
 
     names: tuple[str, str]
-    counts: tuple[Counts, Counts]
-    blocks: tuple[Block, ...]
+    counts: tuple[TokenCounts, TokenCounts]
+    blocks: tuple[Match, ...]
     kinds: tuple[str, ...]
 
 
-def counts_of(capture: Capture) -> Counts:
+def counts_of(capture: Capture) -> TokenCounts:
     own = [token for token in capture.tokens if token.end > token.start]
     characters = {i for token in own for i in range(token.start, token.end)}
-    return Counts(len(own), len(characters), len(capture.tokens) - len(own))
+    return TokenCounts(len(own), len(characters), len(capture.tokens) - len(own))
 
 
 def show_tokens(opened: PageContext, other: PageContext) -> Cuts | None:
@@ -69,7 +69,7 @@ def cuts_of(opened: PageContext, other: PageContext) -> Cuts:
     key = ("cuts", repr(opened.capture.request), repr(other.capture.request))
     pieces = cached.made(key, lambda: aligned(*sides_of(opened.capture, other.capture)))
     counts = counts_of(opened.capture), counts_of(other.capture)
-    blocks = tuple(Block(_texts(opened, piece, 0), _texts(other, piece, 1)) for piece in pieces)
+    blocks = tuple(Match(_texts(opened, piece, 0), _texts(other, piece, 1)) for piece in pieces)
     names = f"A · {model_of(opened)}", f"B · {model_of(other)}"
     captures = opened.capture, other.capture
     kinds = tuple(block.kind for piece, block in zip(pieces, blocks, strict=True) if is_written(piece, captures))

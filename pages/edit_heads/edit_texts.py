@@ -18,7 +18,7 @@ from ui.state import session
 from ui.wording.equal_words import equal_up_to
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
-from viz.continuations import Way, continuations
+from viz.continuations import TextEnding, continuations
 
 CONTINUED = 12  # tokens
 
@@ -53,8 +53,8 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
     differs = first_difference([token.id for token in before], [token.id for token in after])
     beside = equal_up_to(differs, len(before), _)
     ways = [
-        Way(_("before"), "", [token.text for token in before]),
-        Way(_("after"), "", [token.text for token in after]),
+        TextEnding(_("before"), "", [token.text for token in before]),
+        TextEnding(_("after"), "", [token.text for token in after]),
     ]
     heading = _("How the text goes on, greedily")
     show_html(continuations(ways, differs_at=differs, heading=heading, beside=beside), key="edit_texts")

@@ -41,7 +41,7 @@ OFFERED = 12  # tokens to choose from
 
 
 @dataclass(frozen=True)
-class Answer:
+class EffectMeasure:
     """One of the three: the field of HeadEffects, and its words."""
 
     name: str
@@ -55,7 +55,7 @@ class Answer:
 
 
 ANSWERS = (
-    Answer(
+    EffectMeasure(
         "lost", N_("ablated"),
         N_("how much less likely the token is when the head passes on nothing: the fall of log p, in nats"),
         N_("{row}{column} · {value} nats of log p"), True,
@@ -63,14 +63,14 @@ ANSWERS = (
         N_("what the score loses when the head passes on nothing"),
         N_("{row}{column} · {value} of the score"),
     ),
-    Answer(
+    EffectMeasure(
         "pushed", N_("direct attribution"),
         N_("what it adds to the token's logit by itself, above what it adds to the mean logit"),
         N_("{row}{column} · {value} logits"), True,
         N_("what it adds to the score of the class by itself, above what it adds to the mean score"),
         N_("what it adds to the score by itself"),
     ),
-    Answer(
+    EffectMeasure(
         "written", N_("attention × values"), N_("the length of what it adds to the stream at the last token"),
         N_("{row}{column} · length {value}"), False,
         N_("the length of what it adds to the stream at the token by which the classes are scored"),
@@ -154,7 +154,7 @@ def target_name(opened: PageContext, target: int) -> str:
     return classes[target] if classes else opened.runner.token_text(target)
 
 
-def meaning_of(opened: PageContext, answer: Answer) -> str:
+def meaning_of(opened: PageContext, answer: EffectMeasure) -> str:
     """What the numbers of an answer are, of this model."""
     info = opened.runner.info
     if not info.classes:
@@ -214,7 +214,7 @@ def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEf
 # -- the maps ---------------------------------------------------------------------------------------------------------
 
 
-def payload_of(opened: PageContext, answer: Answer, values: np.ndarray) -> bytes:
+def payload_of(opened: PageContext, answer: EffectMeasure, values: np.ndarray) -> bytes:
     """The map of one answer for its component."""
     high = change_extent(values)
     no_weights = _("no softmax attention in this layer")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.patching import DECIMALS, likely_tokens, shares
-from jobs.patching import Setting
+from jobs.patching import PatchSetting
 from model_runner.python_lines import python_start
 from model_runner.request import CaptureRequest
 from pages.edit_heads.patching import Patches, payload_of
@@ -71,7 +71,7 @@ def patches_view(opened: PageContext, found: Patches) -> ExportBundle:
     )  # fmt: skip  # the map's many settings in two lines
 
 
-def _columns(setting: Setting) -> list[str]:
+def _columns(setting: PatchSetting) -> list[str]:
     return [f"{position} {token.text}" for position, token in enumerate(setting.plain.tokens)]
 
 

@@ -15,7 +15,7 @@ from analysis.head_names import group_size
 from analysis.joined import apart, decoder_side, first_query
 from analysis.mask_effect import looks_ahead
 from analysis.patching import DECIMALS, PatchMap, contrasting, likely_tokens, shares
-from jobs.patching import Kind, Rows, Setting, rows_of
+from jobs.patching import Kind, PatchSetting, Rows, rows_of
 from model_runner import Capture
 from model_runner.errors import NoSuchPlace
 from pages.edit_heads.of_attention import say_after_what
@@ -51,7 +51,7 @@ MAP_TEXTS = layer_head_map.TEXTS | {
 class Patches:
     """What is drawn: the map as far as it is there."""
 
-    setting: Setting
+    setting: PatchSetting
     found: PatchMap
 
 
@@ -81,7 +81,7 @@ def show_patches(opened: PageContext) -> Patches | None:
     return Patches(setting, setting.map_of(rows.items))
 
 
-def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> Setting:
+def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> PatchSetting:
     """The direction, in this row, and the other controls of the map in one of their own."""
     way, kind = state().way, state().patched
     with row:
@@ -102,7 +102,7 @@ def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> Setting:
             show_tokens(opened, name, label, beside, token, offered, likeliest, width=130)
     own = apart(opened.capture)
     plain_run, donor = (other, own) if way == "from" else (own, other)
-    return Setting(plain_run, donor, tokens, kind, opened.layer, way == "from")
+    return PatchSetting(plain_run, donor, tokens, kind, opened.layer, way == "from")
 
 
 def _tokens(opened: PageContext, usual: tuple[int, int]) -> tuple[int, int]:
@@ -160,7 +160,7 @@ def payload_of(opened: PageContext, patches: Patches) -> bytes:
     )
 
 
-def _selected(opened: PageContext, setting: Setting) -> tuple[int, int]:
+def _selected(opened: PageContext, setting: PatchSetting) -> tuple[int, int]:
     """The open layer or head, at the pinned position or the last one."""
     row = opened.head if setting.kind == "heads" else opened.layer
     if setting.kind == "residual" and (held := state().row) is not None:
@@ -169,7 +169,7 @@ def _selected(opened: PageContext, setting: Setting) -> tuple[int, int]:
     return row, last if opened.query is None else min(max(opened.query - first, 0), last)
 
 
-def _open(opened: PageContext, setting: Setting) -> Callable[[list[int] | None], None]:
+def _open(opened: PageContext, setting: PatchSetting) -> Callable[[list[int] | None], None]:
     """A click pins the position everywhere and opens the layer or head of the row, where it can be opened."""
 
     def answer(cell: list[int] | None) -> None:
@@ -184,7 +184,7 @@ def _open(opened: PageContext, setting: Setting) -> Callable[[list[int] | None],
     return answer
 
 
-def _map_words(opened: PageContext, setting: Setting) -> str:
+def _map_words(opened: PageContext, setting: PatchSetting) -> str:
     what = {
         "residual": _("the residual stream entering a layer, at one position"),
         "attention": _("what all heads of a layer pass on, at one position"),
@@ -198,7 +198,7 @@ def _map_words(opened: PageContext, setting: Setting) -> str:
 # -- beside it --------------------------------------------------------------------------------------------------------
 
 
-def _show_cell(opened: PageContext, setting: Setting, found: PatchMap) -> None:
+def _show_cell(opened: PageContext, setting: PatchSetting, found: PatchMap) -> None:
     """The numbers of the selected cell."""
     row, position = _selected(opened, setting)
     theirs, own = (f"<bdi>{escape(run.tokens[position].text)}</bdi>" for run in (setting.other, setting.plain))
@@ -233,7 +233,7 @@ def _share(value: float) -> str:
     return number(round(value, DECIMALS), "share")  # what is smaller is rounding
 
 
-def _show_next(opened: PageContext, setting: Setting) -> None:
+def _show_next(opened: PageContext, setting: PatchSetting) -> None:
     """The likeliest next tokens after either text."""
     first, second = (setting.other, setting.plain) if setting.reversed else (setting.plain, setting.other)
     tokens = likely_tokens(first, second, SHOWN)[: SHOWN + 1]

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.joined import apart, encoder_side
 from analysis.patching import same_text
 from analysis.sentences import joined
-from jobs.second_text import Kept, Say, read, suggestion
+from jobs.second_text import OneCapture, Say, read, suggestion
 from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
 from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
@@ -98,7 +98,7 @@ def _typed(opened: PageContext, text: str) -> Capture | None:
 
 def _kept(name: str, key: object, look: Callable[[str, Say], Capture | None]) -> Capture | None:
     """What this session found for the key, or finds now."""
-    held: Kept = session.jobs().get(name, key, lambda owner: Kept(lambda say: look(owner, say)))
+    held: OneCapture = session.jobs().get(name, key, lambda owner: OneCapture(lambda say: look(owner, say)))
     try:
         return held.find(_say)
     finally:

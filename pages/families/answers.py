@@ -27,7 +27,7 @@ from ui.state.page_state import change
 from ui.wording.i18n import _
 from viz.distribution import TEXTS, next_token_bars
 from viz.forced_table import TEXTS as FORCED_TEXTS
-from viz.forced_table import Row, forced_table
+from viz.forced_table import ForcedRow, forced_table
 from viz.markdown import plain
 
 
@@ -119,7 +119,7 @@ def _show_guess(kind: Kind, read: ReadBy, guess: Guess) -> None:
 def _show_forced(read: ReadBy) -> None:
     """The target one place later than it has to be said, beside what the model says by itself."""
     rows = [
-        Row(one.given, one.wanted, _known(one.probability), one.own, one.free, one.wanted != one.own)
+        ForcedRow(one.given, one.wanted, _known(one.probability), one.own, one.free, one.wanted != one.own)
         for one in read.said
     ]
     show_html(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.joined import Joined
 from analysis.tables import labelled
-from jobs.families import Guess, Said
+from jobs.families import DecodedPosition, Guess
 from pages.families.cards import TITLES
 from pages.families.readings import OfKind
 from pages.families.sentences import python_lines
@@ -52,7 +52,7 @@ def _guess(one: OfKind, guess: Guess) -> dict[str, pd.DataFrame]:
     return {heading: pd.DataFrame({_("probability"): list(guess.probabilities)}, index=list(guess.labels))}
 
 
-def _forced(said: tuple[Said, ...]) -> dict[str, pd.DataFrame]:
+def _forced(said: tuple[DecodedPosition, ...]) -> dict[str, pd.DataFrame]:
     rows = [f"{position} {one.given} → {one.wanted or '–'}" for position, one in enumerate(said)]
     columns = {
         _("of the word to say"): [one.probability for one in said],

@@ -175,6 +175,6 @@ def _events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
         rows, columns = view.total
         whole = edges is None or list(edges) == [0, rows, 0, columns]
         moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
-        change(FamiliesState, window=None if whole else selection.Window(*moved))
+        change(FamiliesState, window=None if whole else selection.UrlWindow(*moved))
 
     return {"cell": pin, "window": zoom}

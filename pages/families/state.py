@@ -9,7 +9,7 @@ from analysis.families import Kind
 from analysis.segments import Part
 from jobs.families import MODEL_OF
 from ui.state.page_state import change, current, setting
-from ui.state.selection import FAR, Window
+from ui.state.selection import FAR, UrlWindow
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -32,7 +32,7 @@ class FamiliesState:
     head: tuple[int, ...] | None = setting(None, N_("head"), least=0, most=FAR)
     query: int | None = setting(None, N_("query"), least=0, most=FAR)
     key: int | None = setting(None, N_("key"), least=0, most=FAR)
-    window: Window | None = setting(None, N_("window"), least=0, most=FAR)
+    window: UrlWindow | None = setting(None, N_("window"), least=0, most=FAR)
     word: int | None = setting(None, N_("hidden word"), least=0, most=FAR)
     part: Part = setting("all", N_("part of two sentences"))
     length: int | None = setting(None, N_("prefix length"), least=0, most=FAR)

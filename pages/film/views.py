@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.film import (
-    Choice,
+    TokenChoice,
     attention_rows,
     bin_of,
     cache_columns,
@@ -147,7 +147,7 @@ def film_payload(
             growth=None if growth is None else asdict(growth),
             before=first_query(film.prompt),
         ),
-        view=picture.View(
+        view=picture.FilmView(
             head=(layer, head), heads=heads, n_heads=_n_heads(capture), bin=bin, group=group_size(capture, layer)
         ),
         n_vocab=len(film.prompt.logits(-1)),
@@ -177,7 +177,7 @@ def frames_of(
     ]
 
 
-def _frame(capture: Capture, position: int, chosen: Choice, **drawn: Any) -> picture.Frame:
+def _frame(capture: Capture, position: int, chosen: TokenChoice, **drawn: Any) -> picture.Frame:
     token = capture.tokens[position]
     finals = {one.id: max(one.final, LEAST) if one.kept else 0.0 for one in chosen.candidates}
     others = chosen.n_kept > sum(one.kept for one in chosen.candidates)

@@ -17,7 +17,7 @@ from ui.shared.head_views import DrawnHead, draw_head
 from ui.shell.components import mount
 from ui.shell.page import PageContext
 from ui.state import session
-from ui.state.selection import Window
+from ui.state.selection import UrlWindow
 from ui.wording.i18n import in_this_language, language
 from viz.components.quick_head import quick_head
 
@@ -28,7 +28,7 @@ class _Way:
 
     capture: ref[Capture]
     at: tuple[int | None, int | None]
-    window: Window | None
+    window: UrlWindow | None
     reading: Reading
     other: Other
     log: bool

@@ -22,7 +22,7 @@ from ui.state.controls import pick
 from ui.wording.i18n import _
 from viz.chart import Bars, Chart, Line, Lines
 from viz.chart_svg import charts_svg
-from viz.continuations import Way, continuations
+from viz.continuations import TextEnding, continuations
 from viz.curves import standalone
 
 STEPS_SHOWN = 5  # the rate drawn at a step is the median of so many
@@ -144,7 +144,9 @@ def _show_texts(run: RaceRun) -> None:
     differs = run.differs_at
     times = run.seconds
     ways = [
-        Way(name, _("{seconds} s").format(seconds=f"{seconds:.2f}"), [getattr(step, lane).text for step in run.items])
+        TextEnding(
+            name, _("{seconds} s").format(seconds=f"{seconds:.2f}"), [getattr(step, lane).text for step in run.items]
+        )
         for name, lane, seconds in zip((_("with the cache"), _("without")), ("cached", "uncached"), times, strict=True)
     ]
     found = continuations(ways, differs_at=differs, heading=_("The same tokens?"), beside=_same(run, differs))

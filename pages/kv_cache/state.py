@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from analysis.kv_drop import Trial
+from analysis.kv_drop import CacheTrial
 from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
@@ -29,12 +29,12 @@ class KvCacheState:
     keep: int | None = setting(None, N_("window"), least=1, most=10**6)
     sinks: Literal["1", "2", "4", "8"] = setting("1", N_("sinks"))
 
-    def trial(self, n_tokens: int) -> Trial:
+    def trial(self, n_tokens: int) -> CacheTrial:
         """The cache that is asked for, of a text of so many tokens."""
         return (
-            Trial(None, 0)
+            CacheTrial(None, 0)
             if self.drop == "int8"
-            else Trial(self.window(n_tokens), int(self.sinks) if self.drop == "sinks" else 0)
+            else CacheTrial(self.window(n_tokens), int(self.sinks) if self.drop == "sinks" else 0)
         )
 
     def window(self, n_tokens: int) -> int:

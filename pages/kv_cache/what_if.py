@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.kv_bytes import bytes_read
-from analysis.kv_drop import MOST_WINDOWS, Trial, edits_of, first_difference, windows
+from analysis.kv_drop import MOST_WINDOWS, CacheTrial, edits_of, first_difference, windows
 from analysis.number_text import error_size
-from jobs.kv_curve import Curve
+from jobs.kv_curve import DropCurve
 from model_runner import GenerateRequest
 from model_runner.edit_words import described
 from model_runner.memory import readable
@@ -35,13 +35,13 @@ from ui.wording.i18n import _
 from ui.wording.sentences import number
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
-from viz.continuations import Way, continuations
+from viz.continuations import TextEnding, continuations
 from viz.curves import standalone
 
 CONTINUED = 20  # tokens of the greedy continuations
 
 
-def ask(opened: PageContext) -> Trial:
+def ask(opened: PageContext) -> CacheTrial:
     """The controls of the view, in a row; what would change nothing is not among them."""
     last, held = len(opened.capture.tokens), state()
     kinds: dict[Drop, str] = {"sinks": _("first S + last W"), "last": _("the last W"), "int8": _("all, in int8")}
@@ -57,11 +57,11 @@ def ask(opened: PageContext) -> Trial:
     return held.trial(last)
 
 
-def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> ExportBundle:
+def show_what_if(opened: PageContext, held: Sizes, trial: CacheTrial) -> ExportBundle:
     """The curve with the trial's place on it; beside it the next token, below it the text that follows."""
     sinks = int(state().sinks)
     key = (ref(opened.runner), opened.capture.request, sinks)
-    curve = session.jobs().get("curve", key, lambda name: Curve(opened.runner, opened.capture, sinks, name))
+    curve = session.jobs().get("curve", key, lambda name: DropCurve(opened.runner, opened.capture, sinks, name))
     top = st.container()
     left, right = st.columns([0.58, 0.42], gap="medium")
     with left:
@@ -80,7 +80,7 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> ExportBundle
     )
 
 
-def what_if_code(opened: PageContext, trial: Trial) -> str:
+def what_if_code(opened: PageContext, trial: CacheTrial) -> str:
     """The lines that give the KL of the trial, and the text that follows."""
     edits = edits_of(opened.capture, trial)
     written = ', target="", continuation=tuple(token.id for token in capture.tokens[1:])'
@@ -96,7 +96,7 @@ def what_if_code(opened: PageContext, trial: Trial) -> str:
     )
 
 
-def _show_curve(curve: Curve, trial: Trial) -> None:
+def _show_curve(curve: DropCurve, trial: CacheTrial) -> None:
     chart, note = curve_chart(curve, trial), _("KL from the full cache, in bits")
     tried = (len(curve.trials) - 1) // 2
     if tried < curve.longest:
@@ -107,7 +107,7 @@ def _show_curve(curve: Curve, trial: Trial) -> None:
         show_progress(curve, len(curve.trials), _("{done} of {total} forwards"), key="curve")
 
 
-def curve_chart(curve: Curve, trial: Trial) -> Lines:
+def curve_chart(curve: DropCurve, trial: CacheTrial) -> Lines:
     """KL against W without sinks and with them; the place asked for is marked, and the level of int8."""
     every = sorted({trial.window for trial in curve.trials if trial.window is not None})
     names = (_("the last W"), _("first {count} + last W").format(count=curve.sinks))
@@ -116,7 +116,7 @@ def curve_chart(curve: Curve, trial: Trial) -> Lines:
         found = [one for one in curve.items if one.trial.sinks == sinks and one.trial.window is not None]
         places = [one.trial.window or 0 for one in found]
         series.append(Line(name, places, [one.kl for one in found], points=len(every) <= MOST_WINDOWS))
-    rounded = curve.of(Trial(None, 0))
+    rounded = curve.of(CacheTrial(None, 0))
     marker = None if trial.window is None else (float(trial.window), f"W = {trial.window}")
     return Lines(
         series=series,
@@ -132,7 +132,7 @@ def curve_chart(curve: Curve, trial: Trial) -> Lines:
     )
 
 
-def _show_answer(opened: PageContext, held: Sizes, trial: Trial, top: DeltaGenerator) -> None:
+def _show_answer(opened: PageContext, held: Sizes, trial: CacheTrial, top: DeltaGenerator) -> None:
     after = edited(opened, edits_of(opened.capture, trial))
     change = show_change(opened, after)
     rounded = trial.window is None
@@ -150,7 +150,7 @@ def _show_answer(opened: PageContext, held: Sizes, trial: Trial, top: DeltaGener
     show_everywhere(after.request.edits)
 
 
-def _show_texts(opened: PageContext, trial: Trial) -> None:
+def _show_texts(opened: PageContext, trial: CacheTrial) -> None:
     key = (ref(opened.runner), opened.capture.request)  # another model continues in another way
     texts = session.jobs().get("continuations", key, Continuations)
     status = st.empty()
@@ -164,14 +164,14 @@ def _show_texts(opened: PageContext, trial: Trial) -> None:
     differs = first_difference(ids[0], ids[1])
     words = equal_up_to(differs, len(ids[0]), _)
     ways = [
-        Way(_("full cache"), "", [token.text for token in found[0]]),
-        Way(_("changed cache"), cache_trial_name(trial), [token.text for token in found[1]]),
+        TextEnding(_("full cache"), "", [token.text for token in found[0]]),
+        TextEnding(_("changed cache"), cache_trial_name(trial), [token.text for token in found[1]]),
     ]
     heading = _("How the text goes on, greedily")
     show_html(continuations(ways, differs_at=differs, heading=heading, beside=words), key="kv_texts")
 
 
-def cache_trial_name(trial: Trial) -> str:
+def cache_trial_name(trial: CacheTrial) -> str:
     """In the reader's words."""
     if trial.window is None:
         return _("all, in int8")
@@ -180,20 +180,20 @@ def cache_trial_name(trial: Trial) -> str:
     return _("the first {sinks} and the last {window}").format(sinks=trial.sinks, window=trial.window)
 
 
-def to_generate(opened: PageContext, trial: Trial) -> GenerateRequest:
+def to_generate(opened: PageContext, trial: CacheTrial) -> GenerateRequest:
     """The greedy continuation of the same text with this cache."""
     edits = edits_of(opened.capture, trial)
     return opened.capture.request.going_on(max_new_tokens=CONTINUED, edits=edits, attention=None)
 
 
-def what_if_tables(opened: PageContext, curve: Curve) -> dict[str, pd.DataFrame]:
+def what_if_tables(opened: PageContext, curve: DropCurve) -> dict[str, pd.DataFrame]:
     """The curve's numbers; empty where a forward is still to come."""
     every = windows(len(opened.capture.tokens))
     columns = {
-        _("the last W"): [curve.of(Trial(window, 0)) for window in every],
+        _("the last W"): [curve.of(CacheTrial(window, 0)) for window in every],
         _("first {count} + last W").format(count=curve.sinks): [
-            curve.of(Trial(window, curve.sinks)) for window in every
+            curve.of(CacheTrial(window, curve.sinks)) for window in every
         ],
     }
-    name = _("KL in bits; int8: {kl}").format(kl=f"{curve.of(Trial(None, 0)) or 0:.3g}")
+    name = _("KL in bits; int8: {kl}").format(kl=f"{curve.of(CacheTrial(None, 0)) or 0:.3g}")
     return {name: pd.DataFrame(columns, index=[f"W = {window}" for window in every], dtype=float)}

@@ -16,7 +16,7 @@ from ui.wording.sentences import number
 from viz.distribution import percent
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
-    from classroom.poll import Question
+    from classroom.poll import ClassQuestion
 
 ANSWERED = "lesson_answered"  # of the session's slots: a lesson and a step → what was answered; None: it was skipped
 OFFERED = 8  # of the tokens that may come next
@@ -27,7 +27,7 @@ ShowMap = Callable[[Callable[[str], None]], None]  # told what to do with an ans
 
 
 @dataclass(frozen=True)
-class Answer:
+class LearnerAnswer:
     """What was said, and what the model says; shares of 0 to 1, and ``told`` how much it is."""
 
     kind: str
@@ -48,7 +48,7 @@ def waits(found: Opened) -> bool:
     return bool(found.step.question) and _place(found) not in _answered()
 
 
-def show_question(found: Opened, question: Question, show_map: ShowMap | None) -> None:
+def show_question(found: Opened, question: ClassQuestion, show_map: ShowMap | None) -> None:
     """In the place of the page: the question, its text, a button for each answer, and the way past it.
 
     ``show_map`` draws what is needed to answer, where there is more than the text, and covers what gives it away.
@@ -68,7 +68,7 @@ def show_question(found: Opened, question: Question, show_map: ShowMap | None) -
     url_state.write()
 
 
-def _show_options(found: Opened, question: Question, options: list[tuple[str, str]]) -> None:
+def _show_options(found: Opened, question: ClassQuestion, options: list[tuple[str, str]]) -> None:
     if question.kind == "where":
         hint = _("Choose a token, or click a cell of the covered row.")
         st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
@@ -92,7 +92,7 @@ def show_verdict(found: Opened) -> None:
     st.html(f"<p class='atlas-verdict {kind}' role='status'>{escape(verdict(answer))}</p>")
 
 
-def verdict(answer: Answer) -> str:
+def verdict(answer: LearnerAnswer) -> str:
     """In one or two sentences."""
     said, best = f"“{answer.said}”", f"“{answer.best}”"
     if answer.kind == "ablate":
@@ -104,7 +104,7 @@ def verdict(answer: Answer) -> str:
     return _("Most goes to {best}: {most}. {said} gets {share}.").format(said=said, best=best, **shares)
 
 
-def _show_list(found: Opened, question: Question, options: list[tuple[str, str]]) -> None:
+def _show_list(found: Opened, question: ClassQuestion, options: list[tuple[str, str]]) -> None:
     labels = dict(options)
     chosen = st.selectbox(
         question.words,
@@ -118,7 +118,7 @@ def _show_list(found: Opened, question: Question, options: list[tuple[str, str]]
         st.button(_("Answer"), key="lesson_give", on_click=_answer, args=(found, question, chosen, options))
 
 
-def _options(question: Question) -> list[tuple[str, str]]:
+def _options(question: ClassQuestion) -> list[tuple[str, str]]:
     """Values and labels; of a whole vocabulary the likeliest tokens, in an order that tells nothing."""
     offered = question.answers.offered()["options"]
     if offered is not None:
@@ -127,17 +127,17 @@ def _options(question: Question) -> list[tuple[str, str]]:
     return sorted(tokens, key=lambda pair: pair[1].casefold())
 
 
-def _answer(found: Opened, question: Question, value: str, options: list[tuple[str, str]]) -> None:
+def _answer(found: Opened, question: ClassQuestion, value: str, options: list[tuple[str, str]]) -> None:
     """In a callback."""
     share: Callable[[str], float] = question.probability or (lambda _value: 0.0)
     best = max((one for one, _label in options), key=share)
     label = question.answers.label
     told = _effect(question) if question.kind == "ablate" else ""
-    answer = Answer(question.kind, label(value), share(value), label(best), share(best), told)
+    answer = LearnerAnswer(question.kind, label(value), share(value), label(best), share(best), told)
     _answered()[_place(found)] = answer
 
 
-def _effect(question: Question) -> str:
+def _effect(question: ClassQuestion) -> str:
     words = _("The probability is {before} before, {after} without the head.")
     before, after = (percent(share, _("{number} %")) for share in (question.before, question.after))
     return words.format(before=before, after=after)
@@ -152,5 +152,5 @@ def _place(found: Opened) -> Place:
     return found.lesson.name, found.number
 
 
-def _answered() -> dict[Place, Answer | None]:
+def _answered() -> dict[Place, LearnerAnswer | None]:
     return session.slots().setdefault(ANSWERED, {})

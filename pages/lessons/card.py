@@ -16,7 +16,7 @@ from ui.state import session
 from ui.wording.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
-    from classroom.poll import Question
+    from classroom.poll import ClassQuestion
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -32,7 +32,7 @@ def beside_lesson(
     entries: Sequence[Entry],
     here: Entry,
     ask: Callable[[str], None],
-    question_about: Callable[[str], tuple[Question, ShowMap | None] | None],
+    question_about: Callable[[str], tuple[ClassQuestion, ShowMap | None] | None],
     run: Callable[[], None],
 ) -> None:
     """Run the page beside the step that is open, if one is; ``ask`` puts a question to the class.

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from lessons.step import LONGEST, QUESTIONS, Broken, Step, read, written
+from lessons.step import LONGEST, QUESTIONS, Broken, LessonStep, read, written
 from pages.lessons.card import ASKED
 from pages.lessons.state import LessonState, pages_of
 from pages.lessons.way import KEPT
@@ -50,7 +50,7 @@ def _show_given(entries: Sequence[Entry], here: Entry, title: str, words: str, a
         st.warning(_("A step has a title and words."))
         return
     name = (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "step") + ".md"
-    text = written(Step(title, here.address, _parts(), words, asked))
+    text = written(LessonStep(title, here.address, _parts(), words, asked))
     try:
         read(text, pages_of(entries))
     except Broken as error:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hosting.listed import lessons_folder
 from lessons.shelf import HERE, LeftOut, Lesson, lessons
-from lessons.step import Step
+from lessons.step import LessonStep
 from ui.shell.frame import Entry
 from ui.state.page_state import current, keep, refuse, setting
 from ui.wording.i18n import _, language
@@ -34,7 +34,7 @@ class Opened:
     number: int
 
     @property
-    def step(self) -> Step:
+    def step(self) -> LessonStep:
         return self.lesson.steps[self.number - 1]
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from lessons.step import Step
+from lessons.step import LessonStep
 from pages.lessons.state import LessonState, Opened, opened
 from ui.shell.components import leave_for
 from ui.shell.frame import Entry
@@ -75,7 +75,7 @@ def own_parts() -> dict[str, str]:
     return {name: value for name in KEPT if (value := url_state.written(name)) is not None}
 
 
-def shown(here: Entry, step: Step) -> bool:
+def shown(here: Entry, step: LessonStep) -> bool:
     """Whether the page shows what the step opened: nobody has turned to something else since."""
     held = {text_in_url.PLAIN: session.text(), **url_state.parts()}
     return step.page == here.address and all(held.get(name) == value for name, value in step.parts)

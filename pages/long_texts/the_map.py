@@ -30,7 +30,7 @@ class LongMapView:
     """What is drawn: the map that is ``opened`` for the browser, the window in view, and what is called far."""
 
     opened: TileServer
-    window: selection.Window
+    window: selection.UrlWindow
     pooling: Pooled
     log: bool
     far: int
@@ -56,7 +56,7 @@ def show_map(opened: PageContext) -> LongMapView:
         pooling=held.pooling,
         log=held.color == "log",
         far=far,
-        window=None if window == selection.Window(0, n_tokens, 0, n_tokens) else window,
+        window=None if window == selection.UrlWindow(0, n_tokens, 0, n_tokens) else window,
         selected=None if opened.query is None else (opened.query, opened.key),
         texts=translated(long_map.TEXTS),
     )
@@ -106,14 +106,14 @@ def _served(opened: PageContext) -> TileServer:
     return served
 
 
-def _window(n_tokens: int) -> selection.Window:
+def _window(n_tokens: int) -> selection.UrlWindow:
     """The part in view, square and inside the text; the whole of it where the session's is none such."""
     held = session.selection().window
     if held is None or not (held.q0 < held.q1 <= n_tokens and held.k0 < held.k1 <= n_tokens):
-        return selection.Window(0, n_tokens, 0, n_tokens)
+        return selection.UrlWindow(0, n_tokens, 0, n_tokens)
     side = min(n_tokens, max(held.q1 - held.q0, held.k1 - held.k0))
     q0, k0 = min(held.q0, n_tokens - side), min(held.k0, n_tokens - side)
-    return selection.Window(q0, q0 + side, k0, k0 + side)
+    return selection.UrlWindow(q0, q0 + side, k0, k0 + side)
 
 
 def _pin(cell: list[int | None] | None) -> None:
@@ -122,4 +122,4 @@ def _pin(cell: list[int | None] | None) -> None:
 
 
 def _look(edges: list[int] | None) -> None:
-    session.move(window=None if edges is None else selection.Window(*(int(edge) for edge in edges)))
+    session.move(window=None if edges is None else selection.UrlWindow(*(int(edge) for edge in edges)))

@@ -9,11 +9,11 @@ import pandas as pd
 
 from analysis.tables import labelled
 from attention.patterns import BY_NAME
-from jobs.mask_sweep import Trial
+from jobs.mask_sweep import MaskTrial
 from model_runner.edit_words import described
 from model_runner.edits import Blocked, Masked
 from pages.masks.gallery import CURVE, Gallery
-from pages.masks.on_model import OnModel
+from pages.masks.on_model import MaskOnModel
 from pages.masks.state import LABELS
 from pages.masks.sweep import SweepView, sweep_chart
 from ui.shared.export_bundle import ExportBundle, component_page
@@ -114,7 +114,7 @@ def gallery_snippet(opened: PageContext, gallery: Gallery) -> str:
 # -- on the model -----------------------------------------------------------------------------------------------------
 
 
-def _model_tables(opened: PageContext, found: OnModel) -> dict[str, pd.DataFrame]:
+def _model_tables(opened: PageContext, found: MaskOnModel) -> dict[str, pd.DataFrame]:
     """The attention that was cut, and the next tokens before and after."""
     layers, heads = found.cut.shape
     names = [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]
@@ -130,7 +130,7 @@ def _model_tables(opened: PageContext, found: OnModel) -> dict[str, pd.DataFrame
     return tables
 
 
-def model_view(opened: PageContext, found: OnModel) -> ExportBundle:
+def model_view(opened: PageContext, found: MaskOnModel) -> ExportBundle:
     """The open head after the change; the page that opens offline is the map of what was cut."""
     layer, head = opened.layer, opened.head
     weights = found.after.weights(layer, head).cpu().double().numpy()
@@ -157,7 +157,7 @@ def model_view(opened: PageContext, found: OnModel) -> ExportBundle:
     )  # fmt: skip  # the map's many settings in two lines
 
 
-def model_snippet(opened: PageContext, found: OnModel) -> str:
+def model_snippet(opened: PageContext, found: MaskOnModel) -> str:
     """The lines that give the changed weights and what was cut."""
     masks = [edit for edit in found.edits if isinstance(edit, Masked)]
     ahead = [n_ahead for edit in masks if (n_ahead := BY_NAME[edit.pattern].n_ahead(dict(edit.values)))]
@@ -181,7 +181,7 @@ def _sweep_table(view: SweepView) -> dict[str, pd.DataFrame]:
     return {_("perplexity of the text"): pd.DataFrame(_sweep_values(view), index=rows, columns=_sweep_columns())}
 
 
-def mask_trial_name(trial: Trial) -> str:
+def mask_trial_name(trial: MaskTrial) -> str:
     """sinks and window · window 4, sinks 4"""
     numbers = [f"{_(LABELS[name])} {value}" for name, value in trial.values]
     return " · ".join(filter(None, [_(BY_NAME[trial.pattern].label), ", ".join(numbers)]))

@@ -23,7 +23,7 @@ from pages.masks.state import (
     CHOICES,
     DUAL,
     MOST_HIDDEN,
-    Choice,
+    MaskChoice,
     MasksState,
     Painted,
     choose_pattern,
@@ -54,7 +54,7 @@ SUFFIXES = ("", " k", " M", " G", " T", " P", " E")
 class Gallery:
     """What is in view: the pattern with its numbers, its picture as it is drawn, and its cost where it saves any."""
 
-    choice: Choice
+    choice: MaskChoice
     values: dict[str, int]
     painted: Painted
     picture: MaskPicture | None
@@ -106,7 +106,7 @@ def _events() -> dict[str, Callable[[Any], None]]:
 
 def _payload(
     opened: PageContext,
-    choice: Choice,
+    choice: MaskChoice,
     found: Painted,
     picture: MaskPicture | None,
     index: IndexMap | None,
@@ -159,7 +159,7 @@ def _small(n_tokens: int, causal: bool) -> np.ndarray:
 # -- what is said of it -----------------------------------------------------------------------------------------------
 
 
-def _finding(choice: Choice, picture: MaskPicture, causal: bool) -> tuple[str, str]:
+def _finding(choice: MaskChoice, picture: MaskPicture, causal: bool) -> tuple[str, str]:
     """Which share of the cells the pattern keeps, and how many; HTML."""
     kept, possible = picture.n_kept, full_cells(len(picture.layers), causal=causal)
     said = _("{pattern} keeps {share} of the cells")
@@ -170,7 +170,7 @@ def _finding(choice: Choice, picture: MaskPicture, causal: bool) -> tuple[str, s
     return escape(said[:1].upper() + said[1:]), escape(words.format(kept=f"{kept:,}", possible=f"{possible:,}"))
 
 
-def _show_words(choice: Choice, causal: bool) -> None:
+def _show_words(choice: MaskChoice, causal: bool) -> None:
     counts = _(choice.counts if causal else choice.around or choice.counts)
     st.html(
         f"<div class='atlas-head'><b>{escape(_(choice.label))}</b></div>"
@@ -179,7 +179,7 @@ def _show_words(choice: Choice, causal: bool) -> None:
 
 
 def _show_cost(
-    opened: PageContext, choice: Choice, values: dict[str, int], picture: MaskPicture | None, causal: bool
+    opened: PageContext, choice: MaskChoice, values: dict[str, int], picture: MaskPicture | None, causal: bool
 ) -> tuple[tuple[MaskCost, MaskCost], ...]:
     """How many cells it keeps of this text, and what that saves in long ones."""
     if picture is None:

@@ -19,7 +19,7 @@ from model_runner.edits import Edit
 from model_runner.errors import NoLogits
 from pages.masks.state import (
     BY_CHOICE,
-    Choice,
+    MaskChoice,
     MasksState,
     Painted,
     Where,
@@ -44,10 +44,10 @@ from viz.components.head_grid import head_grid as grid_component
 
 
 @dataclass(frozen=True, eq=False)
-class OnModel:
+class MaskOnModel:
     """Before and after: ``cut`` [layers, heads] is the attention that was cut; no perplexities where none are said."""
 
-    choice: Choice
+    choice: MaskChoice
     edits: tuple[Edit, ...]
     after: Capture
     cut: np.ndarray
@@ -56,7 +56,7 @@ class OnModel:
     payload: bytes  # of the map of what was cut
 
 
-def show_on_model(opened: PageContext) -> OnModel:
+def show_on_model(opened: PageContext) -> MaskOnModel:
     """Controls, the open head before and after, and what changed. Raises RunnerError."""
     n_tokens = len(opened.capture.tokens)
     with st.container(key="mask_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -86,7 +86,7 @@ def show_on_model(opened: PageContext) -> OnModel:
         show_everywhere(after.request.edits)
         cut = cut_mass(opened.capture, after)
         payload = _show_cut(opened, cut)
-    return OnModel(choice, edits, after, cut, change, perplexities, payload)
+    return MaskOnModel(choice, edits, after, cut, change, perplexities, payload)
 
 
 def _where_words(where: str, layers: tuple[int, ...] | None, open_layer: int) -> str:
@@ -115,7 +115,7 @@ def _show_next(opened: PageContext, after: Capture) -> NextTokenChange | None:
 
 
 def _show_perplexity(
-    opened: PageContext, after: Capture, choice: Choice, values: dict[str, int]
+    opened: PageContext, after: Capture, choice: MaskChoice, values: dict[str, int]
 ) -> tuple[float, float] | None:
     """Of the whole text; of a model or pattern that sees ahead, only of what it cannot have seen."""
     first, words = 1, _("Perplexity of the text: {before} before, {after} after.")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.head_names import head_name
 from analysis.mask_effect import left_with_nothing
-from attention.patterns import BY_NAME, PATTERNS, Parameter
+from attention.patterns import BY_NAME, PATTERNS, MaskParameter
 from model_runner import Capture
 from model_runner.edits import Blocked, Edit, Masked, Places
 from pages.masks.pick_several import pick_several
@@ -32,25 +32,25 @@ Where = Literal["all", "second", "chosen"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class MaskChoice:
     """One picture of the gallery: a pattern of the table, or the index map, which is not a mask."""
 
     name: str
     label: str
     counts: str
     source: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[MaskParameter, ...]
     around: str = ""  # what it counts in a model that looks both ways, where that is something else
 
 
 CHOICES = (
-    *(Choice(one.name, one.label, one.counts, one.source, one.parameters, one.around) for one in PATTERNS),
-    Choice(
+    *(MaskChoice(one.name, one.label, one.counts, one.source, one.parameters, one.around) for one in PATTERNS),
+    MaskChoice(
         DUAL, N_("dual chunk"), N_("every key, but as if it were no farther away than in training"),
         "An et al. 2024, arXiv:2402.17463",
         (
-            Parameter("chunk", N_("chunk size"), N_("positions"), 8),
-            Parameter("local", N_("true distances across a border"), N_("positions beyond the chunk"), 4, part=4),
+            MaskParameter("chunk", N_("chunk size"), N_("positions"), 8),
+            MaskParameter("local", N_("true distances across a border"), N_("positions beyond the chunk"), 4, part=4),
         ),
     ),
 )  # fmt: skip  # the last one as a paragraph
@@ -76,7 +76,7 @@ class MasksState:
     heads: tuple[int, ...] = setting((), N_("heads"), least=0, most=LONGEST)
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> MaskChoice:
         """The pattern in view."""
         return BY_CHOICE[self.pattern]
 
@@ -92,7 +92,7 @@ def names(*, masks_only: bool = False) -> list[str]:
     return [FIRST, *rest]
 
 
-def mask_chosen() -> Choice:
+def mask_chosen() -> MaskChoice:
     """The pattern to lay over the model; the index map is none, which is said."""
     choice = state().choice
     if choice.name == DUAL:
@@ -111,7 +111,7 @@ def choose_pattern(name: str) -> None:
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def values_of(choice: Choice, n_tokens: int) -> dict[str, int]:
+def values_of(choice: MaskChoice, n_tokens: int) -> dict[str, int]:
     """Every parameter's number, as far as its slider goes; one that is too small is said and replaced."""
     held = state().values or {}
     found: dict[str, int] = {}
@@ -126,7 +126,7 @@ def values_of(choice: Choice, n_tokens: int) -> dict[str, int]:
     return found
 
 
-def show_sliders(choice: Choice, values: dict[str, int], n_tokens: int, *, beside: bool, causal: bool) -> None:
+def show_sliders(choice: MaskChoice, values: dict[str, int], n_tokens: int, *, beside: bool, causal: bool) -> None:
     """A slider for each parameter, named by what it counts; ``beside`` one another or below."""
     shown = [one for one in choice.parameters if one.most_of(n_tokens) > one.least]
     places = [st.container()] * len(shown)
@@ -156,7 +156,7 @@ class Painted:
         return tuple(cell for cell in self.cells if not (cell[0] == cell[1] and cell[0] in self.given))
 
 
-def painted(capture: Capture, choice: Choice, values: dict[str, int]) -> Painted:
+def painted(capture: Capture, choice: MaskChoice, values: dict[str, int]) -> Painted:
     """The cells of the address; those that are none, or beyond the text, are said and left out."""
     n_tokens = len(capture.tokens)
     cells, problem = _cells(n_tokens)
@@ -196,7 +196,7 @@ def hide(cells: Sequence[Sequence[int]]) -> None:
 
 
 def edits_of(
-    choice: Choice, values: dict[str, int], hidden: tuple[tuple[int, int], ...], layers: Places, heads: Places
+    choice: MaskChoice, values: dict[str, int], hidden: tuple[tuple[int, int], ...], layers: Places, heads: Places
 ) -> tuple[Edit, ...]:
     """The pattern and the hidden cells as a change of the model; nothing for no layer."""
     if layers == ():

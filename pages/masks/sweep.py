@@ -12,7 +12,7 @@ from analysis.mask_effect import looks_ahead, perplexity
 from analysis.mask_sweep import SWEPT, sizes
 from analysis.number_text import three_digits
 from attention.patterns import BY_NAME
-from jobs.mask_sweep import Point, Sweep
+from jobs.mask_sweep import Sweep, SweepPoint
 from pages.masks.state import state
 from ui.finding import show_finding
 from ui.shell.page import PageContext
@@ -28,7 +28,7 @@ DASHES = {"window": "solid", "sinks": "solid", "dilated": "dash", "strided": "do
 class SweepView:
     """What is drawn: the points so far and the perplexity of the unchanged model."""
 
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     full: float
     n_tokens: int
 
@@ -66,7 +66,7 @@ def _show_chart(sweep: Sweep, full: float) -> None:
     show_chart(chart, key="mask_sweep", alt=chart.y_title, still=not sweep.running)
 
 
-def best(view: SweepView) -> Point | None:
+def best(view: SweepView) -> SweepPoint | None:
     """Of the patterns at the middle one of the sizes that several of them have, the one of the least perplexity."""
     sizes_of = [point.trial.size for point in view.points]
     several = sorted({size for size in sizes_of if sizes_of.count(size) > 1})

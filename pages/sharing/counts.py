@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.comparison import output_position
 from analysis.number_text import three_digits
 from analysis.sharing import pooled_bytes
-from jobs.sharing_counts import Counts, Point, perplexity_of
+from jobs.sharing_counts import SharingPoint, SharingRun, perplexity_of
 from model_runner.memory import readable
 from pages.sharing.picture import Shares, kind, show_picture
 from ui.finding import show_finding
@@ -33,7 +33,7 @@ class CountsView:
     """What is drawn: the points so far, bytes of the cache by number of heads (none: no cache), and what is known."""
 
     shares: Shares
-    points: tuple[Point, ...]
+    points: tuple[SharingPoint, ...]
     n_bytes: dict[int, int]
     n_heads: int
     perplexity: float  # of the unchanged model
@@ -52,8 +52,8 @@ def show_counts(opened: PageContext) -> CountsView | None:
         return None
     position = output_position(capture, opened.query)
     key = (ref(opened.runner), capture.request, position)
-    held: Counts = session.jobs().get(
-        "sharing_counts", key, lambda name: Counts(opened.runner, capture, shares.counts, name, position)
+    held: SharingRun = session.jobs().get(
+        "sharing_counts", key, lambda name: SharingRun(opened.runner, capture, shares.counts, name, position)
     )
     n_bytes = {}
     if shares.cache is not None:
@@ -64,7 +64,7 @@ def show_counts(opened: PageContext) -> CountsView | None:
     return replace(view, points=tuple(held.items))
 
 
-def _show_charts(held: Counts, view: CountsView) -> None:
+def _show_charts(held: SharingRun, view: CountsView) -> None:
     """The charts so far."""
     if len(held.items) < len(held.counts):
         show_progress(held, len(held.counts), _("{done} of {total} forwards"), key="sharing")

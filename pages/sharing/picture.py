@@ -54,7 +54,7 @@ def show_picture(opened: PageContext) -> Shares:
         pooled=chosen,
         layer=opened.layer,
         head=opened.head,
-        ways=[head_groups.Way(one, kind(one, n_heads), _size(opened.capture, cache, one)) for one in every],
+        ways=[head_groups.HeadGrouping(one, kind(one, n_heads), _size(opened.capture, cache, one)) for one in every],
         possible=counts,
         texts=translated(head_groups.TEXTS),
         shows="map_before",

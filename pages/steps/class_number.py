@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from classroom.answers import LARGEST, Numbers, written
-from classroom.poll import Question
+from classroom.answers import LARGEST, TypedNumbers, written
+from classroom.poll import ClassQuestion
 from ui.state import session
 from ui.wording.i18n import _
 
@@ -30,4 +30,6 @@ def ask_class(numbers: Numbered, told: Any) -> None:
     true = written(value)
     words = _("Which number comes here? {name}").format(name=name)
     near = 0.5 * 10.0**-decimals  # as it is shown
-    room.ask(Question("number", words, parts, Numbers(), [true], measured=lambda _typed: float(true), near=near))
+    room.ask(
+        ClassQuestion("number", words, parts, TypedNumbers(), [true], measured=lambda _typed: float(true), near=near)
+    )

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any, Literal
 
-from attention.small_attention import Numbers, usual_numbers
+from attention.small_attention import ExampleNumbers, usual_numbers
 from pages.steps.state import StepsState, state
 from ui.state.page_state import change, tell
 from ui.state.url_parsing import short
@@ -50,7 +50,7 @@ def changed() -> str:
     return kept
 
 
-def numbers_of(n_tokens: int, d_model: int, written: str) -> Numbers:
+def numbers_of(n_tokens: int, d_model: int, written: str) -> ExampleNumbers:
     """The usual numbers of these sizes with these changes; those of places that there are not now are passed over."""
     numbers = usual_numbers(n_tokens, d_model)
     for letter, row, column, value in changes_of(written)[0]:

@@ -14,7 +14,7 @@ from analysis.head_names import group_size
 from analysis.joined import n_looked_at
 from analysis.score_formula import root_of
 from analysis.sentences import joined
-from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
+from analysis.step_chain import ChainStep, MatrixPart, StepChain, step_chain
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias
 from pages.steps.projected import spell_out
@@ -33,7 +33,7 @@ VECTORS = {"Q": "q", "QR": "q", "K": "k", "KR": "k"}
 
 
 @dataclass(frozen=True, eq=False)
-class OnModel:
+class StepsOnModel:
     """What is in view: the chain, of which query, and how it is drawn."""
 
     chain: StepChain
@@ -41,7 +41,7 @@ class OnModel:
     payload: bytes
 
 
-def show_on_model(opened: PageContext, query: int) -> OnModel:
+def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     """What is shown of the open head, and the steps. Raises RunnerError."""
     chain = step_chain(opened.capture, opened.layer, opened.head, query)
     st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
@@ -59,7 +59,7 @@ def show_on_model(opened: PageContext, query: int) -> OnModel:
     )
     numbers = {step.id: chain.matrices[step.result].values for step in chain.steps}
     mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events(numbers))
-    return OnModel(chain, query, payload)
+    return StepsOnModel(chain, query, payload)
 
 
 def _said(opened: PageContext, chain: StepChain, query: int) -> str:
@@ -91,7 +91,7 @@ def _as_json(opened: PageContext, chain: StepChain, query: int) -> dict[str, Any
     return made
 
 
-def _matrix(opened: PageContext, name: str, shown: Shown) -> dict[str, Any]:
+def _matrix(opened: PageContext, name: str, shown: MatrixPart) -> dict[str, Any]:
     masked = np.isneginf(shown.values)
     values = [
         [None if off else float(value) for value, off in zip(*row, strict=True)]
@@ -170,7 +170,7 @@ def _note_of_shares(chain: StepChain) -> str:
 # -- to be taken away -------------------------------------------------------------------------------------------------
 
 
-def model_view(opened: PageContext, found: OnModel) -> ExportBundle:
+def model_view(opened: PageContext, found: StepsOnModel) -> ExportBundle:
     """Every matrix that is shown, the weights first."""
     layer, head, query = opened.layer, opened.head, found.query
     shown = found.chain.matrices

@@ -37,7 +37,7 @@ STEEPEST = 0.25  # y (1 − y) at y = ½: no number of the gradient is larger, a
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class ScaleView:
     """A random row at the chosen d, and the curves over every d."""
 
     d: int
@@ -47,7 +47,7 @@ class Scaled:
     payload: bytes
 
 
-def show_scale() -> Scaled:
+def show_scale() -> ScaleView:
     """The knobs, then one row step by step, and beside it the same for every d."""
     held = state()
     d = int(held.wide)
@@ -74,7 +74,7 @@ def show_scale() -> Scaled:
     )
     with right:
         show_charts(charts, "steps_scale")
-    return Scaled(d, factor, row, charts, payload)
+    return ScaleView(d, factor, row, charts, payload)
 
 
 def tables_of(row: RandomRow) -> dict[str, Table]:
@@ -139,7 +139,7 @@ def _charts(measured: list[float], largest: list[list[float]]) -> tuple[Lines, .
     return spread, saturated
 
 
-def scale_view(found: Scaled) -> ExportBundle:
+def scale_view(found: ScaleView) -> ExportBundle:
     """The row with its gradient, and the curves."""
     tables = tables_of(found.row)
     return ExportBundle(

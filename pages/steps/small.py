@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.small_attention import Numbers, Steps, small_attention, usual_numbers
+from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
 from pages.steps.class_number import Numbered, ask_class
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
@@ -33,8 +33,8 @@ FIRST = {"X": "x", "WQ": "w_q", "WK": "w_k", "WV": "w_v", "WO": "w_o"}
 class Small:
     """What is in view: the numbers, all that follows from them, and how it is drawn."""
 
-    numbers: Numbers
-    steps: Steps
+    numbers: ExampleNumbers
+    steps: ExampleSteps
     heads: int
     head: int
     causal: bool
@@ -77,7 +77,7 @@ def show_small() -> Small:
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload)
 
 
-def _by_step(numbers: Numbers, steps: Steps, head: int) -> Numbered:
+def _by_step(numbers: ExampleNumbers, steps: ExampleSteps, head: int) -> Numbered:
     own = {"q": steps.q, "k": steps.k, "v": steps.v, "scores": steps.scores, "scale": steps.scaled,
            "mask": steps.masked, "softmax": steps.weights, "mix": steps.output}  # fmt: skip  # a pair a name
     found = {step: values[head].tolist() for step, values in own.items()}

@@ -27,7 +27,7 @@ Count = Callable[
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """What the formulas need of a model; ``n_bytes`` of one of its numbers."""
 
     n_layers: int
@@ -40,7 +40,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CostCurve:
     """One line over ``LENGTHS``, of all heads of all layers; None: it has no such number."""
 
     name: str
@@ -53,20 +53,22 @@ class Costs:
     ``kept``, bytes after so many tokens, and ``step``, multiply-adds of the next one.
     """
 
-    shape: Shape
-    work: tuple[Curve, ...]
-    memory: tuple[Curve, ...]
-    kept: tuple[Curve, ...]
-    step: tuple[Curve, ...]
+    shape: ModelShape
+    work: tuple[CostCurve, ...]
+    memory: tuple[CostCurve, ...]
+    kept: tuple[CostCurve, ...]
+    step: tuple[CostCurve, ...]
     variants: tuple[Numbered, ...]
 
 
-def shape_of(opened: PageContext) -> Shape:
+def shape_of(opened: PageContext) -> ModelShape:
     """The open layer's, and how many there are with attention."""
     record = opened.capture.record(opened.layer)
     n_layers = sum(one is not None for one in opened.capture.records)
     (n_heads, _n, d_head), (n_kv, _m, d_value) = record.q.shape, record.v.shape
-    return Shape(n_layers, n_heads, n_kv, d_head, d_value, record.k.element_size(), looks_back(record, opened.head))
+    return ModelShape(
+        n_layers, n_heads, n_kv, d_head, d_value, record.k.element_size(), looks_back(record, opened.head)
+    )
 
 
 def looks_back(record: LayerRecord, head: int) -> bool:
@@ -74,7 +76,7 @@ def looks_back(record: LayerRecord, head: int) -> bool:
     return not record.mask.sees_ahead(record.k.shape[1], head=head)
 
 
-def costs_of(shape: Shape, variants: tuple[Numbered, ...]) -> Costs:
+def costs_of(shape: ModelShape, variants: tuple[Numbered, ...]) -> Costs:
     """Softmax, the variants with their numbers, and the hybrid."""
     d, d_v = shape.d_head, shape.d_value
     every, stored = shape.n_layers * shape.n_heads, shape.n_layers * shape.n_bytes
@@ -98,14 +100,16 @@ def costs_of(shape: Shape, variants: tuple[Numbered, ...]) -> Costs:
     return Costs(shape, _curves(variants, work, hybrid), _curves(variants, at_once, largest), *by_token, variants)
 
 
-def _curves(variants: tuple[Numbered, ...], count: Count, mixed: Callable[[int, Count], float]) -> tuple[Curve, ...]:
+def _curves(
+    variants: tuple[Numbered, ...], count: Count, mixed: Callable[[int, Count], float]
+) -> tuple[CostCurve, ...]:
     found = []
     for name, variant, values in [("softmax", SOFTMAX, {}), *((_(one.label), one, held) for one, held in variants)]:
         numbers = variant.numbers(values, LENGTHS[0])
         counts = (count(variant, length, numbers) for length in LENGTHS)
-        found.append(Curve(name, tuple(one for one in counts if one is not None) or None))
+        found.append(CostCurve(name, tuple(one for one in counts if one is not None) or None))
     words = _("hybrid: {count} Lightning to 1 softmax").format(count=HYBRID)
-    return (*found, Curve(words, tuple(mixed(length, count) for length in LENGTHS)))
+    return (*found, CostCurve(words, tuple(mixed(length, count) for length in LENGTHS)))
 
 
 def counted(variant: Variant) -> list[Parameter]:

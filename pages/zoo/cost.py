@@ -9,7 +9,18 @@ import pandas as pd
 import streamlit as st
 
 from model_runner.memory import readable
-from pages.zoo.by_formula import LENGTHS, NAMED, TILE, Costs, Curve, Numbered, costs_of, counted, shape_of, short_count
+from pages.zoo.by_formula import (
+    LENGTHS,
+    NAMED,
+    TILE,
+    CostCurve,
+    Costs,
+    Numbered,
+    costs_of,
+    counted,
+    shape_of,
+    short_count,
+)
 from pages.zoo.latent import holds_latent
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
 from ui.shell.components import show_html
@@ -110,11 +121,11 @@ def _show_tables(found: Costs, *, latent: bool) -> None:
     show_html(tables + "".join(f"<p class='atlas-caption'>{escape(one)}</p>" for one in words), key="zoo_costs")
 
 
-def _table(heading: str, curves: Iterable[Curve], written: Callable[[float], str]) -> str:
+def _table(heading: str, curves: Iterable[CostCurve], written: Callable[[float], str]) -> str:
     """Three lengths of each."""
     head = "".join(f"<th scope='col'>{length:,}</th>" for length in NAMED)
 
-    def cell(one: Curve, length: int) -> str:
+    def cell(one: CostCurve, length: int) -> str:
         return "–" if one.values is None else written(one.values[LENGTHS.index(length)])
 
     rows = "".join(

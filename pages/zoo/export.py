@@ -10,7 +10,7 @@ from analysis.zoo import Compared
 from pages.zoo.by_formula import LENGTHS, Costs
 from pages.zoo.cost import chart_of, tables_of
 from pages.zoo.latent import kept_here
-from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
+from pages.zoo.maps import DIFFERENT, Rival, ZooMaps, head_view
 from pages.zoo.numbers import ROWS
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.wording.i18n import _
@@ -20,7 +20,7 @@ from viz.curves import standalone
 from viz.drawn_maps_svg import drawn_maps_svg
 
 
-def maps_view(maps: Maps) -> ExportBundle:
+def maps_view(maps: ZooMaps) -> ExportBundle:
     """The maps side by side, as far as they have a place; everything else beside them by name."""
     first, shown = maps.first, maps.payloads
     rivals = _rivals(maps) or [first]
@@ -38,7 +38,7 @@ def maps_view(maps: Maps) -> ExportBundle:
     )
 
 
-def _rivals(maps: Maps) -> list[Rival]:
+def _rivals(maps: ZooMaps) -> list[Rival]:
     return [one for one in (maps.first, maps.second) if one is not None and one.found is not None]
 
 
@@ -47,13 +47,13 @@ def _described(rival: Rival) -> str:
     return f"{rival.variant.name} ({numbers or 'no parameters'}) in the place of softmax, substituted, not trained"
 
 
-def _named(maps: Maps) -> dict[str, Compared]:
+def _named(maps: ZooMaps) -> dict[str, Compared]:
     """The variants in view, then softmax."""
     found = {_(one.variant.label): one.found for one in _rivals(maps) if one.found is not None}
     return found | {"softmax": maps.own}
 
 
-def _tables(maps: Maps) -> dict[str, pd.DataFrame]:
+def _tables(maps: ZooMaps) -> dict[str, pd.DataFrame]:
     named = _named(maps)
     tables = {
         name: map_table(head_view(maps.opened, one.weights, maps.view.window, maps.start))
@@ -73,7 +73,7 @@ def _tables(maps: Maps) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def _arrays(maps: Maps) -> dict[str, np.ndarray]:
+def _arrays(maps: ZooMaps) -> dict[str, np.ndarray]:
     """Whole maps and outputs, whatever the window in view."""
     arrays = {"softmax": maps.own.weights, "softmax_output": maps.own.output}
     for place, rival in zip(("first", "second"), (maps.first, maps.second), strict=True):
@@ -86,7 +86,7 @@ def _arrays(maps: Maps) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _maps_code(maps: Maps) -> str:
+def _maps_code(maps: ZooMaps) -> str:
     lines = [
         "",
         "from analysis.zoo import captured_head, own, substituted",

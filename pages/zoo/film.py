@@ -36,7 +36,7 @@ LENGTHS = (1_000, 16_000, 128_000, 1_000_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class FilmInView:
     """What is in view."""
 
     opened: PageContext
@@ -47,7 +47,7 @@ class Shown:
     payload: bytes
 
 
-def show_film(opened: PageContext) -> Shown:
+def show_film(opened: PageContext) -> FilmInView:
     """The film, and its blocks beside it."""
     start = first_drawn(len(opened.capture.tokens))
     if opened.capture.record(opened.layer).rest_in is not None:
@@ -86,7 +86,7 @@ def show_film(opened: PageContext) -> Shown:
         show_cut(opened, start)
         show_rule(BY_NAME["flash"])
         show_work(BY_NAME["flash"], {}, film.d_head, [])
-    return Shown(opened, start, film, row, lengths, payload)
+    return FilmInView(opened, start, film, row, lengths, payload)
 
 
 def _blocks(head: Head, size: int) -> Blocks:
@@ -154,7 +154,7 @@ def _show_longer(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
 # -- to be taken away -------------------------------------------------------------------------------------------------
 
 
-def film_view(shown: Shown) -> ExportBundle:
+def film_view(shown: FilmInView) -> ExportBundle:
     """The sums of the row after each tile, and the bytes of longer texts."""
     film, opened = shown.film, shown.opened
     name, blocks = f"L{opened.layer}H{opened.head}", film.blocks
@@ -170,7 +170,7 @@ def film_view(shown: Shown) -> ExportBundle:
     )
 
 
-def _chart(shown: Shown) -> Lines:
+def _chart(shown: FilmInView) -> Lines:
     """What longer texts would move; the film itself is in the HTML."""
     lengths = [one.n_tokens for one in shown.longer]
     return Lines(
@@ -182,7 +182,7 @@ def _chart(shown: Shown) -> Lines:
     )  # fmt: skip  # both axes in a line
 
 
-def _tables(shown: Shown) -> dict[str, pd.DataFrame]:
+def _tables(shown: FilmInView) -> dict[str, pd.DataFrame]:
     token = shown.opened.capture.tokens[shown.start + shown.row].text
     sums = row_sums(shown.film, shown.row)
     columns = [_("largest score"), _("sum ℓ")]
@@ -196,7 +196,7 @@ def _tables(shown: Shown) -> dict[str, pd.DataFrame]:
     }
 
 
-def _code(shown: Shown) -> str:
+def _code(shown: FilmInView) -> str:
     opened, film = shown.opened, shown.film
     blocks = f"Blocks({film.blocks.rows}, {film.blocks.columns})"
     return "\n".join(

@@ -12,7 +12,7 @@ from analysis.comparison import NextTokenChange
 from analysis.hybrid import attending, code, seven_to_one, stack
 from analysis.long_text import chapter
 from analysis.mask_effect import looks_ahead
-from jobs.zoo_recall import CHARACTERS, DEPTHS, Point, Recall
+from jobs.zoo_recall import CHARACTERS, DEPTHS, Recall, RecallPoint
 from model_runner import Capture
 from model_runner.edits import Edit
 from pages.zoo.in_model import show_effect
@@ -36,8 +36,8 @@ class Hybrid:
     after: Capture
     softmax: tuple[int, ...]
     change: NextTokenChange | None
-    curve: tuple[Point, ...]
-    own: tuple[Point, ...]
+    curve: tuple[RecallPoint, ...]
+    own: tuple[RecallPoint, ...]
 
 
 def show_hybrid(opened: PageContext) -> Hybrid:
@@ -150,10 +150,10 @@ def _draw(run: Recall, own: Recall) -> None:
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
-def recall_chart(curve: tuple[Point, ...], own: tuple[Point, ...]) -> Lines:
+def recall_chart(curve: tuple[RecallPoint, ...], own: tuple[RecallPoint, ...]) -> Lines:
     """Both numbers over the share of layers that keep softmax, evenly apart; the stack above as points of their own."""
 
-    def line(points: tuple[Point, ...], name: str, number: str, dash: str = "solid") -> Line:
+    def line(points: tuple[RecallPoint, ...], name: str, number: str, dash: str = "solid") -> Line:
         values = [getattr(point, number) for point in points]
         return Line(name, [point.kept for point in points], values, dash=dash, points=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from analysis.kv_bytes import cache_bytes
-from analysis.latent_bytes import Kept, kept
+from analysis.latent_bytes import LatentBytes, kept
 from analysis.sentences import joined
 from attention.zoo import mla
 from attention.zoo.head import Head
@@ -17,7 +17,7 @@ from ui.wording.i18n import _
 from ui.wording.sentences import number
 
 
-def kept_here(opened: PageContext, rank: int) -> tuple[Kept, ...]:
+def kept_here(opened: PageContext, rank: int) -> tuple[LatentBytes, ...]:
     """Of the open layer."""
     return kept(opened.capture.record(opened.layer), rank)
 

@@ -52,7 +52,7 @@ class Rival:
 
 
 @dataclass(frozen=True, eq=False)
-class Maps:
+class ZooMaps:
     """What is in view. ``payloads`` are of the maps side by side, by what each shows."""
 
     opened: PageContext
@@ -64,7 +64,7 @@ class Maps:
     payloads: dict[str, bytes]
 
 
-def show_maps(opened: PageContext) -> Maps:
+def show_maps(opened: PageContext) -> ZooMaps:
     """Softmax at the left with the numbers of all below it, the variant, and what stands beside it."""
     start = first_drawn(len(opened.capture.tokens))
     head = captured_head(opened.capture, opened.layer, opened.head, start)
@@ -94,7 +94,7 @@ def show_maps(opened: PageContext) -> Maps:
     with left:
         show_cut(opened, start)
         show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None], head.q.shape[-1])
-    return Maps(opened, start, usual, first, second, view, payloads)
+    return ZooMaps(opened, start, usual, first, second, view, payloads)
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:

@@ -12,7 +12,7 @@ import streamlit as st
 from analysis.zoo import LARGEST
 from attention.flash_blocks import Order
 from attention.zoo.table import BY_NAME, VARIANTS
-from attention.zoo.variant import NotHere, Parameter, Variant
+from attention.zoo.variant import Parameter, Variant, VariantNotPossible
 from ui.state.controls import choose, slider
 from ui.state.page_state import current, refuse, setting
 from ui.wording.i18n import _
@@ -100,7 +100,7 @@ def values_of(variant: Variant, n_tokens: int, field: Field = "values") -> dict[
         try:
             wanted = {one.name: held[item]} if item in held else {}
             found[one.name] = variant.filled(wanted, n_tokens)[one.name]
-        except NotHere as problem:
+        except VariantNotPossible as problem:
             words = _(problem.message).format(**{**problem.values, "what": _(one.label)})
             refuse(ZooState, field, words, item=item)
             found[one.name] = one.usual(n_tokens)

@@ -35,7 +35,7 @@ MOST = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class SingularValuesView:
     """``scaled`` are all singular values after the change; ``edits`` is empty where each stays as it is."""
 
     edits: tuple[ScaledSingulars, ...]
@@ -45,7 +45,7 @@ class Weights:
     scaled: np.ndarray
 
 
-def show_weights(opened: PageContext) -> Weights:
+def show_weights(opened: PageContext) -> SingularValuesView:
     """The matrix and its sliders, the open head before and after, and what the model says then. Raises RunnerError."""
     found = _singulars(opened)
     with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -68,7 +68,7 @@ def show_weights(opened: PageContext) -> Weights:
     with right:
         show_effect(opened, after)
         show_everywhere(edits)
-    return Weights(edits, after, drawn, found, scaled)
+    return SingularValuesView(edits, after, drawn, found, scaled)
 
 
 def _singulars(opened: PageContext) -> Singulars:
@@ -123,7 +123,7 @@ def chart_of(found: Singulars, scaled: np.ndarray) -> Lines:
     )  # fmt: skip  # a line for each axis
 
 
-def weights_view(opened: PageContext, found: Weights) -> ExportBundle:
+def weights_view(opened: PageContext, found: SingularValuesView) -> ExportBundle:
     """The open head's map after the change; before it, the difference and the singular values beside it by name."""
     view = change_view(found.drawn)
     heading = chart_of(found.found, found.scaled).heading

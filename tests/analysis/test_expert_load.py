@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from analysis.expert_load import Held, imbalance, loads, parameters, weight_grid
-from model_runner.expert_questions import Beside, Routed, Routing
+from model_runner.expert_questions import DenseModule, Routed, Routing
 
 NAN = np.nan
 FIRST = Routed(
     1, "mlp.experts", 4, torch.tensor([[2, 0], [2, 3], [0, 2]]), torch.tensor([[0.7, 0.3], [0.6, 0.4], [0.5, 0.5]]),
-    10, (Beside("gate", "Router", 5), Beside("shared", "MLP", 20)),
+    10, (DenseModule("gate", "Router", 5), DenseModule("shared", "MLP", 20)),
 )  # fmt: skip  # its fields in two lines
 SECOND = Routed(2, "mlp.experts", 2, torch.tensor([[1], [1], [0]]), torch.ones(3, 1), 30, ())
 ROUTING = Routing((FIRST, SECOND), 1000)

@@ -16,7 +16,7 @@ from analysis.families import ACROSS, AFTER, BEFORE, HIDDEN, MOST, family_mask, 
 from analysis.families_published import KNOWN
 from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_in
 from analysis.teacher_forcing import end_of, loss, teacher_forced
-from attention.masks import And, Causal, Full, Near, Recent
+from attention.masks import And, Band, Causal, Full, Recent
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Masked
 from model_runner.errors import AwayFromModel
@@ -57,7 +57,7 @@ def test_the_embedded_models_are_of_their_kinds(name, edits, kind):
 
 @pytest.mark.parametrize(
     "rule, kind",
-    [(Full(), "encoder"), (Near(2), "encoder"), (Causal(), "causal"), (And(Causal(), Recent(2)), "causal")],
+    [(Full(), "encoder"), (Band(2), "encoder"), (Causal(), "causal"), (And(Causal(), Recent(2)), "causal")],
 )
 def test_a_kind_is_told_by_the_rule_and_not_by_the_name(rule, kind):
     assert kind_of(other_mask(capture("default"), rule)) == kind

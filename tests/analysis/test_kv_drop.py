@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from analysis.kv_drop import MOST_WINDOWS, Trial, first_difference, kl_of_rows, trials, windows
+from analysis.kv_drop import MOST_WINDOWS, CacheTrial, first_difference, kl_of_rows, trials, windows
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Int8Cache, KeepLast
 from model_runner.questions import NextLogits
@@ -60,10 +60,10 @@ def test_a_sink_keeps_the_embedded_models_next_token_where_the_window_alone_lose
     text = "Monday, Tuesday, Wednesday, Thursday, Friday,"
     full = runner.capture(CaptureRequest(text)).logits(-1)
 
-    def moved(trial: Trial) -> float:
+    def moved(trial: CacheTrial) -> float:
         return kl_of_rows(full, runner.submit(NextLogits(CaptureRequest(text, edits=trial.edits))).result())
 
-    assert moved(Trial(16, 0)) <= 1e-6  # everything is kept
-    assert moved(Trial(4, 0)) > 1
-    assert moved(Trial(4, 1)) < moved(Trial(4, 0)) / 10
-    assert moved(Trial(None, 0)) < 0.01
+    assert moved(CacheTrial(16, 0)) <= 1e-6  # everything is kept
+    assert moved(CacheTrial(4, 0)) > 1
+    assert moved(CacheTrial(4, 1)) < moved(CacheTrial(4, 0)) / 10
+    assert moved(CacheTrial(None, 0)) < 0.01

@@ -12,7 +12,7 @@ from analysis.opening import opening_head
 from analysis.stories import (
     KNOWN,
     STORIES,
-    Known,
+    KnownText,
     Story,
     evidence_of,
     first_head,
@@ -65,7 +65,7 @@ def test_every_example_has_a_story_or_is_known_by_heart() -> None:
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.text)
-def test_what_is_known_by_heart_is_what_the_model_goes_on_with(known: Known) -> None:
+def test_what_is_known_by_heart_is_what_the_model_goes_on_with(known: KnownText) -> None:
     runner = embedded()
     capture = runner.capture(CaptureRequest(known.text))
     said = said_in(capture, runner.token_text)

@@ -11,7 +11,7 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from attention import rotary, rotary_scaling
-from attention.rotary_scaling import Scaled
+from attention.rotary_scaling import ScaledFrequencies
 
 D_HEAD, BASE, CONTEXT, MAX_POSITIONS = 64, 5e5, 256, 2048
 THETA = rotary.frequencies(BASE, D_HEAD)
@@ -32,7 +32,7 @@ LONGROPE = {
 }
 
 
-def theirs(rope_type: str, parameters: dict[str, Any], tokens: int | None = None) -> Scaled:
+def theirs(rope_type: str, parameters: dict[str, Any], tokens: int | None = None) -> ScaledFrequencies:
     config = LlamaConfig(
         hidden_size=4 * D_HEAD,
         num_attention_heads=4,
@@ -40,19 +40,19 @@ def theirs(rope_type: str, parameters: dict[str, Any], tokens: int | None = None
         rope_parameters={"rope_type": rope_type, "rope_theta": BASE, **parameters},
     )
     theta, factor = ROPE_INIT_FUNCTIONS[rope_type](config, torch.device("cpu"), seq_len=tokens)
-    return Scaled(theta.double(), float(factor))
+    return ScaledFrequencies(theta.double(), float(factor))
 
 
-def yarn(**options: Any) -> Scaled:
+def yarn(**options: Any) -> ScaledFrequencies:
     return rotary_scaling.yarn(THETA, 8.0, base=BASE, context=CONTEXT, **options)
 
 
-def dynamic(tokens: int) -> Scaled:
+def dynamic(tokens: int) -> ScaledFrequencies:
     return rotary_scaling.dynamic_ntk(THETA, 4.0, tokens=tokens, context=MAX_POSITIONS)
 
 
 MSCALE = {"mscale": 0.7, "mscale_all_dim": 0.4}
-CASES: dict[str, tuple[Scaled, Scaled]] = {
+CASES: dict[str, tuple[ScaledFrequencies, ScaledFrequencies]] = {
     "linear": (rotary_scaling.linear(THETA, 4.0), theirs("linear", {"factor": 4.0})),
     "dynamic within the context": (dynamic(100), theirs("dynamic", {"factor": 4.0}, 100)),
     "dynamic beyond it": (dynamic(5000), theirs("dynamic", {"factor": 4.0}, 5000)),
@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Scaled, Scaled]] = {
 
 
 @pytest.mark.parametrize("mine, expected", CASES.values(), ids=CASES)
-def test_a_scaling_is_that_of_transformers(mine: Scaled, expected: Scaled) -> None:
+def test_a_scaling_is_that_of_transformers(mine: ScaledFrequencies, expected: ScaledFrequencies) -> None:
     torch.testing.assert_close(mine.theta, expected.theta, atol=0, rtol=CLOSE)
     assert mine.factor == pytest.approx(expected.factor, rel=1e-12)
 

@@ -9,15 +9,15 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention.small_attention import LARGEST, Numbers, small_attention, usual_numbers
+from attention.small_attention import LARGEST, ExampleNumbers, small_attention, usual_numbers
 
 CASES = [(n, d, h) for n in (1, 4, 6) for d in (3, 4, 8) for h in (1, 2, 4) if d % h == 0]
 
 
-def noise(n_tokens: int, d: int) -> Numbers:
+def noise(n_tokens: int, d: int) -> ExampleNumbers:
     draw = torch.Generator().manual_seed(n_tokens * d)
     tables = [torch.randn(rows, d, generator=draw).double() for rows in (n_tokens, d, d, d, d)]
-    return Numbers(*tables)
+    return ExampleNumbers(*tables)
 
 
 @pytest.mark.parametrize("causal, scaled", [(a, b) for a in (True, False) for b in (True, False)])
@@ -52,7 +52,7 @@ def test_every_number_is_the_sum_that_a_book_writes():
 def test_scores_of_a_thousand_do_not_overflow():
     numbers = noise(4, 4)
     found = small_attention(
-        Numbers(1000 * numbers.x, *(1000 * getattr(numbers, w) for w in ("w_q", "w_k", "w_v", "w_o")))
+        ExampleNumbers(1000 * numbers.x, *(1000 * getattr(numbers, w) for w in ("w_q", "w_k", "w_v", "w_o")))
     )
     assert found.weights.sum(-1).allclose(torch.ones(1, 4, dtype=torch.float64))
     assert found.added.isfinite().all()

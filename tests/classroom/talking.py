@@ -15,7 +15,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from classroom.answers import Options
 from classroom.desk import RoomDesk
-from classroom.poll import Question
+from classroom.poll import ClassQuestion
 from classroom.room import Room
 from classroom.routes import classroom_routes
 from viz.components.source import Source
@@ -79,7 +79,7 @@ class Line:
 Connect = Callable[..., AbstractContextManager[Line]]
 
 
-def question(**more: Any) -> Question:
+def question(**more: Any) -> ClassQuestion:
     """Of three answers, to one of which the model gives a half."""
     options = [(str(place), label) for place, label in enumerate(["The", "<b>dog</b>", "it"])]
     given: dict[str, Any] = {
@@ -90,7 +90,7 @@ def question(**more: Any) -> Question:
         "probability": lambda value: WEIGHTS[int(value)],
         "likeliest": ["0", "1", "2"],
     }
-    return Question(**given | more)
+    return ClassQuestion(**given | more)
 
 
 def who(number: int) -> str:

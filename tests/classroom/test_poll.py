@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from classroom.answers import NO_ANSWER, NO_NUMBER, Heads, Numbers, Options, written
+from classroom.answers import NO_ANSWER, NO_NUMBER, Heads, Options, TypedNumbers, written
 from classroom.frames import Refused, Vote
 from classroom.number_groups import number_groups
 from classroom.poll import ALREADY, Poll, bits
@@ -152,7 +152,7 @@ def of_number(*votes: str, true: float = 0.25, near: float = 0.0) -> Poll:
     """Asked for 0.25, unless another number is said."""
     asked = question(
         kind="number",
-        answers=Numbers(),
+        answers=TypedNumbers(),
         likeliest=[written(true)],
         probability=None,
         measured=lambda _: true,

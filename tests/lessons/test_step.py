@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lessons.shelf import MOST_STEPS, lessons
-from lessons.step import LONGEST, Broken, Step, read, written
+from lessons.step import LONGEST, Broken, LessonStep, read, written
 
 PAGES = {"", "masks"}
 GOOD = "---\nlesson: All\ntitle: One\naddress: /masks?layer=1&text=a+b\nquestion: where\n---\nWords **here**.\n"
@@ -15,7 +15,7 @@ GOOD = "---\nlesson: All\ntitle: One\naddress: /masks?layer=1&text=a+b\nquestion
 
 def test_a_step_is_what_its_file_says():
     step = read(GOOD, PAGES)
-    assert step == Step("One", "masks", (("layer", "1"), ("text", "a b")), "Words **here**.", "where", "All")
+    assert step == LessonStep("One", "masks", (("layer", "1"), ("text", "a b")), "Words **here**.", "where", "All")
     assert step.plain_words == "Words here."
 
 
@@ -28,17 +28,19 @@ def test_a_step_is_what_its_file_says():
     ],
 )
 def test_plain_words_have_no_marks_of_markdown(words: str, plain: str):
-    assert Step("One", "", (), words).plain_words == plain
+    assert LessonStep("One", "", (), words).plain_words == plain
 
 
 @pytest.mark.parametrize(
     "step",
     [
         read(GOOD, PAGES),
-        Step("标题：一", "", (("text", "狗 & 猫 = 1\n2"), ("edits", "ScaledHead(5,4,0.0)")), "# 词\n\n- 一\n- 二"),
+        LessonStep(
+            "标题：一", "", (("text", "狗 & 猫 = 1\n2"), ("edits", "ScaledHead(5,4,0.0)")), "# 词\n\n- 一\n- 二"
+        ),
     ],
 )
-def test_what_is_written_is_read_back(step: Step):
+def test_what_is_written_is_read_back(step: LessonStep):
     assert read(written(step), PAGES) == step
 
 

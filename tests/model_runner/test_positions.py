@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention import rotary, rotary_scaling
-from attention.rotary_scaling import Scaled
+from attention.rotary_scaling import ScaledFrequencies
 from model_runner.capture import Capture
 from model_runner.errors import NoRotation, NotRecoverable, NoWeights
 from model_runner.local.runner import LocalRunner
@@ -143,7 +143,9 @@ def test_frequencies_are_those_in_the_models_own_buffers(family: Family) -> None
         ("proportional", lambda theta, _: rotary_scaling.proportional(theta, 0.5)),
     ],
 )
-def test_scaled_frequencies_are_those_of_the_formula(name: str, scaled: Callable[[Tensor, int], Scaled]) -> None:
+def test_scaled_frequencies_are_those_of_the_formula(
+    name: str, scaled: Callable[[Tensor, int], ScaledFrequencies]
+) -> None:
     capture = long_capture(name)
     expected = scaled(rotary.frequencies(1e4, 8), len(capture.tokens))
     torch.testing.assert_close(layout_of(capture, 1).theta, expected.theta, rtol=1e-6, atol=0)

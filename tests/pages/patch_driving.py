@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.patching import contrasting
-from jobs.patching import Setting
+from jobs.patching import PatchSetting
 from jobs.second_text import PAIRS
 from tests.pages.expected import capture, runner
 from tests.ui.driving import button, open_app, payload, until
@@ -50,10 +50,10 @@ def changes(app) -> np.ndarray:
     return payload(app, "layer_head_map")[1]["values"]
 
 
-def setting(kind="residual", *, layer=3, reversed=False) -> Setting:
+def setting(kind="residual", *, layer=3, reversed=False) -> PatchSetting:
     runs = (capture(OTHER), capture()) if reversed else (capture(), capture(OTHER))
-    return Setting(*runs, tokens(), kind, layer, reversed)
+    return PatchSetting(*runs, tokens(), kind, layer, reversed)
 
 
-def computed(one: Setting) -> np.ndarray:
+def computed(one: PatchSetting) -> np.ndarray:
     return np.stack([runner().submit(one.question(row)).result().numpy() for row in one.rows])

@@ -13,7 +13,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from classroom.frames import Vote
-from classroom.poll import Poll, Question
+from classroom.poll import ClassQuestion, Poll
 from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
 from classroom.vocabulary import Vocabulary
@@ -73,7 +73,7 @@ def test_the_head_with_most_of_a_metric_is_that_of_the_weights_and_is_told_at_th
 
 
 def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monkeypatch):
-    question = Question("next", "", "", Vocabulary([*"abcdefghijkl"]), ["0"], probability=lambda _token: 1 / 12)
+    question = ClassQuestion("next", "", "", Vocabulary([*"abcdefghijkl"]), ["0"], probability=lambda _token: 1 / 12)
     poll = Poll(question, 1, named=False)
     for number in range(20):  # twice of eight letters, once of four
         poll.take(str(number), Vote(1, str(number % 12), ""))
@@ -88,12 +88,12 @@ def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own(m
     monkeypatch.setattr("pages.classroom.columns._", str)
     monkeypatch.setattr("ui.wording.sentences._", str)
     model = {"0": 0.774, "1": 0.2, "2": 0.026}
-    question = Question("next", "", "", Vocabulary([*"abc"]), ["0"], probability=model.__getitem__)
+    question = ClassQuestion("next", "", "", Vocabulary([*"abc"]), ["0"], probability=model.__getitem__)
     poll = Poll(question, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", ""), "z": ("2", "")}, {"x": ("0", "")}])
     charts = panel._bars(columns_of(poll))
     assert [chart.most for chart in charts] == [1.0, 1.0, 1.0]  # the second vote, all of it
     assert len({chart.beside for chart in charts}) == 1
-    measured = Question("head", "", "", Vocabulary([*"abc"]), ["0"], measured=lambda _head: 5.0, unit="bits")
+    measured = ClassQuestion("head", "", "", Vocabulary([*"abc"]), ["0"], measured=lambda _head: 5.0, unit="bits")
     columns = columns_of(Poll(measured, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", "")}]))
     assert [chart.most for chart in panel._bars(columns)] == [0.5, 5.0]
     assert [words.endswith(" · so it is") for words in columns[-1].words] == [True, False]  # though they look the same

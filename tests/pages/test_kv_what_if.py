@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.kv_bytes import bytes_read
-from analysis.kv_drop import Trial, kl_of_rows
+from analysis.kv_drop import CacheTrial, kl_of_rows
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import KeepLast
 from model_runner.python_lines import python_start
@@ -99,10 +99,10 @@ def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(
     monkeypatch.setattr("ui.wording.i18n.language", lambda: "en")
     capture = runner().capture(CaptureRequest(DEFAULT_TEXT, continuation=(5, 7)))
     page: Any = SimpleNamespace(runner=runner(), capture=capture, layer=3, head=1)
-    names = ran(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)))
-    after = runner().capture(replace(capture.request, edits=Trial(3, 1).edits))
+    names = ran(python_start(page.capture.request) + what_if_code(page, CacheTrial(3, 1)))
+    after = runner().capture(replace(capture.request, edits=CacheTrial(3, 1).edits))
     assert float(names["kl"]) == pytest.approx(kl_of_rows(capture.logits(-1), after.logits(-1)), rel=1e-4)
-    steps = runner().generate(to_generate(page, Trial(3, 1)))
+    steps = runner().generate(to_generate(page, CacheTrial(3, 1)))
     assert names["continuation"] == [step.token.text for step in steps]
 
 

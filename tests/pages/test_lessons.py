@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from classroom.room import Room
 from lessons.shelf import HERE, Lesson, lessons
-from lessons.step import Step, written
+from lessons.step import LessonStep, written
 from pages.entries import ENTRIES
 from tests.classroom.talking import frames
 from tests.pages.expected import capture, runner
@@ -46,7 +46,7 @@ IN_WORDS = {
 }
 
 
-def wrong_numbers(step: Step, shown: str) -> list[tuple[str, str]]:
+def wrong_numbers(step: LessonStep, shown: str) -> list[tuple[str, str]]:
     """Each number of a step's words that neither its page nor its address has, after the sentence that says it."""
     there = {number.replace(",", "") for number in NUMBER.findall(f"{shown} {' '.join(dict(step.parts).values())}")}
     found: list[tuple[str, str]] = []
@@ -71,7 +71,7 @@ def stage(room: Room) -> dict[str, Any]:
     return [told for told in frames(room) if told["kind"] == "stage"][-1]
 
 
-def beside(app: AppTest, step: Step) -> str:
+def beside(app: AppTest, step: LessonStep) -> str:
     """Every word on the page, in menus and of controls, but those of the step."""
     own = re.sub(r"\s+", " ", step.words)
     everything = words(app)
@@ -99,7 +99,7 @@ def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, n
 
 def test_a_number_that_the_page_does_not_have_is_named_with_its_sentence():
     wrong = "Of 8.5 heads, three: 1,000 and L3H7, 6."
-    step = Step("One", "", (("text", "one two"), ("layer", "6")), f"It has **77 %**. {wrong}")
+    step = LessonStep("One", "", (("text", "one two"), ("layer", "6")), f"It has **77 %**. {wrong}")
     assert wrong_numbers(step, "77 % of 8.5") == [(wrong, "1,000"), (wrong, "3")]
 
 
@@ -111,7 +111,7 @@ def test_a_step_that_asks_for_the_next_token_does_not_tell_it(language, lesson, 
         assert not {runner().token_text(token).strip("·") for token in likely} & set(BOLD.findall(step.words))
 
 
-def asking(name: str, number: int, language: str = "en") -> tuple[AppTest, Step]:
+def asking(name: str, number: int, language: str = "en") -> tuple[AppTest, LessonStep]:
     """A step's page as it opens for who learns alone, its question not answered."""
     lesson = next(one for one in SHIPPED[language] if one.name == name)
     step = lesson.steps[number - 1]
@@ -271,7 +271,9 @@ def test_a_lesson_of_the_hosts_is_there_and_a_broken_one_is_said_while_the_other
     good, bad = tmp_path / "en" / "01-mine", tmp_path / "en" / "02-broken"
     for folder in (good, bad):
         folder.mkdir(parents=True)
-    step = Step("First", "masks", (("masks.pattern", "window"),), "Look at the **window**.", lesson="My own lesson")
+    step = LessonStep(
+        "First", "masks", (("masks.pattern", "window"),), "Look at the **window**.", lesson="My own lesson"
+    )
     (good / "01.md").write_text(written(step), "utf-8")
     (bad / "01.md").write_text("---\ntitle: Oh\naddress: /nowhere\n---\nWords.", "utf-8")
     app = open_app(page="pages/masks/page.py", lesson="mine", **dict(step.parts))
@@ -294,7 +296,9 @@ def test_a_step_that_breaks_while_a_class_follows_it_is_one_sentence_and_the_roo
     monkeypatch.setenv("ATLAS_LESSONS", str(tmp_path))
     folder = tmp_path / "en" / "01-mine"
     folder.mkdir(parents=True)
-    steps = [Step(f"Step {number}", "masks", (("masks.pattern", "window"),), f"Words {number}.") for number in (1, 2)]
+    steps = [
+        LessonStep(f"Step {number}", "masks", (("masks.pattern", "window"),), f"Words {number}.") for number in (1, 2)
+    ]
     for number, step in enumerate(steps):
         (folder / f"{number}.md").write_text(written(step), "utf-8")
     app = open_app(page=FILES["masks"], lesson="mine", **dict(steps[0].parts))

@@ -16,7 +16,7 @@ from analysis.mask_effect import cut_mass, perplexity
 from analysis.mask_picture import kept
 from analysis.number_text import three_digits
 from attention.patterns import BY_NAME, PATTERNS
-from jobs.mask_sweep import Point, Trial
+from jobs.mask_sweep import MaskTrial, SweepPoint
 from model_runner.edits import Blocked, Masked
 from model_runner.python_lines import python_start
 from pages.masks import export
@@ -204,8 +204,10 @@ def test_the_sweep_draws_the_models_perplexities():
 
 def test_the_rows_of_the_sweeps_table_are_named_in_words(monkeypatch):
     monkeypatch.setattr(export, "_", str)  # no session, no language
-    assert mask_trial_name(Trial("window", 8, (("window", 8),))) == "sliding window · window 8"
-    assert mask_trial_name(Trial("sinks", 8, (("window", 4), ("sinks", 4)))) == "sinks and window · window 4, sinks 4"
+    assert mask_trial_name(MaskTrial("window", 8, (("window", 8),))) == "sliding window · window 8"
+    assert (
+        mask_trial_name(MaskTrial("sinks", 8, (("window", 4), ("sinks", 4)))) == "sinks and window · window 4, sinks 4"
+    )
 
 
 def values_in(axis):
@@ -260,7 +262,7 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
     found = SimpleNamespace(edits=(Masked("prefix", (("length", 5),)),), perplexities=(1.0, 2.0))
     names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
     assert names["before"] == pytest.approx(perplexity(capture(), 5), rel=1e-6)
-    point = Point(Trial("window", 2, (("window", 2),)), 0.5, 1.0)
+    point = SweepPoint(MaskTrial("window", 2, (("window", 2),)), 0.5, 1.0)
     snippet = python_start(opened.capture.request) + sweep_snippet(opened, SweepView((point,), 1.0, N))
     names = ran(snippet)
     assert names["values"] == [

@@ -13,7 +13,7 @@ import pytest
 from analysis.comparison import head_drift, next_token_change
 from analysis.mask_effect import perplexity
 from analysis.sharing import output_drift
-from jobs.sharing_counts import Point
+from jobs.sharing_counts import SharingPoint
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import SharedKeys
 from model_runner.memory import readable
@@ -228,7 +228,7 @@ def test_the_charts_are_given_away_with_the_code_that_makes_them(offered):
 
 def test_what_is_still_to_come_is_left_empty(monkeypatch):
     monkeypatch.setattr(i18n, "language", lambda: "en")
-    points = (Point(4, 0.1, 5.0), Point(2, 0.2, 6.0))
+    points = (SharingPoint(4, 0.1, 5.0), SharingPoint(2, 0.2, 6.0))
     view = CountsView(Shares((4, 2, 1), 4, 2, None), points, {4: 65536, 2: 32768, 1: 16384}, 8, 4.0, None)
     (table,) = counts_view(view).tables().values()
     np.testing.assert_array_equal(np.isnan(table), [[False] * 3, [False] * 3, [True, True, False]])

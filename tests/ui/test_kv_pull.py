@@ -13,7 +13,7 @@ from jobs import incremental_task as kv_pull
 from jobs.incremental_task import IncrementalTask
 from jobs.session_jobs import SessionJobs
 from model_runner.errors import Cancelled, EmptyText
-from model_runner.local.worker import Job, Worker
+from model_runner.local.worker import QueuedJob, Worker
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_two_runs_of_a_page_that_pull_at_once_take_every_job_once(worker):
             return None
         asked.append(index)
 
-        def work(job: Job[int]) -> int:
+        def work(job: QueuedJob[int]) -> int:
             time.sleep(0.01)
             job.check()  # a newer request of the session cancels it
             return index
@@ -137,7 +137,7 @@ def test_what_was_stopped_still_has_what_it_asks(worker):
 
 
 def test_an_error_ends_it_and_stays_to_be_shown(worker):
-    def fail(_: Job[Any]) -> None:
+    def fail(_: QueuedJob[Any]) -> None:
         raise EmptyText()
 
     pull = IncrementalTask(lambda index: worker.submit((lambda _: index) if index == 0 else fail), running=True)
@@ -174,9 +174,9 @@ def test_a_pull_that_is_stopped_while_another_thread_waits_for_it_has_no_error(w
 
 
 def test_stop_cancels_the_job_under_way_and_going_on_does_what_is_left(worker):
-    jobs: list[Job[Any]] = []
+    jobs: list[QueuedJob[Any]] = []
 
-    def wait_until_cancelled(job: Job[Any]) -> str:
+    def wait_until_cancelled(job: QueuedJob[Any]) -> str:
         for _ in range(200):
             job.check()
             time.sleep(0.01)

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from viz.aligned_tokens import Block, aligned_svg, aligned_tokens
+from viz.aligned_tokens import Match, aligned_svg, aligned_tokens
 from viz.plain_page import plain_page
 
-BLOCKS = (Block(("a", "b"), ("ab",)), Block(("·c",), ("·c",)), Block((), ("!",)))
+BLOCKS = (Match(("a", "b"), ("ab",)), Match(("·c",), ("·c",)), Match((), ("!",)))
 
 
 def html(blocks=BLOCKS, names=("A", "B")) -> str:
@@ -20,8 +20,8 @@ def html(blocks=BLOCKS, names=("A", "B")) -> str:
 @pytest.mark.parametrize(
     "block, kind",
     [
-        (Block(("a",), ("a",)), "same"), (Block(("a",), ("⟨CLS⟩",)), "same"), (Block(("a", "b"), ("ab",)), "other"),
-        (Block(("a", "b"), ("x", "y")), "other"), (Block(("a",), ()), "alone"), (Block((), ("a",)), "alone"),
+        (Match(("a",), ("a",)), "same"), (Match(("a",), ("⟨CLS⟩",)), "same"), (Match(("a", "b"), ("ab",)), "other"),
+        (Match(("a", "b"), ("x", "y")), "other"), (Match(("a",), ()), "alone"), (Match((), ("a",)), "alone"),
     ],
 )  # fmt: skip
 def test_a_piece_is_cut_alike_or_otherwise_or_of_one_side_alone(block, kind):
@@ -38,7 +38,7 @@ def test_every_token_stands_on_its_side_of_its_piece():
 
 
 def test_the_svg_has_every_token_and_breaks_into_lines_within_its_width():
-    blocks = tuple(Block((f"token{i}",), (f"to{i}", "ken")) for i in range(60))
+    blocks = tuple(Match((f"token{i}",), (f"to{i}", "ken")) for i in range(60))
     root = ElementTree.fromstring(aligned_svg(blocks, names=("A", "B"), title="t", caption="c"))
     words = [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}text")]
     drawn = [word.strip("\u2068\u2069") for word in words]
@@ -62,7 +62,7 @@ def test_both_sides_of_a_piece_are_equally_wide():
 
 def test_every_string_is_escaped_and_the_page_runs_nothing():
     evil = "<script>\"'&\x00"
-    block = (Block((evil,), (evil, evil)),)
+    block = (Match((evil,), (evil, evil)),)
     ElementTree.fromstring(aligned_svg(block, names=(evil, evil), title=evil, caption=evil))
     page = plain_page(html(block, (evil, evil)), title=evil, caption=f"{evil}\nb", lang="en").decode("utf-8")
     assert "<script>" not in page

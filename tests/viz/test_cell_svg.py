@@ -7,17 +7,22 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from viz.cell_svg import Bars, Weight, cell_svg
+from viz.cell_svg import KeyWeight, VectorBars, cell_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 MARKUP = "</text><script>alert(1)</script>"
 
 
 def drawn(values: np.ndarray, weights: list[float]) -> ElementTree.Element:
-    keys = [Weight(MARKUP, share, "%", share > 0.5) for share in weights]
+    keys = [KeyWeight(MARKUP, share, "%", share > 0.5) for share in weights]
     return ElementTree.fromstring(
         cell_svg(
-            [Bars(MARKUP, values, "query")], ["q · k = 1"], keys, [Bars("v", values)], title=MARKUP, caption=MARKUP
+            [VectorBars(MARKUP, values, "query")],
+            ["q · k = 1"],
+            keys,
+            [VectorBars("v", values)],
+            title=MARKUP,
+            caption=MARKUP,
         )
     )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from viz.continuations import Way, continuations
+from viz.continuations import TextEnding, continuations
 
 ONE, TWO = ["·was", "·hungry", "."], ["·was", "·too", "·<b>"]
 
 
 def table(differs_at: int | None) -> str:
     return continuations(
-        [Way("one", "1.5 s", ONE), Way("two", "", TWO)], differs_at=differs_at, heading="H", beside="B"
+        [TextEnding("one", "1.5 s", ONE), TextEnding("two", "", TWO)], differs_at=differs_at, heading="H", beside="B"
     )
 
 
@@ -20,7 +20,7 @@ def rows(html: str) -> list[str]:
 
 
 def test_equal_texts_have_no_mark():
-    assert rows(continuations([Way("a", "", ONE), Way("b", "", ONE)], differs_at=None, heading="")) == [
+    assert rows(continuations([TextEnding("a", "", ONE), TextEnding("b", "", ONE)], differs_at=None, heading="")) == [
         " was hungry.",
         " was hungry.",
     ]
@@ -33,13 +33,15 @@ def test_the_first_token_that_differs_is_marked_in_both_and_the_rest_stands_back
 
 
 def test_a_shorter_text_that_ends_where_the_other_goes_on_has_nothing_to_mark():
-    first, second = rows(continuations([Way("a", "", ONE), Way("b", "", ONE[:2])], differs_at=2, heading=""))
+    first, second = rows(
+        continuations([TextEnding("a", "", ONE), TextEnding("b", "", ONE[:2])], differs_at=2, heading="")
+    )
     assert "<mark>.</mark>" in first
     assert "<mark>" not in second
 
 
 def test_names_notes_and_headings_are_there_and_escaped():
-    html = continuations([Way("<x>", "<y>", [])], differs_at=None, heading="<h>", beside="<b>")
+    html = continuations([TextEnding("<x>", "<y>", [])], differs_at=None, heading="<h>", beside="<b>")
     assert all(f"&lt;{name}&gt;" in html for name in "xyhb")
     assert all(
         f"<{name}>" not in re.sub(r"<style>.*?</style>|<b>&lt;x&gt;</b>", "", html, flags=re.S) for name in "xyh"

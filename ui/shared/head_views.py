@@ -49,7 +49,7 @@ class DrawnHead:
 
 def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
     opened: PageContext,
-    held: selection.Window | None,
+    held: selection.UrlWindow | None,
     reading: Reading = WEIGHTS,
     other: tuple[int, int] | None = None,
     *,
@@ -126,7 +126,7 @@ def map_events(view: HeadMap, *, narrow: bool = False) -> dict[str, Callable[[An
         rows, columns = view.total
         whole = edges is None or list(edges) == [0, rows, 0, columns]
         moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
-        session.move(window=None if whole and not narrow else selection.Window(*moved))
+        session.move(window=None if whole and not narrow else selection.UrlWindow(*moved))
 
     return {"cell": pin, "window": zoom}
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ui.state import url_state
 from ui.state.url_parsing import UrlUnreadable, read, whole
-from ui.state.url_values import Setting, State, address_of, default_of, fields, setting_of, type_of, write
+from ui.state.url_values import FieldSpec, State, address_of, default_of, fields, setting_of, type_of, write
 from ui.wording import url_warnings
 from ui.wording.sentences import sentence
 
@@ -21,8 +21,8 @@ S = TypeVar("S", bound=State)
 
 
 def setting(default: Any, label: str, **more: Any) -> Any:
-    """A field of a page's state with this default; ``more`` as in :class:`Setting`."""
-    return dataclasses.field(default=default, metadata={"setting": Setting(label, **more)})
+    """A field of a page's state with this default; ``more`` as in :class:`FieldSpec`."""
+    return dataclasses.field(default=default, metadata={"setting": FieldSpec(label, **more)})
 
 
 def current(kind: type[S], **usual: Any) -> S:

@@ -14,7 +14,7 @@ MOST_CODE = 20  # characters of a language's code
 FAR = 10**7  # no layer, position or token id is beyond it
 
 
-class Window(NamedTuple):
+class UrlWindow(NamedTuple):
     """The part of a map in view: first and last query and key, ends excluded."""
 
     q0: int
@@ -33,7 +33,7 @@ class Selection:
     head: int | None = setting(None, N_("head"), least=-FAR, most=FAR)
     query: int | None = setting(-1, N_("query"), least=-FAR, most=FAR)
     key: int | None = setting(None, N_("key"), least=-FAR, most=FAR)
-    window: Window | None = setting(None, N_("window"), least=0, most=FAR)
+    window: UrlWindow | None = setting(None, N_("window"), least=0, most=FAR)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 import typing
 from typing import Any, Literal
 
-from ui.state.url_values import DIGITS, EMPTY, NONE, Setting, State, hints, options_of, setting_of, type_of
+from ui.state.url_values import DIGITS, EMPTY, NONE, FieldSpec, State, hints, options_of, setting_of, type_of
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -45,7 +45,7 @@ def read(kind: type[State], name: str, text: str) -> Any:
     raise TypeError(f"{kind.__name__}.{name}: no way to write a {wanted} in an address")
 
 
-def whole(text: str, about: Setting, what: str = "") -> int:
+def whole(text: str, about: FieldSpec, what: str = "") -> int:
     """A number of a field, or of one of several that it holds by name, which ``what`` says. Raises Unreadable."""
     what = what or about.label
     digits = text.removeprefix("-")
@@ -61,13 +61,13 @@ def short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _listed(text: str, options: tuple[str, ...], about: Setting) -> str:
+def _listed(text: str, options: tuple[str, ...], about: FieldSpec) -> str:
     if text not in options:
         raise UrlUnreadable(NO_CHOICE, value=short(text), what=about.label)
     return text
 
 
-def _text(text: str, about: Setting) -> str:
+def _text(text: str, about: FieldSpec) -> str:
     if len(text) > about.longest:
         raise UrlUnreadable(
             N_("The {what} has more than {most} characters."), what=about.label, most=str(about.longest)
@@ -83,14 +83,14 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _real(text: str, about: Setting) -> float:
+def _real(text: str, about: FieldSpec) -> float:
     value = _number(text)
     if not math.isfinite(value):
         raise UrlUnreadable(NO_NUMBER, value=short(text), what=about.label)
     return _bounded(value, about, about.label)
 
 
-def _bounded(value: float, about: Setting, what: str) -> float:
+def _bounded(value: float, about: FieldSpec, what: str) -> float:
     told = {"what": what, "value": str(value)}
     if value < about.least:
         raise UrlUnreadable(N_("The {what} is {value}; it must be at least {least}."), **told, least=str(about.least))
@@ -108,14 +108,14 @@ def _edits(text: str) -> tuple[Any, ...]:
     return edits
 
 
-def _named(text: str, wanted: Any, about: Setting) -> Any:
+def _named(text: str, wanted: Any, about: FieldSpec) -> Any:
     parts = text.split("-")
     if len(parts) != len(wanted._fields) or not all(part.isascii() and part.isdigit() for part in parts):
         raise UrlUnreadable(NO_NUMBER, value=short(text), what=about.label)
     return wanted(*(whole(part, about) for part in parts))
 
 
-def _several(text: str, inner: Any, about: Setting) -> tuple[Any, ...]:
+def _several(text: str, inner: Any, about: FieldSpec) -> tuple[Any, ...]:
     if text == EMPTY:
         return ()
     pairs = typing.get_origin(inner) is tuple

@@ -23,7 +23,7 @@ class State(Protocol):
 
 
 @dataclass(frozen=True)
-class Setting:
+class FieldSpec:
     """What a field says beyond its type: its name in the reader's words, and the bounds of its numbers, both included.
 
     ``options`` are the values of a text that is one of a list made elsewhere; ``longest`` is in characters, ``digits``
@@ -50,7 +50,7 @@ def fields(kind: type[State]) -> list[str]:
     return [name for name in kind.__dataclass_fields__ if name != "SCOPE"]
 
 
-def setting_of(kind: type[State], name: str) -> Setting:
+def setting_of(kind: type[State], name: str) -> FieldSpec:
     return kind.__dataclass_fields__[name].metadata["setting"]
 
 

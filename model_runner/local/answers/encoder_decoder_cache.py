@@ -17,7 +17,7 @@ from model_runner.errors import N_, NotSeparable
 from model_runner.kv import CachedLayer
 from model_runner.local.answers.kv_race import Lane, Race
 from model_runner.local.encoder_decoder import EncoderDecoder
-from model_runner.local.encoder_input import Read, growing_caches
+from model_runner.local.encoder_input import EncoderInput, growing_caches
 from model_runner.local.generation import end_tokens
 from model_runner.local.resolve_request import explained
 from model_runner.local.tokenizing import Writer
@@ -81,6 +81,6 @@ def encoder_decoder_cached_layers(engine: EncoderDecoder, request: CaptureReques
     )
 
 
-def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> EncoderDecoderLane:
+def _lane(engine: EncoderDecoder, source: EncoderInput, writer: Writer, *, cached: bool) -> EncoderDecoderLane:
     cache: Any = growing_caches(engine.model) if cached else None
     return EncoderDecoderLane(engine.model, writer, cache, read=source.given)

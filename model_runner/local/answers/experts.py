@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from transformers import MixtralConfig, MixtralModel
 
-from model_runner.expert_questions import Beside, Routed, Routing
+from model_runner.expert_questions import DenseModule, Routed, Routing
 from model_runner.local.answers.block_path import BlockPath
 from model_runner.local.answers.block_probe import Event, LayerRun, first_tensor
 from model_runner.local.answers.layer_stack import Hook, stack_of
@@ -177,7 +177,7 @@ def _routed(layer: nn.Module, place: int, experts: Experts, picks: Tensor, weigh
     module = layer.get_submodule(experts.module)
     around = layer.get_submodule(experts.module.rpartition(".")[0])
     beside = [
-        Beside(name, type(child).__name__, sum(one.numel() for one in child.parameters()))
+        DenseModule(name, type(child).__name__, sum(one.numel() for one in child.parameters()))
         for name, child in around.named_children()
         if child is not module and any(True for _ in child.parameters())
     ]

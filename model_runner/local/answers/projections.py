@@ -67,7 +67,7 @@ class _Heard:
         capture = engine.capture(request)
         record, self._places = capture.record(layer), places
         made: list[tuple[str, nn.Module, Tensor, Tensor]] = []
-        self._norms: list[Normed] = []
+        self._norms: list[HeadNorm] = []
         module = engine.model.get_submodule(module_of_call(engine.structure.attention[layer]))
         with contextlib.ExitStack() as stack:
             for name, inside in module.named_modules():
@@ -93,7 +93,7 @@ class _Heard:
 
 
 @dataclass(frozen=True, eq=False)
-class Normed:
+class HeadNorm:
     """What a module that may be a norm of heads has read and made, a row a position, and the mean that it reads."""
 
     name: str
@@ -104,7 +104,7 @@ class Normed:
     made: Float[Tensor, "positions d_out"]
 
 
-def _listen_to_norm(norms: list[Normed], name: str, places: list[int]) -> Any:
+def _listen_to_norm(norms: list[HeadNorm], name: str, places: list[int]) -> Any:
     def hook(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         x = args[0] if args else None
         if not torch.is_tensor(x) or not torch.is_tensor(output) or x.shape != output.shape or x.dim() not in (3, 4):
@@ -113,13 +113,15 @@ def _listen_to_norm(norms: list[Normed], name: str, places: list[int]) -> Any:
         for turned in (False, True) if x.dim() == 4 else (False,):  # (batch, tokens, heads, d_head), or heads first
             rows = [(one.transpose(1, 2) if turned else one)[0].flatten(1) for one in whole]
             if x.shape[0] == 1 and len(rows[0]) > max(places):
-                norms.append(Normed(name, module, x.shape[-1], *(one[places].detach().float().clone() for one in rows)))
+                norms.append(
+                    HeadNorm(name, module, x.shape[-1], *(one[places].detach().float().clone() for one in rows))
+                )
 
     return hook
 
 
 def _either(
-    wide: list[tuple[str, nn.Module, Tensor, Tensor]], norms: list[Normed], values: Float[Tensor, "positions d_head"]
+    wide: list[tuple[str, nn.Module, Tensor, Tensor]], norms: list[HeadNorm], values: Float[Tensor, "positions d_head"]
 ) -> Projected | None:
     """Columns of a matrix, or of one that a norm follows."""
     found = _found(wide, values)

@@ -72,7 +72,7 @@ NO_BASE = N_("adapter_config.json names no base model")
 
 
 @dataclass(frozen=True)
-class Settings:
+class AdapterSettings:
     """What of adapter_config.json decides what is computed. ``targets`` are ends of module names, or one pattern."""
 
     kind: Literal["LORA", "IA3"]
@@ -100,7 +100,7 @@ class AdapterFiles:
 
     name: str
     folder: Path
-    settings: Settings
+    settings: AdapterSettings
     shapes: Mapping[str, tuple[int, ...]]
     base: str
     revision: str | None
@@ -198,13 +198,13 @@ class _Fields:
         return {key: self.number(setting, one, least, most, whole=whole) for key, one in value.items()}
 
 
-def _settings(name: str, config: Mapping[str, Any]) -> Settings:
+def _settings(name: str, config: Mapping[str, Any]) -> AdapterSettings:
     """Raises AdapterRefused for a kind or a setting that is not understood."""
     fields = _Fields(name, config)
     kind = fields.kind()
     fields.check_known()
     lora = kind == "LORA"
-    return Settings(
+    return AdapterSettings(
         kind=kind,
         targets=fields.names_or_pattern("target_modules"),
         excluded=fields.names_or_pattern("exclude_modules"),

@@ -21,7 +21,7 @@ USUAL = "float32"  # the dtype of a configuration that names none
 
 
 @dataclass(frozen=True)
-class Weights:
+class StoredWeights:
     """``n_bytes`` in their files, ``missing`` of them not on this machine yet; the numbers in them, if counted."""
 
     n_bytes: int
@@ -30,7 +30,7 @@ class Weights:
 
 
 def preview_config(
-    name: str, config: Mapping[str, Any], weights: Weights, *, numbers: Precision, device: Device
+    name: str, config: Mapping[str, Any], weights: StoredWeights, *, numbers: Precision, device: Device
 ) -> ModelPreview:
     """What the model of this configuration is going to be with these weights."""
     family, n_parameters = str(config.get("model_type")), weights.n_parameters

@@ -34,12 +34,12 @@ from model_runner.hub_errors import (
     ModelRevisionMissing,
 )
 from model_runner.local.loading.checkpoint import read_config
-from model_runner.local.loading.config_preview import Weights
+from model_runner.local.loading.config_preview import StoredWeights
 from model_runner.local.loading.folder_files import CONFIG
 from model_runner.local.loading.other_formats import refuse_names
 
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
-Look = Callable[[Mapping[str, Any], Weights], None]  # at config.json, before any of the weights is downloaded
+Look = Callable[[Mapping[str, Any], StoredWeights], None]  # at config.json, before any of the weights is downloaded
 NAMES = 2  # of what stands between slashes: owner and name; what follows are folders in it
 WANTED = ("*.safetensors", "*.json", "*.model", "*.spm", "*.txt", "*.jinja", "*.tiktoken")
 
@@ -80,7 +80,7 @@ def _fetched(name: str, inside: str, wanted: dict[str, Any], progress: Progress,
         ):  # without one it is incomplete, as is said later
             config: dict[str, Any] = {"revision": revision, "allow_patterns": [inside + CONFIG]}
             folder = Path(snapshot_download(name, tqdm_class=_reporting(lambda *_: None), **config)) / inside
-            look(read_config(folder), Weights(weights, _parameters(name, revision, sizes), missing))
+            look(read_config(folder), StoredWeights(weights, _parameters(name, revision, sizes), missing))
         if missing > _free_on_disk():
             raise _disk_full(name, missing)
         return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted)) / inside

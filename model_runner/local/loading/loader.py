@@ -33,7 +33,13 @@ from model_runner.local.loading.adapted_model import adapted, memory_of_changes
 from model_runner.local.loading.adapter_files import AdapterFiles, base_inside, base_named, inspect_adapter, is_adapter
 from model_runner.local.loading.checkpoint import Checkpoint, inspect_folder, named_as_usual
 from model_runner.local.loading.class_of_family import as_read, class_of
-from model_runner.local.loading.config_preview import Weights, check_room, preview_config, stored_dtype, unquantized
+from model_runner.local.loading.config_preview import (
+    StoredWeights,
+    check_room,
+    preview_config,
+    stored_dtype,
+    unquantized,
+)
 from model_runner.local.loading.devices import Device, Placement, best_device, move_model, place_model
 from model_runner.local.loading.dtypes import Dtype, Precision, known_dtype
 from model_runner.local.loading.expected_shapes import (
@@ -115,7 +121,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
     numbers_asked = known_dtype(dtype)
     files: AdapterFiles | None = None
 
-    def look(config: Mapping[str, Any], weights: Weights) -> None:
+    def look(config: Mapping[str, Any], weights: StoredWeights) -> None:
         numbers = _numbers(config, numbers_asked, device)
         found = preview_config(name, config, weights, numbers=numbers, device=device)
         tell(found, config, preview)  # what cannot be captured is not downloaded
@@ -140,7 +146,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
                 folder = _base_folder(files, report, look, agreed)
             checkpoint = inspect_folder(folder)
             check_claim(name, checkpoint.config, checkpoint.shapes)
-            look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
+            look(checkpoint.config, StoredWeights(checkpoint.n_bytes, checkpoint.n_parameters))
             numbers = _numbers(checkpoint.config, numbers_asked, device)
             loading = _Loading(name, checkpoint, sandboxed and name not in EMBEDDED, report, check, files)
             runner = loading.runner(revision, device, numbers, make_room, kept)

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention.masks import BlockSparse, Near
+from attention.masks import Band, BlockSparse
 from model_runner.errors import N_
 from model_runner.local.recording.cannot_record import CannotRecord
 from model_runner.local.recording.legacy_projections import Call, by_head, hook_projections
@@ -143,7 +143,7 @@ def _watch_long_t5(module: Any, every: list[Any]) -> None:
         q, k, v = (by_head(call.only(name), n_heads) for name in ("q", "k", "v"))
         (given,) = call.before
         output = given[0].unflatten(-1, (n_heads, -1))
-        return _record(q, k, v, output, 1.0, MaskRule(Near(reach)), _distances(told, q.shape[1]), reach + 1)
+        return _record(q, k, v, output, 1.0, MaskRule(Band(reach)), _distances(told, q.shape[1]), reach + 1)
 
     hook_projections(module, ("q", "k", "v"), record, last="o")
 

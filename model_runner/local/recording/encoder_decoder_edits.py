@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from model_runner.edits import Documents, Edit, Int8Cache, KeepLast, Masked, OfAttention, OneEdit, edits_of
 from model_runner.errors import N_, EditNotPossible
 from model_runner.layer_edit import LayerEdit
-from model_runner.local.recording.forward_edit import ForwardEdit, Shape, forward_edit
+from model_runner.local.recording.forward_edit import EditShape, ForwardEdit, forward_edit
 from model_runner.rotation_edit import RotationEdit
 
 WHICH = N_("an encoder–decoder has three kinds of attention, and this does not say which of them is meant")
@@ -16,7 +16,7 @@ TWO_TEXTS = N_("it counts positions of one text, and across one text looks at an
 ROTATION = N_("the rotation of an encoder–decoder cannot be changed so far")
 
 
-def encoder_decoder_edit(edits: Sequence[Edit], shapes: Mapping[str, Shape]) -> ForwardEdit | None:
+def encoder_decoder_edit(edits: Sequence[Edit], shapes: Mapping[str, EditShape]) -> ForwardEdit | None:
     """The edits put together; None where there are none. ``shapes``: of each attention by its name.
 
     Raises EditNotPossible, NoSuchPlace, EditsContradict.

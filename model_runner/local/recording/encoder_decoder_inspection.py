@@ -19,9 +19,9 @@ from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, Reason, first_line
 from model_runner.local.answers.position_table import PROBED, looked_up_at_load
 from model_runner.local.classifier import is_classifier
-from model_runner.local.encoder_input import Read
+from model_runner.local.encoder_input import EncoderInput
 from model_runner.local.recording.block_sparse import as_a_whole, hook_block_sparse
-from model_runner.local.recording.forward_edit import Shape
+from model_runner.local.recording.forward_edit import EditShape
 from model_runner.local.recording.global_tokens import count_globals, hook_global_tokens
 from model_runner.local.recording.legacy_attention import prove, trace_legacy_attention
 from model_runner.local.recording.merged_attention import MERGED
@@ -100,16 +100,18 @@ class EncoderDecoderStructure:
         return self.decoder.cross if attention == "cross" else self.stack(attention).own
 
     @property
-    def shapes(self) -> dict[str, Shape]:
+    def shapes(self) -> dict[str, EditShape]:
         """What edits of each attention must fit."""
-        found: dict[str, Shape] = {}
+        found: dict[str, EditShape] = {}
         for attention in ATTENTIONS:
             names, stack = self.attends(attention), self.stack(attention)
-            found[attention] = Shape(dict(enumerate(names)), ("full",) * len(names), *stack.heads[attention == "cross"])
+            found[attention] = EditShape(
+                dict(enumerate(names)), ("full",) * len(names), *stack.heads[attention == "cross"]
+            )
         return found
 
 
-def inspect_encoder_decoder(model: Any, name: str, sound: Read | None = None) -> EncoderDecoderStructure:
+def inspect_encoder_decoder(model: Any, name: str, sound: EncoderInput | None = None) -> EncoderDecoderStructure:
     """Install the recording and probe the model, with what it ``sound`` if it listens. Raises NotCapturable."""
     try:
         return _examine(model, sound)
@@ -117,7 +119,7 @@ def inspect_encoder_decoder(model: Any, name: str, sound: Read | None = None) ->
         raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
 
 
-def _examine(model: Any, sound: Read | None) -> EncoderDecoderStructure:
+def _examine(model: Any, sound: EncoderInput | None) -> EncoderDecoderStructure:
     asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
     if sound is None:
         _check_vocabularies(model)
@@ -199,7 +201,7 @@ def _check_vocabularies(model: Any) -> None:
         raise CannotRecord(Reason(TWO_VOCABULARIES, {"reads": reads, "writes": writes}))
 
 
-def probe_texts(model: Any, sound: Read | None) -> tuple[Mapping[str, Tensor], Tensor]:
+def probe_texts(model: Any, sound: EncoderInput | None) -> tuple[Mapping[str, Tensor], Tensor]:
     """What is read and what is written when a model is tried, of different lengths. Raises CannotRecord."""
     start = start_token(model)
     n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
@@ -246,7 +248,7 @@ def start_token(model: Any) -> int:
     raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
 
 
-def two_lengths(info: ModelInfo, model: Any, sound: Read | None) -> ModelInfo:
+def two_lengths(info: ModelInfo, model: Any, sound: EncoderInput | None) -> ModelInfo:
     """The same, with as many tokens to read and to write as the model has vectors of positions for."""
     read, written = (torch.full((1, count), info.n_vocab // 2, device=model.device) for count in (PROBED + 1, PROBED))
     given = {"input_ids": read} if sound is None else sound.given

@@ -43,7 +43,7 @@ class ForwardEdit:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class EditShape:
     """What edits must fit: the attention modules by layer, and the counts of heads."""
 
     attention: Mapping[int, str]
@@ -52,7 +52,7 @@ class Shape:
     n_kv_heads: int
 
 
-def forward_edit(edits: Iterable[Edit], shape: Shape, thetas: tuple[Tensor, ...]) -> ForwardEdit | None:
+def forward_edit(edits: Iterable[Edit], shape: EditShape, thetas: tuple[Tensor, ...]) -> ForwardEdit | None:
     """The edits put together; None where there are none. ``thetas``: the rotation's frequencies, if an edit is of it.
 
     Raises NoSuchPlace, NoWeights for places the model does not have, EditsContradict, EditNotPossible.
@@ -87,7 +87,7 @@ def _substitutes(edits: tuple[Edit, ...], layer: int) -> tuple[Substituted, ...]
     return tuple(edit for edit in edits if isinstance(edit, Substituted) and edit.here(layer))
 
 
-def _check(edits: tuple[Edit, ...], shape: Shape) -> None:  # noqa: C901  a table: one case a kind of edit
+def _check(edits: tuple[Edit, ...], shape: EditShape) -> None:  # noqa: C901  a table: one case a kind of edit
     """Every layer and head exists and has softmax attention, and no two edits answer the same question."""
     answered: set[tuple[str, int, int]] = set()
 
@@ -127,7 +127,7 @@ def _check(edits: tuple[Edit, ...], shape: Shape) -> None:  # noqa: C901  a tabl
                 pass
 
 
-def _check_places(layers: Iterable[int], heads: Iterable[int], shape: Shape) -> None:
+def _check_places(layers: Iterable[int], heads: Iterable[int], shape: EditShape) -> None:
     for layer in layers:
         if not 0 <= layer < len(shape.kinds):
             raise NoSuchPlace(what=N_("layer"), value=layer, count=len(shape.kinds))

@@ -71,7 +71,7 @@ def _composed(of: Callable[[Rule, Rule], Rule], mask_functions: tuple[Callable[.
 _NONE = torch.zeros(1, dtype=torch.long)
 _READ: dict[Any, Callable[..., Rule | None]] = {
     theirs.sliding_window_overlay(1).__code__: lambda sliding_window: masks.Recent(window=sliding_window),
-    theirs.sliding_window_bidirectional_overlay(1).__code__: lambda sliding_window: masks.Near(distance=sliding_window),
+    theirs.sliding_window_bidirectional_overlay(1).__code__: lambda sliding_window: masks.Band(distance=sliding_window),
     theirs.chunked_overlay(1, _NONE).__code__: _chunk,
     theirs.and_masks().__code__: lambda mask_functions: _composed(masks.And, mask_functions),
     theirs.or_masks().__code__: lambda mask_functions: _composed(masks.Or, mask_functions),

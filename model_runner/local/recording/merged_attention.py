@@ -50,7 +50,7 @@ def _takes_both(module: nn.Module) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MergedPart:
     """The keys of one kind as the request's edit leaves them, and the mask over these keys alone.
 
     ``rest_in`` is the attention whose map has the rest of each row, ``rotation`` why it is not known, if it is not.
@@ -64,7 +64,7 @@ class Part:
     rest_in: str
     rotation: str | None = None
 
-    def edited(self, query: Tensor, reason: str = OF_BOTH) -> Part:
+    def edited(self, query: Tensor, reason: str = OF_BOTH) -> MergedPart:
         """The same with its edit made. Raises EditNotPossible for a head's temperature and for what stands in the place
         of softmax: there is one softmax.
         """
@@ -88,8 +88,8 @@ class MergedCall:
     """
 
     query: Float[Tensor, "batch heads queries d_head"]
-    written: Part
-    read: Part
+    written: MergedPart
+    read: MergedPart
     attend: Callable[[Tensor, Tensor, Tensor], Rows]
     sinks: Float[Tensor, "heads"] | None = None
     eager: bool = False
@@ -130,7 +130,7 @@ class MergedCall:
         """What takes part in the softmax beside a part's own keys: the other part's, and the learned sink."""
         return rest if self.sinks is None else torch.logaddexp(rest, self.sinks.to(rest)[:, None])
 
-    def _record(self, part: Part, output: Rows, scale: float) -> LayerRecord:
+    def _record(self, part: MergedPart, output: Rows, scale: float) -> LayerRecord:
         return LayerRecord(
             q=self.query[0],
             k=part.key[0],

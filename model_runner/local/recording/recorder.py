@@ -54,7 +54,7 @@ from model_runner.local.recording.indexer import (
     newly_chosen,
 )
 from model_runner.local.recording.mask_parsing import rule_of, rule_of_cells
-from model_runner.local.recording.merged_attention import MERGED, READ_UNTURNED, MergedCall, Part, hook_merged
+from model_runner.local.recording.merged_attention import MERGED, READ_UNTURNED, MergedCall, MergedPart, hook_merged
 from model_runner.local.recording.rotary_hooks import InferredRotation, RotaryCall, find_rotation, hook_rotary
 from model_runner.local.recording.step_consumer import StepConsumer
 from model_runner.local.recording.to_device import cells_of, same_cells, to_device
@@ -521,7 +521,7 @@ def _merged(
     edits = [LayerEdit() if recording.edit is None else recording.edit.layers[one] for one in both_of(name)]
     heres, rests = (slice(0, written), slice(written, None)), (("cross", None), ("decoder", READ_UNTURNED))
     of_written, of_read = (
-        Part(key[:, :, here], value[:, :, here], mask[..., here], rule, edit, *rest).edited(query)
+        MergedPart(key[:, :, here], value[:, :, here], mask[..., here], rule, edit, *rest).edited(query)
         for here, rule, edit, rest in zip(heres, rules, edits, rests, strict=True)
     )
     call = MergedCall(query, of_written, of_read, attend)
@@ -562,8 +562,10 @@ def _with_compressed(
     own = rule_of_entries(cells[:, n_tokens:], compression)
     edit = LayerEdit() if recording.edit is None else recording.edit.layers[name]
 
-    def part(here: slice, rule: MaskRule, edit: LayerEdit, rest_in: str, rotation: str | None = None) -> Part:
-        given = Part(key[:, :, here], value[:, :, here], cells[None, None, :, here], rule, edit, rest_in, rotation)
+    def part(here: slice, rule: MaskRule, edit: LayerEdit, rest_in: str, rotation: str | None = None) -> MergedPart:
+        given = MergedPart(
+            key[:, :, here], value[:, :, here], cells[None, None, :, here], rule, edit, rest_in, rotation
+        )
         return given.edited(query, COMPRESSED_TOO)
 
     of_tokens = part(slice(0, n_tokens), rule, edit, COMPRESSED)

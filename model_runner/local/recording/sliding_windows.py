@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attention.masks import Near
+from attention.masks import Band
 from model_runner.errors import N_
 from model_runner.local.recording.cannot_record import CannotRecord
 from model_runner.local.recording.legacy_call import to_be_recorded
@@ -94,7 +94,7 @@ def _record(module: Any, made: dict[str, Tensor], given: dict[str, Any], output:
         scale=q.shape[-1] ** -0.5,
         softcap=None,
         sinks=None,
-        mask=MaskRule(Near(reach)),
+        mask=MaskRule(Band(reach)),
         window=reach + 1,
         rotation=None,
         eager=True,

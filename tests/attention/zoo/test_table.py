@@ -14,7 +14,7 @@ from attention.zoo import cosformer, linear, polaformer
 from attention.zoo.head import head_of
 from attention.zoo.performer import directions
 from attention.zoo.table import BY_NAME, VARIANTS
-from attention.zoo.variant import BOTH_WAYS, FUTURE, NO_LAYER, NOT_TURNED, ONE_HEAD, PAST, VECTORS, NotHere
+from attention.zoo.variant import BOTH_WAYS, FUTURE, NO_LAYER, NOT_TURNED, ONE_HEAD, PAST, VECTORS, VariantNotPossible
 from tests.attention.zoo.made import made, windowed
 
 # A row of these is made of other rows too.
@@ -170,23 +170,25 @@ def test_what_stands_on_the_scores_works_as_much_as_softmax(name):
 def test_a_number_out_of_bounds_is_one_sentence(variant):
     head = made(6)
     for one in variant.parameters:
-        with pytest.raises(NotHere, match="must be at least"):
+        with pytest.raises(VariantNotPossible, match="must be at least"):
             variant.on(head, {one.name: one.least - 1})
         wrong = one.most_of(6) + 1
-        with pytest.raises(NotHere, match=f"The {re.escape(one.label)} is {wrong / one.per:g}; it may be at most"):
+        with pytest.raises(
+            VariantNotPossible, match=f"The {re.escape(one.label)} is {wrong / one.per:g}; it may be at most"
+        ):
             variant.on(head, {one.name: wrong})
 
 
 def test_rank_0_and_more_landmarks_than_tokens_are_one_sentence():
-    with pytest.raises(NotHere, match="The segments is 0; it must be at least 1."):
+    with pytest.raises(VariantNotPossible, match="The segments is 0; it must be at least 1."):
         BY_NAME["linformer"].on(made(6), {"rank": 0})
-    with pytest.raises(NotHere, match="The landmarks is 7; it may be at most 6."):
+    with pytest.raises(VariantNotPossible, match="The landmarks is 7; it may be at most 6."):
         BY_NAME["nystrom"].on(made(6), {"landmarks": 7})
 
 
 def test_ten_thousand_features_are_too_many():
     head = made(6, size=0.6)
-    with pytest.raises(NotHere, match="The features is 10000; it may be at most 1024."):
+    with pytest.raises(VariantNotPossible, match="The features is 10000; it may be at most 1024."):
         BY_NAME["performer"].on(head, {"features": 10_000})
     weights, _output = BY_NAME["performer"].on(head, {"features": 1024})
     assert (weights - head.softmax()).abs().max() < 0.05
@@ -209,7 +211,7 @@ def test_who_has_no_place_says_why():
     assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == [
         "no_positions", "mla", "dual_chunk",
     ]  # fmt: skip
-    with pytest.raises(NotHere, match="one head alone"):
+    with pytest.raises(VariantNotPossible, match="one head alone"):
         BY_NAME["differential"].on(alone, {})
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.masks import Near, sliding_window
+from attention.masks import Band, sliding_window
 from model_runner.capture import Capture
 from model_runner.errors import NoRotation, NotCapturable, NotRecoverable, NoWeights
 from model_runner.local.runner import LocalRunner
@@ -214,7 +214,7 @@ def test_verify_sees_a_hundredth(name: str, dtype: torch.dtype) -> None:
                 wrong["sinks"] = {"sinks": record.sinks + math.log(factor)}
             if record.window is not None and family.kinds[layer] == "sliding":
                 one = 1 if factor > 1 else -1
-                rule = Near(WINDOW // 2 + one) if name == "modernbert" else sliding_window(WINDOW + one)
+                rule = Band(WINDOW // 2 + one) if name == "modernbert" else sliding_window(WINDOW + one)
                 wrong["window"] = {"mask": MaskRule(rule)}
             for what, fields in wrong.items():
                 assert not _with(capture, layer, **fields).verify(layer).ok, f"layer {layer}: {what} × {factor}"

@@ -24,7 +24,7 @@ from model_runner.errors import (
 )
 from model_runner.local import model_cache as module
 from model_runner.local import worker
-from model_runner.local.loading.config_preview import Weights, preview_config
+from model_runner.local.loading.config_preview import StoredWeights, preview_config
 from model_runner.local.loading.dtypes import Precision
 from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, ModelCache, PendingLoad
 from model_runner.local.runner import LocalRunner
@@ -39,7 +39,7 @@ Progress = Callable[[str, int, int], None]
 
 
 PREVIEW = preview_config(
-    "a", {"model_type": "llama"}, Weights(4000, 1000), numbers=Precision(torch.float32), device="cpu"
+    "a", {"model_type": "llama"}, StoredWeights(4000, 1000), numbers=Precision(torch.float32), device="cpu"
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from model_runner.errors import Cancelled, ModelSilent
 from model_runner.local import worker as module
-from model_runner.local.worker import Job, Worker
+from model_runner.local.worker import QueuedJob, Worker
 
 SOON = 10.0  # seconds after which a test that waits in vain gives up; nothing here takes more than milliseconds
 
@@ -30,14 +30,14 @@ class Blocker:
     def __init__(self) -> None:
         self.begun, self.go = threading.Event(), threading.Event()
 
-    def __call__(self, job: Job[str]) -> str:
+    def __call__(self, job: QueuedJob[str]) -> str:
         self.begun.set()
         assert self.go.wait(SOON)
         job.check()
         return "blocker"
 
 
-def _block(worker: Worker, session: str | None = None) -> tuple[Blocker, Job[str]]:
+def _block(worker: Worker, session: str | None = None) -> tuple[Blocker, QueuedJob[str]]:
     blocker = Blocker()
     job = worker.submit(blocker, session)
     assert blocker.begun.wait(SOON)
@@ -78,7 +78,7 @@ def test_a_job_knows_how_many_are_before_it_and_the_worker_how_long_it_worked(wo
 
 
 def test_a_result_and_an_error_come_to_whoever_asked(worker: Worker) -> None:
-    def fail(_: Job[int]) -> int:
+    def fail(_: QueuedJob[int]) -> int:
         raise KeyError("mine")
 
     good, bad, after = worker.submit(lambda _: 1), worker.submit(fail), worker.submit(lambda _: 3)
@@ -235,7 +235,7 @@ def test_all_who_wait_for_a_worker_that_hangs_are_told_and_it_is_asked_nothing_m
 
 @pytest.mark.usefixtures("impatient")
 def test_work_that_pauses_now_and_then_may_take_as_long_as_it_likes(worker: Worker) -> None:
-    def slow(job: Job[str]) -> str:
+    def slow(job: QueuedJob[str]) -> str:
         for _ in range(12):
             time.sleep(0.1)
             job.check()
@@ -261,7 +261,7 @@ def test_an_error_leaves_nothing_of_the_work_behind(worker: Worker) -> None:
     class Held:
         pass
 
-    def fail(job: Job[None], held: Held) -> None:
+    def fail(job: QueuedJob[None], held: Held) -> None:
         raise KeyError("mine")
 
     held = Held()

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.examples import EXAMPLES
 from analysis.long_text import chapter
 from ui.state import text_in_url
-from ui.state.selection import Selection, Window
+from ui.state.selection import Selection, UrlWindow
 from ui.state.session import DEFAULT_TEXT, UNREADABLE_TEXT
 
 
@@ -91,7 +91,7 @@ def test_an_address_gives_two_sessions_the_same_place_but_not_the_same_name(addr
 def test_every_part_of_an_address_is_read():
     app = run(open_and_mirror, {"model": " m ", "text": "t", "layer": "1", "head": "2", "query": "3", "key": "4",
                                 "window": "5-6-7-8", "metric": "entropy"})  # fmt: skip
-    assert app.session_state["place"] == Selection(1, 2, 3, 4, Window(5, 6, 7, 8))
+    assert app.session_state["place"] == Selection(1, 2, 3, 4, UrlWindow(5, 6, 7, 8))
     assert (app.session_state["model"], app.session_state["text"]) == ("m", "t")
     assert app.session_state["parts"]["heads.metric"] == "entropy"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.film.film import TEXTS, Cache, Frame, Prompt, View, payload
+from viz.components.film.film import TEXTS, Cache, FilmView, Frame, Prompt, payload
 from viz.components.film.frame_svg import frame_svg
 
 PROMPT = ("⟨bos⟩", "The", "·dog")
@@ -65,7 +65,7 @@ def film(count: int = 5, *, start: int = 0, frames=None, **changes) -> bytes:
         "prompt": Prompt(PROMPT, [("⟨bos⟩", 0, True), ("The", 1, False), ("·dog", 2, False)]),
         "prefill": (3, 0.0344),
         "cache": Cache(k=numbers, v=-numbers, first=first, pooled=1, growth=GROWTH),
-        "view": View(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1),
+        "view": FilmView(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1),
         "n_vocab": 4096,
         "limit": 10,
         "stop": "",
@@ -113,7 +113,7 @@ def test_a_strip_of_other_heads_is_refused():
 @pytest.mark.parametrize("bin, keys", [(1, np.arange(3)), (2, None), (2, np.arange(2))])
 def test_columns_of_several_tokens_and_no_others_name_the_one_of_each(bin, keys):
     with pytest.raises(ValueError, match="a key for each"):
-        film(1, frames=[frame(0, keys=keys)], view=View((0, 1), [(0, 0), (0, 1)], 2, bin))
+        film(1, frames=[frame(0, keys=keys)], view=FilmView((0, 1), [(0, 0), (0, 1)], 2, bin))
 
 
 def test_keys_without_their_values_are_refused():

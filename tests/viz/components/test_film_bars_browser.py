@@ -7,7 +7,7 @@ import pytest
 
 from tests.viz.components.test_film import film, frame
 from tests.viz.components.test_film_browser import STYLE, plain
-from viz.components.film.film import SOURCE, View
+from viz.components.film.film import SOURCE, FilmView
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +37,7 @@ def test_a_column_of_several_tokens_is_named_after_the_one_that_has_its_weight(m
     row, keys = np.array([0.05, 0.9], dtype=np.float32), np.array([0, 2])
     strip = np.zeros((2, 2), dtype=np.uint8)
     one = frame(1, row=row, keys=keys, strip=strip)
-    view = View(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=2)
+    view = FilmView(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=2)
     page = mount(SOURCE, film(2, at=1, frames=[frame(0, row=row, keys=keys, strip=strip), one], view=view), style=STYLE)
     page.evaluate(WORDS)
     page.locator(".film").evaluate("root => root.atlas.again()")

@@ -9,7 +9,7 @@ from tests.viz.components import shim
 from tests.viz.components.clock import hold
 from tests.viz.components.mounted import answer, facts
 from tests.viz.components.test_film import film, frame
-from viz.components.film.film import SOURCE, TEXTS, View
+from viz.components.film.film import SOURCE, TEXTS, FilmView
 
 pytestmark = pytest.mark.browser
 
@@ -109,7 +109,8 @@ def test_the_legend_says_what_rows_columns_and_colours_are(mount):
     words = TEXTS["legend_cache"].format(head="L0H1", k=most, v=most, label="·w2")
     assert plain(cache.inner_text()) == words
     answer(
-        page, film(3, at=2, film="two", alive=False, view=View(head=(0, 1), heads=[], n_heads=2, bin=1), frames=PLAIN)
+        page,
+        film(3, at=2, film="two", alive=False, view=FilmView(head=(0, 1), heads=[], n_heads=2, bin=1), frames=PLAIN),
     )
     assert heads.count() == 0
     assert cache.count() == 1
@@ -183,7 +184,7 @@ def test_chunks_put_together_are_the_whole_film(mount):
 
 def test_another_head_keeps_the_frame(mount):
     page = mount(SOURCE, film(5, at=3), style=STYLE)
-    answer(page, film(5, view=View((0, 0), [(0, 0), (0, 1)], 2, 1)))
+    answer(page, film(5, view=FilmView((0, 0), [(0, 0), (0, 1)], 2, 1)))
     assert at(page) == 3
     assert page.locator(".axis .heading").inner_text().startswith("L0H0: where")
 
@@ -288,7 +289,7 @@ def test_the_film_fits_a_phone(mount, theme):
 
 def test_the_rows_of_heads_that_share_the_open_ones_keys_and_values_are_framed_together(mount):
     def pixels(group: int) -> str:
-        page = mount(SOURCE, film(1, view=View(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1, group=group)))
+        page = mount(SOURCE, film(1, view=FilmView(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1, group=group)))
         return page.locator("canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL()).join()")
 
     assert pixels(1) == pixels(1)

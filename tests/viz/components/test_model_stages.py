@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.model_stages.model_stages import SOURCE, TEXTS, Row, payload
+from viz.components.model_stages.model_stages import SOURCE, TEXTS, StageRow, payload
 
-ROWS = [Row("stage", "embedding", share=0.5), Row("block", "L0", block=0, open=True), Row("part", "FFN", depth=1)]
+ROWS = [
+    StageRow("stage", "embedding", share=0.5),
+    StageRow("block", "L0", block=0, open=True),
+    StageRow("part", "FFN", depth=1),
+]
 COLUMNS = ["a", "b", "c", "d"]
 
 
@@ -35,7 +39,7 @@ def test_every_row_has_a_vector_or_none_at_all():
 
 
 def test_no_name_is_cut_in_a_window_of_1100_pixels(mount):
-    rows = [Row("part", "L0 attention", module="model.layers.0.self_attn · LlamaAttention", shapes="+0.20")] * 2
+    rows = [StageRow("part", "L0 attention", module="model.layers.0.self_attn · LlamaAttention", shapes="+0.20")] * 2
     columns = ["added by · module", "cosine with the residual stream", "", "what is added"]
     page = mount(SOURCE, payload(rows, np.ones((2, 4)), columns=columns, texts=TEXTS), style="section{width:760px}")
     cut = page.locator(".model-stages :is(b, code, .shapes)").evaluate_all(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.small_attention import Numbers, small_attention, usual_numbers
+from attention.small_attention import ExampleNumbers, small_attention, usual_numbers
 from tests.node import run_module
 from tests.viz.components.test_packing import unpacked
 from viz.components.step_by_step.step_by_step import TEXTS, payload
@@ -20,7 +20,7 @@ CHAIN = f'import {{ smallChain }} from "{BASE}/arithmetic.js"\n'
 MADE = {"Q": "q", "K": "k", "V": "v", "S": "scores", "C": "scaled", "M": "masked", "A": "weights", "O": "output"}
 
 
-def plain(numbers: Numbers) -> dict[str, Any]:
+def plain(numbers: ExampleNumbers) -> dict[str, Any]:
     return {name: getattr(numbers, field).tolist() for name, field in FIELDS.items()}
 
 

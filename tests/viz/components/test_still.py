@@ -12,12 +12,12 @@ import pytest
 from classroom.student_page import CSP
 from tests.viz.components import shim
 from tests.viz.components.test_packing import unpacked
-from viz.aligned_tokens import Block, aligned_tokens
+from viz.aligned_tokens import Match, aligned_tokens
 from viz.components.still.still import SOURCE, payload
-from viz.continuations import Way, continuations
+from viz.continuations import TextEnding, continuations
 from viz.distribution import next_token_bars, next_token_changes
 from viz.flow import flow
-from viz.forced_table import Row, forced_table
+from viz.forced_table import ForcedRow, forced_table
 from viz.mask_strip import mask_strip
 from viz.paired_bars import Pair, paired_bars
 from viz.text_pair import text_pair
@@ -28,17 +28,17 @@ EVIL = "<script>alert(1)</script> & \"'"
 FIGURES: dict[str, Callable[[str], str]] = {
     "bars": lambda word: next_token_bars([word, "b"], [0.25, 0.5], rest=0.25, heading=word, beside=word),
     "changes": lambda word: next_token_changes([word], [0.25], [0.5], heading=word, beside=word),
-    "ways": lambda word: continuations([Way(word, word, [word, "b"])], differs_at=1, heading=word, beside=word),
+    "ways": lambda word: continuations([TextEnding(word, word, [word, "b"])], differs_at=1, heading=word, beside=word),
     "pairs": lambda word: paired_bars(
         [Pair(word, 0.1, None, (word, word), word, word)], headings=(word, word, word, word), label=word
     ),
     "cuts": lambda word: aligned_tokens(
-        [Block((word,), ()), Block((word,), (word,))], names=(word, word), label=word, texts={}
+        [Match((word,), ()), Match((word,), (word,))], names=(word, word), label=word, texts={}
     ),
     "two texts": lambda word: text_pair(
         [word], [word, "b"], headings=(word, word), differ=[True, True], shown=[True, True], label=word
     ),
-    "forced": lambda word: forced_table([Row(word, word, 0.5, word, word, True)], heading=word, beside=word),
+    "forced": lambda word: forced_table([ForcedRow(word, word, 0.5, word, word, True)], heading=word, beside=word),
     "flow": lambda word: flow(word, ((word,), (word,)), word, word),
     "masks": lambda word: mask_strip([np.eye(3, dtype=bool)], [word]),
     "tree": lambda word: tree_html(8, 5, word),

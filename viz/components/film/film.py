@@ -163,7 +163,7 @@ class Cache:
 
 
 @dataclass(frozen=True)
-class View:
+class FilmView:
     """What the picture shows beside the frames: a head, and the heads of the strip as (layer, head), or none."""
 
     head: tuple[int, int]
@@ -181,7 +181,7 @@ def payload(
     prompt: Prompt,
     prefill: tuple[int, float] | None,
     cache: Cache,
-    view: View,
+    view: FilmView,
     n_vocab: int,
     limit: int,
     stop: str,
@@ -225,7 +225,7 @@ def payload(
     return pack(meta, _arrays(frames) | {"k": cache.k.astype(np.float32), "v": cache.v.astype(np.float32)})
 
 
-def _check(frames: Sequence[Frame], cache: Cache, view: View) -> None:
+def _check(frames: Sequence[Frame], cache: Cache, view: FilmView) -> None:
     n_heads = len(view.heads)
     if any(frame.strip is not None and frame.strip.shape != (n_heads, frame.row.size) for frame in frames):
         raise ValueError(f"a strip does not have {n_heads} heads and as many columns as its row")
@@ -252,7 +252,7 @@ def _cache(cache: Cache) -> JSON:
     return {"first": cache.first, "pooled": cache.pooled, "before": cache.before, "growth": growth}
 
 
-def _view(view: View) -> JSON:
+def _view(view: FilmView) -> JSON:
     return {
         "head": list(view.head),
         "heads": [list(head) for head in view.heads],

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from viz.components.glossary.term import Term
+from viz.components.glossary.term import GlossaryTerm
 from viz.components.glossary.terms import TERMS
 from viz.components.packing import pack
 from viz.components.source import read_source
@@ -26,12 +26,12 @@ SOURCE = read_source(Path(__file__).parent, "glossary", '<div class="glossary"><
 _BOTH = re.compile(r"([^\x00-\x7f]+) ([A-Za-z -]+)")  # a word and its English name
 
 
-def terms_in(translate: Callable[[str], str]) -> tuple[Term, ...]:
+def terms_in(translate: Callable[[str], str]) -> tuple[GlossaryTerm, ...]:
     """The terms in a language, with their English names: on the screen stands "熵 entropy", or either."""
     return tuple(map(partial(_translated, translate), TERMS))
 
 
-def _translated(translate: Callable[[str], str], term: Term) -> Term:
+def _translated(translate: Callable[[str], str], term: GlossaryTerm) -> GlossaryTerm:
     names: list[str] = []
     for name in term.names:
         here = translate(name)
@@ -40,7 +40,7 @@ def _translated(translate: Callable[[str], str], term: Term) -> Term:
     return replace(term, names=tuple(dict.fromkeys(names)), meaning=translate(term.meaning))
 
 
-def payload(*, terms: Sequence[Term], texts: Mapping[str, str]) -> bytes:
+def payload(*, terms: Sequence[GlossaryTerm], texts: Mapping[str, str]) -> bytes:
     """`terms` in the reader's language, in the order of the list."""
     listed = [
         {"names": list(term.names), "meaning": term.meaning, "picture": [[tag, parts] for tag, parts in term.picture]}

@@ -8,7 +8,7 @@ from viz.components.glossary.pictures import Shape
 
 
 @dataclass(frozen=True)
-class Term:
+class GlossaryTerm:
     """``names`` are its spellings on the screen, the first its own; ``picture`` shows what words say badly."""
 
     names: tuple[str, ...]

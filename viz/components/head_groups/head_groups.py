@@ -36,7 +36,7 @@ SOURCE = read_source(Path(__file__).parent, "head_groups", '<div class="head-gro
 
 
 @dataclass(frozen=True)
-class Way:
+class HeadGrouping:
     """One number of key/value heads: its ``name`` (MHA, GQA, MQA), and what is written under it."""
 
     kv_heads: int
@@ -51,7 +51,7 @@ def payload(
     pooled: int,
     layer: int,
     head: int,
-    ways: Sequence[Way],
+    ways: Sequence[HeadGrouping],
     possible: Sequence[int],
     texts: Mapping[str, str],
     shows: str = "",

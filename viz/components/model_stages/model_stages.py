@@ -27,7 +27,7 @@ TEXTS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class StageRow:
     """A stage. ``kind`` gives its mark: "stage", "block", "norm", "part" or "sum". ``share`` of 1 is a full bar.
 
     ``block`` is told when the row is clicked; None: nothing happens. ``depth`` 1 stands inside the open block.
@@ -46,7 +46,7 @@ class Row:
 
 
 def payload(
-    rows: Sequence[Row],
+    rows: Sequence[StageRow],
     vectors: NDArray[np.floating],
     *,
     columns: Sequence[str],

@@ -14,7 +14,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from model_runner import load_runner, memory
 from model_runner.errors import NotCapturable
-from model_runner.local.loading.config_preview import Weights, preview_config, stored_dtype
+from model_runner.local.loading.config_preview import StoredWeights, preview_config, stored_dtype
 from model_runner.local.loading.dtypes import Precision
 from model_runner.preview import ModelPreview
 from tests.model_runner.tiny import byte_tokenizer, tiny
@@ -34,10 +34,10 @@ UNTOLD = 12  # counts that some families keep elsewhere: a list of layers, a tab
 
 
 def previewed(
-    config: dict[str, Any], weights: Weights | None = None, dtype: torch.dtype = torch.float32, kept: str = ""
+    config: dict[str, Any], weights: StoredWeights | None = None, dtype: torch.dtype = torch.float32, kept: str = ""
 ):
     numbers = Precision(dtype, kept)
-    return preview_config("some/model", config, weights or Weights(4000, 1000), numbers=numbers, device="cpu")
+    return preview_config("some/model", config, weights or StoredWeights(4000, 1000), numbers=numbers, device="cpu")
 
 
 def saved(config: Any) -> dict[str, Any]:
@@ -100,14 +100,14 @@ def test_what_cannot_be_captured_is_told_what_it_is_and_refused(tmp_path: Path) 
 
 def test_memory_is_that_of_the_dtype_it_will_have() -> None:
     config = {"model_type": "llama", "torch_dtype": "bfloat16"}
-    assert previewed(config, Weights(1000, 500)).needed == 2000
-    assert previewed(config, Weights(1000, 500), torch.bfloat16).needed == 1000
-    assert previewed(config, Weights(1000, 500, missing=700)).missing == 700
+    assert previewed(config, StoredWeights(1000, 500)).needed == 2000
+    assert previewed(config, StoredWeights(1000, 500), torch.bfloat16).needed == 1000
+    assert previewed(config, StoredWeights(1000, 500, missing=700)).missing == 700
 
 
 def test_quantized_linear_layers_need_less_and_the_embedding_does_not() -> None:
     config = {"model_type": "llama", "vocab_size": 1000, "hidden_size": 100, "tie_word_embeddings": True}
-    weights = Weights(2_200_000, 1_100_000)  # a million in linear layers
+    weights = StoredWeights(2_200_000, 1_100_000)  # a million in linear layers
     assert previewed(config, weights, kept="int8").needed == 4 * 100_000 + 1_000_000
     assert previewed(config, weights, torch.bfloat16, kept="nf4").needed == 2 * 100_000 + 562_500
     two = config | {"tie_word_embeddings": False}  # the output layer is another, and stays too
@@ -118,11 +118,13 @@ def test_quantized_linear_layers_need_less_and_the_embedding_does_not() -> None:
 @pytest.mark.parametrize(
     "config, weights",
     [
-        ({"quantization_config": {"bits": 4}}, Weights(1000, 900)),  # several in one
-        ({}, Weights(1000, None)),
+        ({"quantization_config": {"bits": 4}}, StoredWeights(1000, 900)),  # several in one
+        ({}, StoredWeights(1000, None)),
     ],
 )
-def test_where_the_numbers_are_not_counted_only_the_bytes_are_told(config: dict[str, Any], weights: Weights) -> None:
+def test_where_the_numbers_are_not_counted_only_the_bytes_are_told(
+    config: dict[str, Any], weights: StoredWeights
+) -> None:
     preview = previewed({"model_type": "llama", **config}, weights)
     assert (preview.n_parameters, preview.needed) == (None, 1000)
 

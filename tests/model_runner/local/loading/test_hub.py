@@ -16,7 +16,7 @@ from huggingface_hub import constants, errors
 from model_runner.errors import ModelPickled, RunnerError
 from model_runner.hub_errors import DownloadBroken, HubUnreachable, ModelGated, ModelNotFound, ModelRevisionMissing
 from model_runner.local.loading import hub
-from model_runner.local.loading.config_preview import Weights
+from model_runner.local.loading.config_preview import StoredWeights
 from model_runner.local.loading.hub import fetch
 
 NAME = "owner/model"
@@ -208,11 +208,11 @@ def test_a_download_tells_its_bytes_and_gives_the_folder(online: Hub, capfd: pyt
 
 
 def test_of_several_files_the_numbers_are_told_by_the_first_ones_header(online: Hub) -> None:
-    told: list[Weights] = []
+    told: list[StoredWeights] = []
     fetch(NAME, None, _ignore, lambda _config, weights: told.append(weights))
     online.unreadable = True
     fetch(NAME, None, _ignore, lambda _config, weights: told.append(weights))
-    assert told == [Weights(1000, round(250 * 1000 / 600), missing=1050), Weights(1000, None, missing=1050)]
+    assert told == [StoredWeights(1000, round(250 * 1000 / 600), missing=1050), StoredWeights(1000, None, missing=1050)]
 
 
 def test_only_files_that_are_safe_to_open_are_downloaded(online: Hub) -> None:

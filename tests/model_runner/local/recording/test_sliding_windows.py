@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-from attention.masks import Near
+from attention.masks import Band
 from model_runner.capture import Capture
 from model_runner.edits import OfAttention, ScaledHead
 from model_runner.errors import CannotContinue, EditNotPossible, NoRotation
@@ -103,7 +103,7 @@ def test_the_badge_says_so_and_sees_a_hundredth_and_another_window(dtype: torch.
         assert found.verify(layer).ok, found.verify(layer)
     record = found.record(1)
     wrong: list[dict[str, Any]] = [{part: getattr(record, part) * 1.01} for part in ("k", "v", "scale")]
-    wrong += [{"mask": MaskRule(Near(reach))} for reach in (3, 5)]
+    wrong += [{"mask": MaskRule(Band(reach))} for reach in (3, 5)]
     for fields in wrong:
         records = (found.record(0), dataclasses.replace(record, **fields), found.record(2))
         assert not dataclasses.replace(found, records=records, _lse={}).verify(1).ok, list(fields)
