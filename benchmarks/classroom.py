@@ -26,9 +26,9 @@ from benchmarks._app import App, opened_page, running_app, settle
 from benchmarks._followers import VOTING, Told, mark_of
 from benchmarks._table import Target, machine, print_table
 from benchmarks._teaching import PAINTED, all_there, cell, chromium, click_head, go, opened_room, vote
-from pages.classroom.sidebar import AGAIN
 from tests.browser import FLAGS, Watch
 from tests.hosting.visitors.phones import REEL
+from ui.classroom.sidebar import AGAIN
 
 PAUSE = 2.0  # seconds between two things that the teacher does
 BESIDE = 5.0  # seconds between two clicks while others wander

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.classroom.around import around
-from pages.classroom.sidebar import PROBLEM, ask_class, show_room
 from pages.entries import ENTRIES
-from pages.lessons.alone import ShowMap
-from pages.lessons.card import beside_lesson
-from pages.lessons.record import show_record
-from pages.lessons.sidebar import show_lessons
-from pages.lessons.way import translated
-from pages.listening.box import show_sound
+from ui.classroom.around import around
+from ui.classroom.sidebar import PROBLEM, ask_class, show_room
+from ui.lessons.alone import ShowMap
+from ui.lessons.card import beside_lesson
+from ui.lessons.record import show_record
+from ui.lessons.sidebar import show_lessons
+from ui.lessons.way import translated
 from ui.shell.frame import Entry, PageExtras, show_glossary
+from ui.shell.sound_box import show_sound
 from ui.state import session
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def _run_page(here: Entry, run: Callable[[], None]) -> None:
 
 def _question_about(here: Entry, kind: str) -> tuple[ClassQuestion, ShowMap | None] | None:
     """The question of a lesson's step to who learns alone, and the map beside it; None where it cannot be asked."""
-    from pages.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
-    from pages.lessons.asked_map import show_asked_map, shows_map
+    from ui.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
+    from ui.lessons.asked_map import show_asked_map, shows_map
 
     question = question_about(kind)
     opened = looked_at() if question is not None and shows_map(here.address, kind) else None

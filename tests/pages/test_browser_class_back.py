@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from pages.classroom.sidebar import AGAIN
 from tests.browser import PATIENCE, Watch, free_port, running_app
 from tests.pages.test_browser_class import PHONE, click, click_head
 from tests.pages.visiting import end_room, eventually
+from ui.classroom.sidebar import AGAIN
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -8,8 +8,8 @@ import pytest
 import streamlit as st
 
 from classroom.desk import RoomDesk
-from pages.classroom import sidebar
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences
+from ui.classroom import sidebar
 from viz.components.room_link import room_link
 
 pytestmark = pytest.mark.table

@@ -10,9 +10,9 @@ import pytest
 from attention.small_attention import small_attention, usual_numbers
 from classroom.room import Room
 from model_runner import CaptureRequest, load_runner
-from pages.classroom.columns import columns_of
 from tests.pages.test_class_questions import STEPS, open_room, vote
 from tests.ui.driving import components, go, html, send
+from ui.classroom.columns import columns_of
 from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
@@ -42,7 +42,7 @@ def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_d
     app.button(key="reveal").click().run()
     shown = html(app)
     assert words in shown
-    monkeypatch.setattr("pages.classroom.columns._", str)
+    monkeypatch.setattr("ui.classroom.columns._", str)
     assert columns_of(room.past[0])[-1].colors == [0, 1, 0]  # the true one's alone is the model's
     assert [(float(bar.value) - true, bar.counts) for bar in room.past[0].bars()] == [
         (-2, (1, 0)), (0, (1, 0)), (0.75, (1, 1)),
@@ -50,7 +50,7 @@ def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_d
 
 
 def test_what_the_page_shows_of_a_number_is_right_and_of_many_answers_the_middle_distance_is_told(monkeypatch):
-    monkeypatch.setattr("pages.classroom.columns._", str)
+    monkeypatch.setattr("ui.classroom.columns._", str)
     app, room = open_room()
     go(app, STEPS)
     send(app, "step_by_step", "class", {"step": "scores", **TOLD})

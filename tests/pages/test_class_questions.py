@@ -19,11 +19,11 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
-from pages.classroom import panel
-from pages.classroom.columns import columns_of
-from pages.classroom.questions import TWO_TEXTS
 from tests.classroom.talking import frames
 from tests.ui.driving import button, components, go, html, open_app, sentences, type_text
+from ui.classroom import panel
+from ui.classroom.columns import columns_of
+from ui.classroom.questions import TWO_TEXTS
 
 pytestmark = pytest.mark.table
 
@@ -77,7 +77,7 @@ def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monk
     poll = Poll(question, 1, named=False)
     for number in range(20):  # twice of eight letters, once of four
         poll.take(str(number), Vote(1, str(number % 12), ""))
-    monkeypatch.setattr("pages.classroom.columns._", str)
+    monkeypatch.setattr("ui.classroom.columns._", str)
     asked, _model = columns_of(poll)
     assert asked.words == ["2 · 10 %"] * 8
     assert asked.values == [0.1] * 8
@@ -85,7 +85,7 @@ def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monk
 
 
 def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own(monkeypatch):
-    monkeypatch.setattr("pages.classroom.columns._", str)
+    monkeypatch.setattr("ui.classroom.columns._", str)
     monkeypatch.setattr("ui.wording.sentences._", str)
     model = {"0": 0.774, "1": 0.2, "2": 0.026}
     question = ClassQuestion("next", "", "", Vocabulary([*"abc"]), ["0"], probability=model.__getitem__)
@@ -126,7 +126,7 @@ def test_where_a_token_looks_is_its_row_of_the_open_head_and_the_reveal_says_so(
     bars = {bar.value: bar for bar in room.past[0].bars()}
     assert [bars[str(at)].probability for at in range(8)] == pytest.approx(row, abs=1e-6)
     assert [bars[str(at)].counts[0] for at in range(8)] == [int(at in (order[0], order[2])) for at in range(8)]
-    monkeypatch.setattr("pages.classroom.columns._", str)  # outside a run there is no language
+    monkeypatch.setattr("ui.classroom.columns._", str)  # outside a run there is no language
     model = columns_of(room.past[0])[-1]
     assert model.values == pytest.approx(row, abs=1e-6)
     assert model.labels == [f"{at} {capture.tokens[at].text}" for at in range(8)]
@@ -171,7 +171,7 @@ def test_of_an_ablation_the_right_option_is_what_the_ablated_model_does(monkeypa
         told = f"{label}: {100 * before:.2f} % before, {100 * after:.2f} % without the head"
         assert f"{told}; surprise {-math.log2(before):.3f} bits, then {-math.log2(after):.3f}" in shown
         with monkeypatch.context() as outside:  # a run there is no language
-            outside.setattr("pages.classroom.columns._", str)
+            outside.setattr("ui.classroom.columns._", str)
             model = columns_of(room.past[0])[-1]
         said = {
             "likelier": {"likelier": "so it is", "less likely": ""},
@@ -183,7 +183,7 @@ def test_of_an_ablation_the_right_option_is_what_the_ablated_model_does(monkeypa
 
 def test_a_head_whose_absence_changes_nothing_is_no_question(monkeypatch):
     app, room = open_room(text=TEXT)
-    monkeypatch.setattr("pages.classroom.questions.edited", lambda opened, _edits: opened.capture)
+    monkeypatch.setattr("ui.classroom.questions.edited", lambda opened, _edits: opened.capture)
     app.button(key="ask_ablate").click().run()
     assert sentences(app) == ["Without this head the next token is exactly as likely: choose another head."]
     assert room.poll is None

@@ -21,9 +21,9 @@ from model_runner.errors import (
 )
 from model_runner.substitution import NoSoftmax, TextTooLongForMaps
 from model_runner.text_errors import NotOverOneText
-from pages.classroom.questions import CHANGED, TWO_TEXTS
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
+from ui.classroom.questions import CHANGED, TWO_TEXTS
 from ui.state import text_in_url
 from ui.state.url_state import DEFAULT_TEXT
 from ui.wording.i18n import LANGUAGES, catalog

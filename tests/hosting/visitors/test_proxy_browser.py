@@ -22,7 +22,6 @@ from websockets.sync.client import connect
 from classroom.codes import MOST_MISSES
 from classroom.qr import qr_picture
 from hosting.login_redirect import LONGEST
-from pages.classroom.sidebar import AGAIN
 from tests.browser import PATIENCE, Watch, free_port
 from tests.hosting.visitors.down import down
 from tests.hosting.visitors.hosted import Hosted, hosted_app, opened
@@ -30,6 +29,7 @@ from tests.hosting.visitors.nginx import Nginx, documented_server, find_nginx
 from tests.hosting.visitors.phones import type_token
 from tests.pages.test_browser_class import PHONE, click, click_head
 from tests.pages.visiting import wait_for_rest
+from ui.classroom.sidebar import AGAIN
 
 SAID, TYPED, ASKED = "Zyzzyva", "quokka", "zeppelin"  # on a phone, by the teacher, in addresses that nobody answers
 TEXT = f"the {TYPED} sat " * 20

@@ -155,6 +155,7 @@ def states() -> list[type[page_state.State]]:
 
     root = Path(__file__).resolve().parents[3]
     modules = [importlib.import_module(f"pages.{path.parent.name}.state") for path in root.glob("pages/*/state.py")]
+    modules.append(importlib.import_module("ui.lessons.state"))
     modules += [session, edit_list, sampling_settings]
     kinds = [value for module in modules for value in vars(module).values() if hasattr(value, "SCOPE")]
     return [kind for kind in dict.fromkeys(kinds) if isinstance(kind, type)]

@@ -12,9 +12,9 @@ from classroom.frames import Refused
 from classroom.poll import Poll
 from classroom.qr import qr_picture
 from classroom.room import Room
-from pages.classroom import ending, sidebar
-from pages.classroom.columns import Column, columns_of
-from pages.classroom.links import join_link, only_here
+from ui.classroom import ending, sidebar
+from ui.classroom.columns import Column, columns_of
+from ui.classroom.links import join_link, only_here
 from ui.shell.progressive import show_chart
 from ui.state import session
 from ui.wording.i18n import _

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from lessons.step import LessonStep
-from pages.lessons.state import LessonState, Opened, opened
+from ui.lessons.state import LessonState, Opened, opened
 from ui.shell.components import leave_for
 from ui.shell.frame import Entry
 from ui.state import session, text_in_url, url_state

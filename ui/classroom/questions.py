@@ -17,8 +17,8 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
 from model_runner.edits import ScaledHead
-from pages.classroom.changes import in_words
-from pages.classroom.sidebar import PROBLEM
+from ui.classroom.changes import in_words
+from ui.classroom.sidebar import PROBLEM
 from ui.shared import cached
 from ui.shared.head_views import sink_note
 from ui.shell.page import PLAIN, PageContext, announced, edited, open_page, settle, show_stage

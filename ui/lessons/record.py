@@ -9,9 +9,9 @@ from html import escape
 import streamlit as st
 
 from lessons.step import LONGEST, QUESTIONS, Broken, LessonStep, read, written
-from pages.lessons.card import ASKED
-from pages.lessons.state import LessonState, pages_of
-from pages.lessons.way import KEPT
+from ui.lessons.card import ASKED
+from ui.lessons.state import LessonState, pages_of
+from ui.lessons.way import KEPT
 from ui.shell.frame import Entry
 from ui.state import url_state
 from ui.state.page_state import address_of, fields

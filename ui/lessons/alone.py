@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.lessons.state import Opened
+from ui.lessons.state import Opened
 from ui.state import session, url_state
 from ui.wording.i18n import _
 from ui.wording.sentences import number

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.lessons.alone import ShowMap, show_question, show_verdict, waits
-from pages.lessons.state import Opened, lesson_after, opened
-from pages.lessons.way import close, show_way, shown
+from ui.lessons.alone import ShowMap, show_question, show_verdict, waits
+from ui.lessons.state import Opened, lesson_after, opened
+from ui.lessons.way import close, show_way, shown
 from ui.shell.frame import Entry
 from ui.state import session
 from ui.wording.i18n import _

@@ -10,8 +10,8 @@ import streamlit as st
 from classroom.desk import DESK
 from classroom.frames import Refused
 from classroom.room import Room
-from pages.classroom import ending
-from pages.classroom.links import base_path
+from ui.classroom import ending
+from ui.classroom.links import base_path
 from ui.shell.components import mount
 from ui.state import session
 from ui.wording.i18n import _

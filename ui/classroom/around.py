@@ -14,8 +14,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from classroom.room import Room
-from pages.classroom.links import address_of_page, way_back
-from pages.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
+from ui.classroom.links import address_of_page, way_back
+from ui.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
 from ui.shell.components import NAMED
 from ui.shell.frame import Entry
 from ui.shell.models_offered import labelled
@@ -45,8 +45,8 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         run()
         return
     from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
-    from pages.classroom.panel import show_code, show_first, show_poll
-    from pages.classroom.questions import ask, askable
+    from ui.classroom.panel import show_code, show_first, show_poll
+    from ui.classroom.questions import ask, askable
     from ui.shell.page import PLAIN
 
     if session.slots().get(RAN) != entry.address:  # what the page before it began with is not this one's
@@ -113,7 +113,7 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
 
 def _changes() -> str:
     """By what the model is another than its own, on this page or on every page."""
-    from pages.classroom.changes import in_words  # the engine is imported only after the frame is painted
+    from ui.classroom.changes import in_words  # the engine is imported only after the frame is painted
     from ui.shell.page import CHANGED, PLAIN
     from ui.state import edit_list
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.lessons.state import LessonState, Opened, shelf
-from pages.lessons.way import show_way
+from ui.lessons.state import LessonState, Opened, shelf
+from ui.lessons.way import show_way
 from ui.shell.frame import Entry
 from ui.state.page_state import current
 from ui.wording.i18n import _
