@@ -54,7 +54,7 @@ def test_the_zoo_changes_the_model_and_says_what_it_cannot_change(page, server):
     place = {"model": "encoder", "layer": "1", "head": "1"}  # which looks both ways, as DeltaNet cannot
     visit(page, server, "zoo", **place, **{"zoo.view": "model", "zoo.variant": "performer"})
     maps = page.locator(".head-map[data-painted]")
-    expect(maps).to_have_count(2)
+    expect(maps).to_have_count(3)
     wait_for_rest(page)
     page.locator("[class*='st-key-zoo-values-performer-features'] input[type=range]").focus()
     page.keyboard.press("ArrowRight")
