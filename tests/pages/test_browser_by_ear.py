@@ -67,7 +67,7 @@ def test_a_head_is_opened_and_a_cell_pinned_and_cleared_by_keys_and_all_of_it_is
     page.keyboard.press("Enter")
     expect_address(page, layer="7", head="4")
     heard(the_map, 'img "L7H4: ·it (7) looks 99 % at ·because (6)"')
-    heard(page, "text: L7H4 previous token 35 %")
+    heard(page, "L7H4 · previous token 35 %")
     expect_at(page, ".head-grid canvas")
     reach(page, ".head-map canvas")
     page.keyboard.press("ArrowUp")

@@ -117,7 +117,7 @@ def test_a_class_from_the_open_room_to_the_results(
     phones[-1].goto(f"{server.url}/join/{code}")  # who comes late
     expect(phones[-1].locator(".head-grid")).to_be_visible()
     expect(phones[0].locator("h2").first).to_contain_text(in_words(lang, "Which token looks at which?"))
-    expect(phones[0].locator(".figure.of-head_map h3")).to_have_text(re.compile(r"^L\d+H\d+ \S"))
+    expect(phones[0].locator(".figure.of-head_map h3")).to_have_text(re.compile(r" L\d+H\d+ · \S"))
     expect(phones[0].locator(".figure.of-token_strip h3")).to_be_hidden()
 
     _follow_a_click(teacher, phones)

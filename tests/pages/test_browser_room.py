@@ -219,7 +219,7 @@ def test_an_example_or_a_page_that_is_tapped_on_a_phone_is_seen_at_once(new_page
     opens.wait_for(state="hidden", timeout=PATIENCE)
     page.get_by_role("button", name="常识", exact=True).tap()
     opens.wait_for(timeout=PATIENCE)
-    said = page.locator(".atlas-caption", has_text="看点")
+    said = page.locator(".atlas-head[data-finding]", has_text="看向")
     said.wait_for(timeout=PATIENCE)
     eventually(page, lambda: top_of(said), lambda top: 0 < top < PHONE["height"])
     opens.tap()

@@ -71,7 +71,11 @@ def test_the_phones_are_told_by_what_the_model_is_changed(page, address, words):
     [
         ("zoo", {"zoo.variant": "linear"}, ["L6H4 softmax", "linear (elu + 1)", "difference from softmax"]),
         ("compare", {"layer": "6", "head": "4"}, ["A L6H4", "B L", "A − B"]),
-        ("positions", {"positions.view": "what_if", "layer": "6", "head": "4"}, ["L6H4 before", "L6H4 after: "]),
+        (
+            "positions",
+            {"positions.view": "what_if", "layer": "6", "head": "4"},
+            ["L6H4 before · ", "L6H4 after", "L6H4 after − before"],
+        ),
     ],
 )
 def test_maps_beside_each_other_have_their_names_on_the_phones(page, address, titles):

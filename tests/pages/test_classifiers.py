@@ -18,6 +18,7 @@ from tests.model_runner.classifiers import classifier, ending_tokenizer
 from tests.model_runner.folders import change_config
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.ui.driving import button, components, html, open_app, payload, payloads, sentences, until
+from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -68,7 +69,7 @@ def test_the_class_scores_stand_beside_attention(folder, family, page):
     shown = bars(app)
     assert [name for name, _ in shown] == [name.replace("<", "&lt;").replace(">", "&gt;") for name, _ in expected]
     for (_, said), (_, share) in zip(shown, expected, strict=True):
-        assert float(said.removesuffix(" %").removeprefix("&lt; ")) == pytest.approx(100 * share, abs=0.06)
+        assert said == f"{share_digits(share).replace('<', '&lt;')} %"
     if page == NEXT:
         assert "is a classifier: it scores 3 classes and predicts no token" in sentences(app)[0]
     else:

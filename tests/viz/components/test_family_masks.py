@@ -58,7 +58,7 @@ def middle(page, card, query, key):
 
 
 def color(page, card, query, key):
-    """Of the middle of a cell."""
+    """Of most of a cell's inner half, and whether there are lines on it: what is masked is hatched."""
     return (
         page.locator("canvas")
         .nth(card)
@@ -66,8 +66,13 @@ def color(page, card, query, key):
             """(canvas, [query, key]) => {
           const [cell, left] = [Number(canvas.dataset.cell), Number(canvas.dataset.left)]
           const scale = canvas.width / canvas.getBoundingClientRect().width
-          const at = [(left + (key + 0.5) * cell) * scale, (query + 0.5) * cell * scale]
-          return [...canvas.getContext("2d").getImageData(...at, 1, 1).data]
+          const at = [(left + (key + 0.25) * cell) * scale, (query + 0.25) * cell * scale, 0.5 * cell * scale]
+          const data = canvas.getContext("2d").getImageData(...at, at[2]).data, found = new Map()
+          for (let i = 0; i < data.length; i += 4) {
+            const one = data.slice(i, i + 4).join()
+            found.set(one, (found.get(one) ?? 0) + 1)
+          }
+          return [[...found].sort((a, b) => b[1] - a[1])[0][0], found.size > 1]
         }""",
             [query, key],
         )

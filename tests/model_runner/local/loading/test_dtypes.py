@@ -30,7 +30,7 @@ from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.preview import ModelPreview
 from model_runner.questions import WhichHeads
 from model_runner.request import CaptureRequest, GenerateRequest
-from tests.model_runner.folders import change_config, refused, save, touch_nothing
+from tests.model_runner.folders import change_config, change_weights, refused, save, touch_nothing
 from ui.state.selection import ModelOptions
 from ui.state.url_values import options_of
 
@@ -58,6 +58,8 @@ def test_without_its_packages_the_sentence_names_them(kept: Any, folder: Path, m
 def test_what_is_quantized_already_is_not_quantized_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     touch_nothing(monkeypatch)
     change_config(folder, quantization_config={"quant_method": "gptq", "bits": 4})
+    packed = {"model.layers.0.self_attn.q_proj.qweight": torch.zeros(4, 32, dtype=torch.int32)}
+    change_weights(folder, lambda held: held | packed)
     with pytest.raises(AlreadyQuantized, match="quantized already"):
         load_runner(str(folder), device="cpu", dtype="int8")
     assert refused(folder, RunnerError)
