@@ -39,12 +39,12 @@ def no_shade(capture: Capture) -> Shade:
     return Shade(np.full(len(chips), np.nan, np.float32), [""] * len(chips), "")
 
 
-def bars_of(capture: Capture, layer: int, head: int, metric: Metric) -> token_strip.Bars:
+def bars_of(capture: Capture, layer: int, head: int, metric: Metric) -> token_strip.MetricBars:
     """Each token's own value of a metric of the head."""
     values, full = of_units(capture, layer, head, metric, cached.chips(capture))
     said = _(token_strip.TEXTS["metric"]).format(metric=_(metric.label), layer=layer, head=head)
     words = ["" if np.isnan(value) else f"{_(metric.label)} {number(value, metric.unit)}" for value in values]
-    return token_strip.Bars((np.array(values) / full).astype(np.float32), words, said)
+    return token_strip.MetricBars((np.array(values) / full).astype(np.float32), words, said)
 
 
 def shade_by_row(capture: Capture, layer: int, head: int, query: int | None, *, hide_first: bool = False) -> Shade:

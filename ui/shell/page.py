@@ -227,7 +227,7 @@ def show_strip(
     then: Callable[[], object] = lambda: None,
     *,
     both: bool = False,
-    bars: token_strip.Bars | None = None,
+    bars: token_strip.MetricBars | None = None,
 ) -> None:
     """The text as chips, tinted by ``shade``, with ``bars`` under them; a click sets the query, ``then`` more is done.
 

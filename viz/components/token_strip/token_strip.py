@@ -43,7 +43,7 @@ SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-st
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
+class MetricBars:
     """A number a chip, from 0 to 1, NaN for none, each in ``words``; ``said`` is what they mean."""
 
     lengths: NDArray[np.float32]
@@ -67,7 +67,7 @@ def payload(
     sets: Literal["query", "key"] = "query",
     rows: NDArray[np.floating] | None = None,
     both: bool = False,
-    bars: Bars | None = None,
+    bars: MetricBars | None = None,
 ) -> bytes:
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 

@@ -17,7 +17,7 @@ test("what is possible and less than a number holds is said to be less than what
 })
 
 test("what is all reads as all from where it does on other pages, and what is less does not", () => {
-  assert.deepEqual([0.9994, 0.9998, 0.99991, 1].map((p) => chance(p, texts)), ["99.9 %", "> 99.9 %", "100.0 %", "100.0 %"])
+  assert.deepEqual([0.9994, 0.9998, 0.99991, 1].map((p) => chance(p, texts)), ["99.9 %", "> 99.9 %", "100 %", "100 %"])
 })
 
 test("a value beyond a slider stands at its end, however far it is", () => {
