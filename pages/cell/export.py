@@ -94,7 +94,7 @@ def snippet(found: Cell) -> str:
     ]
     if found.changed:
         lines.append(
-            f"passed_on = capture.record({layer}).head_output_edited[{query}, {head}]  # the output, as the edits left it"
+            f"passed_on = capture.record({layer}).head_output_edited[{query}, {head}]  # as the edits left it"
         )
     if isinstance(found.push, Push):
         lines.append(f"added = capture.direct_logits({layer}, {head}, {query})  # in logits, for every token")
