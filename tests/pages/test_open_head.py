@@ -89,7 +89,8 @@ def test_a_head_without_shares_shows_its_weights_and_says_shares_in_percent():
     assert meta["texts"]["note"] == NO_SHARES
     most = int(made[6].argmax())
     share = share_digits(float(made[6, most] / made[6].sum()))
-    assert re.search(rf"looks <b>{re.escape(share)} %</b> at .*\({most}\)", html(app))
+    looked_at = capture().tokens[most].text.strip("·")
+    assert f" looks {share} % at <span class='atlas-k'>“<bdi>{looked_at}</bdi>”</span>" in html(app)
 
 
 @pytest.mark.parametrize("lang, text", [("en", "The cat is behind the dog. It"), ("zh", "牛看见了狗，它")])
@@ -97,6 +98,6 @@ def test_an_example_with_one_word_changed_says_what_the_example_does(lang, text)
     app = open_app(lang=lang, text=text)
     shown = html(app)
     word, head = ("oinks", "L5H5") if lang == "en" else ("喵喵叫", "L7H1")
-    assert f"<b>{head}</b>" in shown
-    caption = next(body for body in shown.split("\n") if "atlas-caption" in body and "atlas-q" in body and word in body)
+    assert f"<span>{head} · " in shown
+    caption = next(body for body in shown.split("\n") if "atlas-how" in body and word in body)
     assert ("<bdi>cat</bdi>" in caption and "<bdi>pig</bdi>" in caption) == (lang == "en")

@@ -42,7 +42,7 @@ def test_the_maps_are_those_of_the_plain_and_of_the_changed_model(question, edit
         runner().capture(CaptureRequest(text=TEXT, edits=given)).weights(2, 1).numpy() for given in ((), edits)
     )
     drawn = [arrays["values"] for _meta, arrays in payloads(app, "head_map")]
-    for found, expected in zip(drawn, (plain, changed), strict=True):
+    for found, expected in zip(drawn, (plain, changed, changed - plain), strict=True):
         assert np.nanmax(np.abs(found - expected)) <= 1e-6
     if name == "shift":
         assert np.abs(plain - changed).max() < 1e-4
