@@ -28,6 +28,7 @@ LISTED = 5  # of the likeliest tokens, as many as a page lists
 ALIKE = 0.9  # of the hardest look at a word: of the tokens that look as hard, the one that most heads agree on
 LONGEST = 40  # characters that a word and another differ by, at most
 CHARACTERS = 3  # of a Chinese word that is changed, at most
+OPERATORS = frozenset("+-−*/×÷=<>")  # which may stand in the place of one another as words do
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)  # words of letters, and characters of what has no spaces
 CLEAR = 0.5  # of the attention; below it, this model does not tell the story
 FOLDERS = {"default": "default_model", "encoder": "encoder", "translator": "translator"}  # of the embedded models
@@ -148,8 +149,8 @@ NOT_LISTED = N_("{key}, at which the head looks, is not among the {count} likeli
 FURTHER_DOWN = N_("{key}, at which the head looks, has only {value}.")
 BEGINS = N_("{next}, the beginning of “{whole}”")
 OTHER_HEAD = N_(
-    "{other}, of the same layer, looks {value} at {key}; in the original {before} at {key_before}. There neither look "
-    "was a reason: without {head} “{next}” had {after} instead of {probability}."
+    "{other}, of the same layer, looks {value} at {key}; in the original {before} at {key_before}. In the original "
+    "neither look was a reason: without {head} “{next}” had {after} instead of {probability}."
 )
 TWO_ANSWERS = N_(
     "Two heads, two answers: {other}, of the same layer, looks {other_value} at {other_key}. Neither look is a reason: "
@@ -426,7 +427,9 @@ def _bare(token: str) -> str:
 
 
 def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
-    """The one word (or three characters of Chinese at most) of each of two texts that differ in no more."""
+    """The one word (or three characters of Chinese at most, or an operator) of each of two texts that differ in no
+    more.
+    """
     old, new = _PIECES.findall(before), _PIECES.findall(after)
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
@@ -437,7 +440,8 @@ def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
     changed = [pieces[same : len(pieces) - end] for pieces in (old, new)]
     for pieces in changed:
         most = 1 if "".join(pieces).isascii() else CHARACTERS
-        if not 0 < len(pieces) <= most or not all(map(str.isalnum, pieces)):
+        words = all(map(str.isalnum, pieces)) or (len(pieces) == 1 and pieces[0] in OPERATORS)
+        if not 0 < len(pieces) <= most or not words:
             return None
     return "".join(changed[0]), "".join(changed[1])
 

@@ -72,7 +72,7 @@
     opened: async (name) => performance.timeOrigin + (await opened[name]),
     // Arm before an input: the promise is of the milliseconds from the latest input to the picture it asked for.
     head(name) {
-      this.words = framed(() => document.querySelector(".atlas-head b")?.textContent === name).then((at) => at - input)
+      this.words = framed(() => document.querySelector(".atlas-head[data-finding] > span")?.textContent.startsWith(`${name} ·`)).then((at) => at - input)
       const before = painted(".head-map")
       const holds = () => painted(".head-map") > before && find(".head-map canvas").ariaLabel.startsWith(`${name}:`)
       this.answer = when("answer", holds).then((at) => at - input)

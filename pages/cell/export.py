@@ -93,9 +93,7 @@ def snippet(found: Cell) -> str:
         f"output = weights @ capture.v({layer})[{kv_head}].float()",
     ]
     if found.changed:
-        lines.append(
-            f"passed_on = capture.record({layer}).head_output_edited[{query}, {head}]  # as the edits left it"
-        )
+        lines.append(f"passed_on = capture.record({layer}).head_output_edited[{query}, {head}]  # as the edits left it")
     if isinstance(found.push, Push):
         lines.append(f"added = capture.direct_logits({layer}, {head}, {query})  # in logits, for every token")
     return "\n".join(["", *lines])

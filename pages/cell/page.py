@@ -10,8 +10,8 @@ from analysis.mask_effect import looks_ahead
 from pages.cell.export import cell_view
 from pages.cell.state import CellState
 from pages.cell.steps import finding, formula, show_coordinates, show_row_strip, show_steps, steps_payload
-from ui.finding import show_finding
 from ui.shared.export_bundle import show_export_menu
+from ui.shared.finding import show_finding
 from ui.shared.help_card import show_reading
 from ui.shell.page import open_page, settle, show_badge, show_errors
 from ui.state.controls import choose

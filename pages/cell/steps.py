@@ -18,8 +18,8 @@ from model_runner.relative_key_bias import RelativeKeyBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
-from ui.finding import key_name, query_name
 from ui.shared import cached
+from ui.shared.finding import key_name, query_name
 from ui.shared.head_views import width_of
 from ui.shell.components import mount
 from ui.shell.page import PageContext, rows_of, translated

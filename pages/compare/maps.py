@@ -16,8 +16,8 @@ from analysis.number_text import error_size
 from analysis.sentences import joined
 from pages.compare.names import names_of, note_of
 from pages.compare.state import state
-from ui.finding import show_finding
 from ui.shared import cached
+from ui.shared.finding import show_finding
 from ui.shared.head_views import sink_note
 from ui.shell.components import mount, name_figure
 from ui.shell.page import PageContext, translated

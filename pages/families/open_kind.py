@@ -24,8 +24,8 @@ from pages.families.answers import choose_attention
 from pages.families.readings import OfKind
 from pages.families.sentences import choose_part, in_view, show_shares
 from pages.families.state import FamiliesState, state
-from ui.finding import key_name, query_name, show_finding
 from ui.shared import cached
+from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import DrawnHead, draw_head, show_map, sink_note, strongest, summary
 from ui.shell.components import mount, show_heading
 from ui.shell.models_offered import EMBEDDED

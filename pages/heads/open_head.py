@@ -20,8 +20,8 @@ from model_runner import Capture
 from model_runner.capture import COMPRESSED
 from pages.heads.state import BY_NAME, Other
 from pages.heads.varied import varied_words
-from ui.finding import key_name, query_name
 from ui.shared import cached
+from ui.shared.finding import key_name, query_name
 from ui.shared.head_views import DrawnHead, sink_note, strongest
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated

@@ -12,9 +12,9 @@ from pages.heads.next_token import show_next
 from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
-from ui.finding import show_finding
 from ui.shared import cached
 from ui.shared.export_bundle import show_export_menu
+from ui.shared.finding import show_finding
 from ui.shared.head_views import DrawnHead, show_map
 from ui.shared.strip_shade import bars_of, shade_by_row
 from ui.shell.fragment_first import draw_fragment_first, moved

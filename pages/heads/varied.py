@@ -27,8 +27,8 @@ from analysis.stories import (
     evidence_of,
     varied_in,
 )
-from ui.finding import key_name, query_name
 from ui.shared import cached
+from ui.shared.finding import key_name, query_name
 from ui.shared.head_views import DrawnHead
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
@@ -107,12 +107,17 @@ def _other(opened: PageContext, found: Varied) -> str:
     evidence = evidence_of(opened.capture.request.model or "", found.variation.example.text)
     if found.other is None or evidence is None or evidence.other is None:
         return ""
+    shares = evidence.without, evidence.probability
+    alike = _share(shares[0]) == _share(shares[1])
+    after, before = (
+        f"<b>{_('{number} %').format(number=f'{100 * one:.1f}')}</b>" if alike else _share(one) for one in shares
+    )
     return _(OTHER_HEAD).format(
         other=f"L{evidence.other[0]}H{evidence.other[1]}",
         head=f"L{evidence.heads[0][0]}H{evidence.heads[0][1]}",
         next=_token(evidence.next),
-        after=_share(evidence.without),
-        probability=_share(evidence.probability),
+        after=after,
+        probability=before,
         **_both(opened, *found.other, found),
     )
 

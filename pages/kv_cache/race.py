@@ -12,8 +12,8 @@ import streamlit as st
 from jobs.race import RaceRun, begins_with
 from model_runner.text_errors import little_room, no_room
 from pages.kv_cache.state import KvCacheState, state
-from ui.finding import show_finding
 from ui.shared.export_bundle import ExportBundle
+from ui.shared.finding import show_finding
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext
 from ui.shell.progressive import progressive, show_chart

@@ -14,8 +14,8 @@ from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
 from pages.kv_cache.state import LENGTHS, KvCacheState, state
-from ui.finding import show_finding
 from ui.shared.export_bundle import ExportBundle
+from ui.shared.finding import show_finding
 from ui.shell.components import show_heading
 from ui.shell.page import PageContext, asked
 from ui.shell.progressive import show_chart

@@ -20,9 +20,9 @@ from model_runner.memory import readable
 from model_runner.python_lines import imports_of
 from pages.kv_cache.sizes import Sizes
 from pages.kv_cache.state import Drop, KvCacheState, state
-from ui.finding import show_finding
 from ui.shared.continuations import Continuations
 from ui.shared.export_bundle import ExportBundle
+from ui.shared.finding import show_finding
 from ui.shared.what_if import show_change
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext, edited, show_errors

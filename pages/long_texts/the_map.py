@@ -13,7 +13,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from jobs.tile_server import TileServer
 from pages.long_texts.state import LongTextsState, state
-from ui.finding import key_name, query_name, show_finding
+from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import strongest
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated

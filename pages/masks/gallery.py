@@ -33,7 +33,7 @@ from pages.masks.state import (
     state,
     values_of,
 )
-from ui.finding import show_finding
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_html, to_class
 from ui.shell.page import PageContext, translated
 from ui.state import session

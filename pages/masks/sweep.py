@@ -14,7 +14,7 @@ from analysis.number_text import three_digits
 from attention.patterns import BY_NAME
 from jobs.mask_sweep import Sweep, SweepPoint
 from pages.masks.state import state
-from ui.finding import show_finding
+from ui.shared.finding import show_finding
 from ui.shell.page import PageContext
 from ui.shell.progressive import progressive, show_chart, show_progress
 from ui.state import session

@@ -7,9 +7,9 @@ from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
 from pages.next_token.views import finding, read_bench, show_bench
-from ui.finding import show_finding
 from ui.shared.class_scores import show_classes
 from ui.shared.export_bundle import show_export_menu
+from ui.shared.finding import show_finding
 from ui.shared.help_card import show_reading
 from ui.shared.open_text import offer_open_text
 from ui.shell.page import open_page, show_badge, show_strip

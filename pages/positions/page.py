@@ -17,8 +17,8 @@ from pages.positions.rotation import show_rotation, show_shift
 from pages.positions.scores import show_split, show_sweep
 from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
-from ui.finding import key_name, query_name, show_finding
 from ui.shared.export_bundle import show_export_menu
+from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import choose_head
 from ui.shell.page import open_page, settle, show_badge, show_errors
 from ui.state.controls import choose

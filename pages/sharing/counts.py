@@ -16,7 +16,7 @@ from analysis.sharing import pooled_bytes
 from jobs.sharing_counts import SharingPoint, SharingRun, perplexity_of
 from model_runner.memory import readable
 from pages.sharing.picture import Shares, kind, show_picture
-from ui.finding import show_finding
+from ui.shared.finding import show_finding
 from ui.shared.what_if import output_name
 from ui.shell.components import show_heading
 from ui.shell.page import PageContext

@@ -126,6 +126,8 @@ def test_no_story_is_told_of_parts_of_words(monkeypatch: pytest.MonkeyPatch, tmp
         ("The pig is behind the dog. It", "The pig is behind the dog. It", None),
         ("The pig is behind the dog. It", "The dog is behind the pig. It", None),
         ("The pig is behind the dog. It", "The pig is behind the dog! It", None),
+        ("3 + 5 = ", "3 - 5 = ", ("+", "-")),
+        ("3 + 5 = ", "3 +5 = ", None),
         ("The pig is behind the dog. It", "The big pig is behind the dog. It", None),
         ("猫看见了狗，它", "狗看见了猫，它", None),
         ("猫看见了狗，它", "", None),

@@ -49,7 +49,7 @@ def test_a_text_known_by_heart_says_what_comes_next(text: str):
 def test_two_answers_stay_two_with_a_word_changed():
     said = shown("The cat chased the squirrel because it")
     assert "L6H3, of the same layer, looks" in said
-    assert "There neither look was a reason: without L6H4" in said
+    assert "In the original neither look was a reason: without L6H4" in said
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from analysis.number_text import error_size
 from analysis.tables import map_table, side_by_side
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
-from ui.finding import show_finding
 from ui.shared import cached, head_views
 from ui.shared.export_bundle import ExportBundle, arrays_of, component_page
+from ui.shared.finding import show_finding
 from ui.shared.head_export import head_view
 from ui.shared.head_views import DrawnHead, draw_head
 from ui.shell.components import mount, show_heading, show_html

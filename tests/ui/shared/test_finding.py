@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ui import finding
-from ui.finding import key_name, query_name, token_name
+from ui.shared import finding
+from ui.shared.finding import key_name, query_name, token_name
 
 
 @pytest.fixture(autouse=True)
