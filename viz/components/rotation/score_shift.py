@@ -27,7 +27,10 @@ TEXTS: dict[str, str] = {
     "range": N_("positions the sliders reach"),
     "score": N_("score(m = {m}, n = {n}) = {score}, difference m − n = {difference}"),
     "flat": N_("Moved together over the whole slider, this score changes by {spread}: rounding."),
-    "deviation": N_("Over all pairs of tokens and several shifts, the largest change is {deviation}."),
+    "deviation": N_(
+        "Checked apart, by five shifts of at most 1,000 positions: over all pairs of tokens the change is at most "
+        "{deviation}."
+    ),
     "later": N_("Here the key comes after the query: this model masks such a cell, though its score exists."),
     "map": N_("{head}: the score for every m and n; equal differences lie on one diagonal."),
     "axis_m": N_("m, position of the query"),
