@@ -415,7 +415,7 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
     rule, edit, chosen, own_bias, name, part, n_parts = None, None, None, None, "", 0, 1
     indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
-    sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
+    sinks = _sinks_in(options)
     own = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     causal = own and (query.shape[2] > 1 or key.shape[2] == 1)  # one token that reads a cache sees all of it
     eager, window = softcap is not None or sinks is not None, options.get("sliding_window")
@@ -466,7 +466,7 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
                 return grown
             seen = LayerRecord(
                 q=query[0], k=key[0], v=value[0], output=output[0],
-                scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
+                scale=_scale(scaling, query),
                 softcap=softcap,
                 sinks=None if sinks is None else sinks.detach() if per_query is None else per_query,
                 mask=rule,
@@ -527,7 +527,7 @@ def _merged(
     call = MergedCall(query, of_written, of_read, attend)
     if recording.keeps:
         _refuse_unexpressible(options, query)
-        scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+        scale = _scale(scaling, query)
         for one, record in zip(both_of(name), call.records(scale, window), strict=True):
             recording.take(one, record)
     return call.output()
@@ -544,7 +544,7 @@ def _with_compressed(
     """The output of a module that reads compressed keys after those of tokens; ``given`` are queries, keys, values."""
     query, key, value = given
     n_tokens, name = key.shape[2] - recording.n_compressed[id(module)], recording.enter(recording.names[id(module)])[0]
-    sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
+    sinks = _sinks_in(options)
     eager = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
 
     def attend(key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
@@ -573,7 +573,7 @@ def _with_compressed(
     call = MergedCall(query, of_tokens, of_entries, attend, None if sinks is None else sinks.detach(), eager=True)
     if recording.keeps:
         _refuse_unexpressible(options, query)
-        scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+        scale = _scale(scaling, query)
         record, compressed = call.records(scale, window)
         recording.take(name, record)
         how = recording.choices[-1].how if chosen_of(own.own) is not None and recording.choices else None
@@ -654,6 +654,16 @@ def _bias_of(recording: ActivationRecorder, bias: Tensor | None) -> RelativeBias
             raise CannotRecord(OTHER_BIAS)
         recording.biases.append((bias, known))
     return known
+
+
+def _scale(scaling: float | None, query: Tensor) -> float:
+    """What scores are multiplied by; transformers' own where a module names none."""
+    return float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+
+
+def _sinks_in(options: dict[str, Any]) -> Tensor | None:
+    """The learned sinks of a call, by either of their names."""
+    return options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
 
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
