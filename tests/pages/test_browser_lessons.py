@@ -141,6 +141,14 @@ def test_a_recorded_step_or_why_there_is_none_is_seen_where_it_was_asked_for(pag
     expect(page.locator(".st-key-open_room button")).to_be_visible(timeout=PATIENCE)
 
 
+WATCH_MAPS = """() => {
+    window.bothMaps = false
+    const seen = (name) => document.querySelector(`.st-key-${name}`)?.checkVisibility() ?? false
+    const watch = () => { bothMaps ||= seen('asked_map') && seen('head_map') }
+    new MutationObserver(watch).observe(document.body, { attributes: true, childList: true, subtree: true })
+}"""
+
+
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
 def test_a_question_is_answered_alone_and_the_page_comes_with_a_verdict(page: Page, server: Server, language: str):
     lesson = shipped(language)
@@ -149,6 +157,7 @@ def test_a_question_is_answered_alone_and_the_page_comes_with_a_verdict(page: Pa
     expect(page.locator(".st-key-lesson_asks h2")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".st-key-lesson_asks .head-map[data-painted]")).to_be_visible(timeout=PATIENCE)
     assert page.locator(".token-lines, .atlas-next, .token-strip, .head-grid").count() == 0
+    page.evaluate(WATCH_MAPS)
     if language == "zh":
         page.locator(".st-key-lesson_options button").nth(3).click()
     else:  # a cell of the last row, which is covered
@@ -159,6 +168,7 @@ def test_a_question_is_answered_alone_and_the_page_comes_with_a_verdict(page: Pa
     expect(page.locator(".atlas-verdict")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".st-key-lesson_asks")).to_have_count(0, timeout=PATIENCE)
     expect(page.locator(".head-map[data-painted]")).to_be_visible(timeout=PATIENCE)
+    assert not page.evaluate("bothMaps"), "the map of the question stood beside the page's"
     way(page, "next").click()
     expect(page.locator(".st-key-lesson h2")).to_have_text(lesson.steps[1].title, timeout=PATIENCE)
     page.go_back()

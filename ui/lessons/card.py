@@ -49,8 +49,10 @@ def beside_lesson(
     if session.room() is None and waits(found) and shown(here, found.step):
         asked = question_about(found.step.question)
     _show(entries, here, found, ask)
+    place = st.empty()  # always sent, so that the page does not draw into the containers of a question (frame.css)
     if asked is not None:
-        show_question(found, *asked)
+        with place.container():
+            show_question(found, *asked)
         return
     run()
 
