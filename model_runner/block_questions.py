@@ -92,7 +92,8 @@ class Weight:
 class Part:
     """A module of the model under its own name; ``kind`` is the name of its class.
 
-    ``role``: "embedding", "positions", "segments", "norm", "attention", "cross", "mixer", "ffn", "head" or "other".
+    ``role``: "embedding", "positions", "segments", "norm", "attention", "cross", "mixer", "ffn", "head", "other"
+    or "own": what a layer holds outside of all its modules.
     ``note``: which norm, as measured. ``n_parameters`` are those that no part before it has.
     """
 

@@ -31,7 +31,7 @@ N_ = str  # marks a text for Babel without translating it here
 ROLES = {
     "tokenizer": N_("tokenizer"), "embedding": N_("embedding"), "positions": N_("position vectors"),
     "segments": N_("segments"), "head": N_("output layer"), "mixer": N_("mixer"), "cross": N_("cross-attention"),
-    "other": N_("transform"),
+    "other": N_("transform"), "own": N_("the layer’s own weights"),
 }  # fmt: skip
 NORMS = {"pre": N_("pre-norm"), "post": N_("post-norm"), "after": N_("norm after"), "both": N_("norm before and after")}
 

@@ -33,13 +33,16 @@ def test_every_family_draws_with_its_own_vectors(name: str) -> None:
         np.testing.assert_allclose(stage.vector, capture.residual(layer + 1)[3].double().numpy())
     inside = [stage for stage in found if stage.block is not None and stage.role != "block"]
     assert [stage.part for stage in inside] == list(made.blocks[1].parts)
+    outer = sum(stage.n_parameters for stage in found if stage.block is None or stage.role == "block")
+    assert outer == made.n_parameters
     shown = [stage.vector for stage in inside if stage.vector is not None]
     steps = [i for i, step in enumerate(added.steps) if step.layer == 1 and step.part not in ("norm", "between")]
+    if [added.steps[i].part for i in steps] == ["layer"]:  # what it adds cannot be told apart
+        assert not shown
+        return
     assert len(shown) == len(steps) == (3 if name == "longcat-flash" else 2)
     for vector, i in zip(shown, steps, strict=True):
         np.testing.assert_allclose(vector, added.vectors[i].double().numpy())
-    outer = sum(stage.n_parameters for stage in found if stage.block is None or stage.role == "block")
-    assert outer == made.n_parameters
 
 
 def test_an_encoder_and_a_decoder_are_drawn_one_below_the_other() -> None:

@@ -153,6 +153,8 @@ class _Builder:
             self._part(f"{whole}.{name}", layer.get_submodule(name), role, note) for name, role, note in roles
         )
         last = place == stack.run_of(place)[-1]  # of its run, to which all belongs that is in no part
+        if last and any(True for _ in layer.parameters(recurse=False)):
+            parts = (*parts, self._part(whole, layer, "own", "", recurse=False))
         counted = set(new) if last else set(new) & self.seen
         self.seen.update(counted)
         return Block(

@@ -24,15 +24,23 @@ def opened(name):
     return runner, runner.capture(CaptureRequest(text=TEXT))
 
 
+# Convolutions after the heads, and an indexer that chooses keys for several layers: they read other positions too.
+READ_EARLIER_ONES = ("inkling", "inkling2", "dots3-note")
+
+
 @pytest.mark.table
 @pytest.mark.parametrize("name", CAUSAL)
 def test_the_last_position_is_enough_in_the_last_layer(name):
     runner, plain = opened(name)
     layer = FAMILY[name].attention_layers[0]
     short, whole = rerun_of(runner, plain), rerun_of(runner, plain)
+    if name == "hy-v4":
+        with pytest.raises(EditNotPossible):
+            ablations(short, layer, 101)
+        return
     whole.proven[layer, True] = False
     assert (ablations(short, layer, 101) - ablations(whole, layer, 101)).abs().max() <= CLOSE
-    assert short.proven == {(layer, True): True}
+    assert short.proven == {(layer, True): name not in READ_EARLIER_ONES}
 
 
 class Centred(nn.Module):

@@ -150,7 +150,6 @@ def test_an_encoder_is_loaded_with_its_own_output_layer(tmp_path: Path) -> None:
         "",
         "  ",
         "a b",
-        "a/b/c",
         "https://huggingface.co/gpt2",
         "gpt2?",
         "a\x00b",
