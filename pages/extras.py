@@ -58,7 +58,7 @@ def _question_about(here: Entry, kind: str) -> tuple[ClassQuestion, ShowMap | No
 
     question = question_about(kind)
     opened = looked_at() if question is not None and shows_map(here.address, kind) else None
-    session.slots().pop(PROBLEM, "")  # then the page is shown, and nothing has to be said
+    PROBLEM.take()  # then the page is shown, and nothing has to be said
     if question is None:
         return None
     return question, None if opened is None else partial(show_asked_map, opened, kind)

@@ -22,7 +22,7 @@ from ui.shared import cached
 from ui.shared.what_if import output_name
 from ui.shell.components import show_html
 from ui.shell.page import PageContext, translated
-from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.wording.i18n import _
 from ui.wording.sentences import number
 from viz.distribution import TEXTS
@@ -182,9 +182,9 @@ def vocabulary(runner: Runner) -> tuple[str, ...]:
         found: list[str] = []
         while len(found) < runner.info.n_vocab:
             if found:  # a large one takes seconds, and its reader may leave
-                session.slots()["status"].progress(len(found) / runner.info.n_vocab, text=_("Reading the vocabulary …"))
+                frame_slots().status.progress(len(found) / runner.info.n_vocab, text=_("Reading the vocabulary …"))
             found += map(runner.token_text, range(len(found), min(len(found) + STEP, runner.info.n_vocab)))
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
         return tuple(found)
 
     return cached.made(("vocabulary", runner.info.name, runner.info.revision), read)

@@ -28,6 +28,7 @@ from ui.shell.models_offered import labelled, offered
 from ui.shell.page import PageContext, announced, offer_to_fetch
 from ui.state import session
 from ui.state.controls import pick
+from ui.state.frame_slots import frame_slots
 from ui.state.inputs import on_change, pick_one, widget_key
 from ui.state.page_state import address_of, change, refuse
 from ui.wording.i18n import _
@@ -62,8 +63,7 @@ def show_other(opened: PageContext) -> PageContext | None:
             offer_to_fetch(error, state().model, "fetch_other")
         return None
     finally:
-        for place in ("status", "stop"):
-            session.slots()[place].empty()
+        frame_slots().clear_status()
 
 
 def _model_box() -> None:
@@ -163,16 +163,16 @@ def _look(runner: Runner, request: CaptureRequest, owner: str) -> Callable[[Say]
 
 
 def _say_reading() -> None:
-    session.slots()["status"].progress(0.0, text=SIDE + in_words("reading", 0, 0, _))
+    frame_slots().status.progress(0.0, text=SIDE + in_words("reading", 0, 0, _))
 
 
 def _say_loading(stage: str, done: int, total: int) -> None:
     """What is waited for, with its bytes, and the way back to the same model as A's."""
-    slots = session.slots()
-    slots["status"].progress(done / total if total else 0.0, text=SIDE + in_words(stage, done, total, _))
-    if slots["stoppable"]:
-        slots["stoppable"] = False
-        slots["stop"].button(_("stop loading"), key="stop_other", on_click=_choose, args=("",))
+    slots = frame_slots()
+    slots.status.progress(done / total if total else 0.0, text=SIDE + in_words(stage, done, total, _))
+    if slots.stoppable:
+        slots.stoppable = False
+        slots.stop.button(_("stop loading"), key="stop_other", on_click=_choose, args=("",))
 
 
 def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGenerator) -> Head:

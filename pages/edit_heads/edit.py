@@ -33,12 +33,13 @@ from ui.shared.what_if import ROUNDING, Clicked, drift_of, next_finding, show_ch
 from ui.shell.components import mount, name_figure, show_heading
 from ui.shell.page import PageContext, edited, translated
 from ui.state import edit_list, session
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 
-AS_IS = "edit_as_is"  # in the session's slots: of this model and text nothing is to be previewed
+AS_IS = SessionValue[tuple[str, str] | None]("edit_as_is", lambda: None)  # of this model and text nothing is previewed
 MOST_MOVED = 4  # heads named beside the map
 
 
@@ -145,7 +146,7 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
 
 def _preview(opened: PageContext) -> tuple[Edit, ...]:
     """What the page opens with until something else was asked for; it is in no address and on no other page."""
-    return () if state().change == "block" or _about() == session.slots().get(AS_IS) else _first(opened)
+    return () if state().change == "block" or _about() == AS_IS.get() else _first(opened)
 
 
 def _first(opened: PageContext) -> tuple[Edit, ...]:
@@ -190,7 +191,7 @@ def _keep(edits: tuple[Edit, ...]) -> None:
     edit_list.keep(edits)
     if not edits:
         session.apply_to_all_pages(False)
-        session.slots()[AS_IS] = _about()
+        AS_IS.set(_about())
 
 
 def _show_before(opened: PageContext, problem: str, clicked: Clicked | None) -> None:

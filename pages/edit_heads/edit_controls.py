@@ -28,10 +28,11 @@ from model_runner.errors import EditNotPossible, NoSuchPlace, Reason, UserFacing
 from pages.edit_heads.of_attention import counted, named
 from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
 from ui.shell.page import PageContext
-from ui.state import edit_list, session
+from ui.state import edit_list
 from ui.state.controls import choose, number, pick
 from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import address_of, change, refuse, setting_of
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 from viz.markdown import plain
@@ -49,7 +50,7 @@ MEANINGS: dict[Change, str] = {
 }
 PAIRS_EXPECTED = N_("“{text}” is not a list of pairs of query and key, such as 7, 2; 7, 3")
 LIST_FULL = N_("the list holds {count} changes already")
-PROBLEM = "edit_problem"  # what the button could not do
+PROBLEM = SessionValue[UserFacingError | None]("edit_problem", lambda: None)  # why the button could not do it
 NEVER_SEEN = N_("token {query} does not see token {key} anyway")
 
 
@@ -76,7 +77,7 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
             st.button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
     said = st.empty()  # always there, so that what stands below is not mounted anew
-    problem: UserFacingError | None = session.slots().pop(PROBLEM, None)
+    problem = PROBLEM.take()
     if problem is not None:
         said.warning(plain(sentence(problem)))
 
@@ -88,7 +89,7 @@ def _add(make: Callable[[], Edit]) -> None:
         if same_thing(edits, new) is None and len(edits) >= edit_list.MOST:
             raise EditNotPossible(reason=Reason(LIST_FULL, {"count": len(edits)}))
     except UserFacingError as error:
-        session.slots()[PROBLEM] = error  # the run that follows says it
+        PROBLEM.set(error)  # the run that follows says it
         return
     edit_list.keep(with_edit(edits, new))
 

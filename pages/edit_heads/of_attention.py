@@ -17,6 +17,7 @@ from model_runner.edit_list import Cell
 from model_runner.edits import Edit, OfAttention, OneEdit, check_cells, edits_of
 from ui.shell.page import PageContext, show_stage
 from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.wording.i18n import _
 
 MOST_SAID = 24  # characters
@@ -64,7 +65,7 @@ def up_to_query(opened: PageContext) -> PageContext:
     try:
         capture = session.asked(opened.runner, replace(request, continuation=ids), show_stage)
     finally:
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
     return replace(opened, capture=as_square(capture))
 
 

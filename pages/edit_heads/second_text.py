@@ -18,6 +18,7 @@ from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, s
 from ui.shell.components import show_html
 from ui.shell.page import PageContext
 from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import address_of, change
 from ui.wording.i18n import _
@@ -102,12 +103,12 @@ def _kept(name: str, key: object, look: Callable[[str, Say], Capture | None]) ->
     try:
         return held.find(_say)
     finally:
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
 
 
 def _say() -> None:
     stage = STAGES["reading"]
-    session.slots()["status"].progress(0.0, text=_(stage))
+    frame_slots().status.progress(0.0, text=_(stage))
 
 
 def _show_box(text: str, *, any_length: bool) -> None:

@@ -18,6 +18,7 @@ from ui.shared.export_bundle import show_export_menu
 from ui.shell.page import check_again, open_page, show_badge, show_errors
 from ui.state import session
 from ui.state.controls import choose
+from ui.state.frame_slots import frame_slots
 from ui.wording.i18n import _
 from viz.markdown import plain
 
@@ -45,7 +46,7 @@ def draw() -> None:
             show_own(opened)
         return
     here = context_of(opened, one, one.read, causal)
-    with session.slots()["badge"]:
+    with frame_slots().badge:
         check_again(here, st.empty())  # without the edit that makes a prefix model: its card says it
     widths = [0.34, 0.34, 0.32] if own_beside else [0.54, 0.46]
     *maps, right = st.columns(widths, gap="medium")

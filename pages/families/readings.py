@@ -17,6 +17,7 @@ from ui.shared import cached
 from ui.shell.models_offered import EMBEDDED
 from ui.shell.page import PageContext
 from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.state.page_state import refuse
 from ui.wording.i18n import _
 from ui.wording.loading_stages import STAGES
@@ -49,7 +50,7 @@ def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
         except RunnerError as error:
             mask = ruled_mask(kind, tokens, prefix_length(len(tokens)))
             found[kind] = OfKind(kind, mask, None, _problem(kind, error))
-    session.slots()["status"].empty()
+    frame_slots().status.empty()
     return found
 
 
@@ -96,7 +97,7 @@ def _runner(name: str) -> Runner:
 
 
 def _say(stage: str, _done: int, _total: int) -> None:
-    session.slots()["status"].progress(0.0, text=_(STAGES[stage]))
+    frame_slots().status.progress(0.0, text=_(STAGES[stage]))
 
 
 def _problem(kind: Kind, error: RunnerError) -> str:

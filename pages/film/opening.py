@@ -20,6 +20,7 @@ from pages.film.ways import with_others, written
 from ui.shared.sampling_settings import SamplingA, current, values_of
 from ui.shell.page import PageContext, show_stage
 from ui.state import session, url_state
+from ui.state.frame_slots import frame_slots
 from ui.state.page_state import keep
 from ui.state.session_sound import own_sound
 from ui.wording.i18n import _
@@ -41,13 +42,13 @@ def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContex
         capture = film.capture(_say)
         session.jobs().weigh("film", session.kept())
     except RunnerError as error:
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
         url_state.write()
         if isinstance(error, CannotContinue | NoLogits):
             controls.empty()
         st.warning(plain(sentence(error)))
         raise StopException from None
-    session.slots()["status"].empty()
+    frame_slots().status.empty()
     return replace(opened, capture=capture), film
 
 
@@ -72,7 +73,7 @@ def _settled(opened: PageContext) -> GenerationTree:
         film.go_on_with(opened.runner, prompt)
     other = st.session_state.get(_ABOUT, about) != about
     st.session_state[_ABOUT] = about
-    gone_to = session.slots().pop("gone_to", None)
+    gone_to = session.OPENED_TEXT.take()
     if new and other and gone_to != session.text():  # what the address says is of another text
         keep(FilmState, forced=(), steps=1, frame=None, beams="0", beam=False, ways="")
     if new or session.is_history_navigation():
@@ -115,8 +116,8 @@ def _prompt_of(opened: PageContext) -> Capture:
     try:
         return session.capture(opened.runner, show_stage, opened.capture.request.edits, continued=False)
     finally:
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
 
 
 def _say() -> None:
-    session.slots()["status"].caption(_("Reading the text …"))
+    frame_slots().status.caption(_("Reading the text …"))

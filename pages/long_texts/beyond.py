@@ -17,6 +17,7 @@ from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
 from pages.long_texts.state import open_text
 from ui.shell.page import announced, show_stage
 from ui.state import edit_list, session, url_state
+from ui.state.frame_slots import frame_slots
 from ui.wording.i18n import _, language
 from ui.wording.sentences import sentence
 from viz.markdown import plain
@@ -39,12 +40,12 @@ def check_length() -> None:
         try:
             session.capture(runner, show_stage, edit_list.held() if session.edits_on_all_pages() else ())
         except SequenceTooLong as error:
-            session.slots()["status"].empty()
+            frame_slots().status.empty()
             url_state.write()
             st.warning(plain(sentence(error)))
             _offer_ways(runner, error.values)
             raise StopException from None
-    session.slots()["status"].empty()
+    frame_slots().status.empty()
 
 
 def _offer_ways(runner: Runner, too_long: dict[str, int]) -> None:

@@ -22,9 +22,9 @@ from ui.shared import cached
 from ui.shared.sampling_settings import KINDS, current, values_of
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
-from ui.state import session
 from ui.state.page_state import change
 from ui.state.page_state import current as now
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _, language
 from ui.wording.sentences import number
 from viz.components.sampling_bench import sampling_bench as picture
@@ -151,17 +151,21 @@ class Sent:
     data: bytes
 
 
+SENT = SessionValue[Sent | None]("next_token_sent", lambda: None)
+
+
 def show_bench(bench: Bench) -> None:
     """The picture. It keeps what is set in it to itself and tells it afterwards, so its data stay as they are, unless
     the settings became others elsewhere: in a lesson's next step, by Back, on the film.
     """
     key = bench.capture.request, bench.query, language()
     settings = bench.a, bench.b, bench.compare, bench.draws, bench.find
-    held: Sent | None = session.slots().get(KEY)
+    held = SENT.get()
     other = held is not None and held.settings != settings
     if held is None or other or held.key != key or KEY not in st.session_state:  # not on the screen in the run before
         number = held.number + other if held else 0
-        held = session.slots()[KEY] = Sent(key, number, settings, bench_payload(bench, number))
+        held = Sent(key, number, settings, bench_payload(bench, number))
+        SENT.set(held)
     mount(picture.SOURCE, held.data, key=KEY, on={"settings": remember})
 
 
@@ -197,7 +201,7 @@ def remember(told: Mapping[str, Any]) -> None:
         change(kind, **values_of(sampling if bench == "a" or told["compare"] else DEFAULT))
     find = None if told["find"] is None else int(told["find"])
     change(NextTokenState, compare=bool(told["compare"]), draws=int(told["draws"]), find=find)
-    held: Sent | None = session.slots().get(KEY)
+    held = SENT.get()
     if held is not None and held.number == told["number"]:  # else it is sent what it has told, to take that over
         page = now(NextTokenState)
         held.settings = current("a"), current("b"), page.compare, page.draws, page.find

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ui.state import session
 from ui.state.page_state import current, setting
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
@@ -15,7 +15,7 @@ MOST_TOKENS, SMALLEST_D, LARGEST_D = 6, 3, 8
 COLDEST, HOTTEST = 0.25, 4.0  # temperatures
 SMALLEST_GAP, LARGEST_GAP = 1.0, 12.0  # between scores
 LOWEST, HIGHEST = 1.0, 120.0  # largest scores
-COVERED = "steps_covered"  # of the slots
+COVERED = SessionValue("steps_covered", bool)
 LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
 
 View = Literal["steps", "scale", "length", "softmax", "similarity", "others"]
@@ -71,11 +71,11 @@ def state() -> StepsState:
 
 def cover(ask: bool) -> bool:
     """``ask``, noted: whether results of what this run draws are covered."""
-    session.slots()[COVERED] = ask
+    COVERED.set(ask)
     return ask
 
 
 def covered() -> str:
     """Why the same numbers do not stand in tables now; nothing where none is covered."""
     words = _("Numbers are hidden. Choose “show all numbers” to reveal them, and the tables.")
-    return words if session.slots().get(COVERED) else ""
+    return words if COVERED.get() else ""

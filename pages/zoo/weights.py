@@ -21,9 +21,9 @@ from ui.shared.head_views import DrawnHead
 from ui.shared.what_if import change_view, show_maps
 from ui.shell.page import PageContext, edited, show_stage
 from ui.shell.progressive import show_chart
-from ui.state import session
 from ui.state.controls import pick, slider
 from ui.state.edit_list import show_everywhere
+from ui.state.frame_slots import frame_slots
 from ui.state.page_state import refuse
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
@@ -87,7 +87,7 @@ def _asked(opened: PageContext, matrix: str) -> Singulars:
     try:
         return cached.made(key, lambda: await_job(opened.runner.submit(question), lambda: show_stage("reading", 0, 0)))
     finally:
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
 
 
 def _show_sliders(found: Singulars, count: int) -> np.ndarray:

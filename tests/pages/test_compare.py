@@ -244,7 +244,7 @@ def test_a_vocabulary_is_every_token_once(monkeypatch):
 
     bar = SimpleNamespace(progress=lambda *_, **__: None, empty=lambda: None)
     monkeypatch.setattr(numbers.cached, "made", lambda _key, make: make())
-    monkeypatch.setattr(numbers.session, "slots", lambda: {"status": bar})
+    monkeypatch.setattr(numbers, "frame_slots", lambda: SimpleNamespace(status=bar))
     monkeypatch.setattr(numbers, "_", str)
     info = SimpleNamespace(n_vocab=9001, name="made", revision=None)
     found = numbers.vocabulary(SimpleNamespace(info=info, token_text=text))

@@ -16,6 +16,7 @@ from tests.model_runner.local.recording.test_encoder_decoders import FAMILIES
 from tests.pages.test_compare import PAGE as COMPARE
 from tests.ui.driving import App, button, components, html, open_app, sentences
 from ui.state import session
+from ui.state.frame_slots import frame_slots
 
 MB = 1 << 20
 LARGE = ModelPreview("someone/large", "llama", "float32", "cpu", 7_000_000, 4, 8, 2, 2048, 28 * MB, 999 * MB, 12 * MB)
@@ -36,7 +37,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             for stage in stages:
                 say(*stage)
             for place in ("status", "stop", "preview"):
-                session.slots()[place] = st.empty()  # what ends with the run are these
+                setattr(frame_slots(), place, st.empty())  # what ends with the run are these
             raise StopException()
 
         monkeypatch.setattr(session, "runner", runner)

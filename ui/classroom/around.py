@@ -16,25 +16,24 @@ from streamlit.runtime.scriptrunner import StopException
 from classroom.room import Room
 from ui.classroom.links import address_of_page, way_back
 from ui.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
-from ui.shell.components import NAMED
 from ui.shell.frame import Entry
 from ui.shell.models_offered import labelled
 from ui.state import session, url_state
+from ui.state.run_context import begin_run_context, run_context
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from viz.markdown import plain
 
-# of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
-OF_TEXT, LESSON = "of_text", "lesson"
-RAN = "ran"  # the address of the page that ran last
+RAN = SessionValue("page_ran", str)  # the address of the page that ran last
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
 LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
-SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
+SEEN = SessionValue[set[int]]("class_seen", set)  # each page with its model and text that was asked about or shown
 
 
 def around(entry: Entry, run: Callable[[], None]) -> None:
     """Run the page, or show what the class is to see instead."""
     room, run = session.room(), partial(_run, entry, run)
-    if room is None and session.slots().pop(WAITS, False):
+    if room is None and WAITS.take():
         words = _("Looking for your class …")
         with st.container(key="class_looking"):
             st.html(f"<p class='atlas-caption' role='status'>{escape(words)}</p>")
@@ -47,27 +46,26 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
     from ui.classroom.panel import show_code, show_first, show_poll
     from ui.classroom.questions import ask, askable
-    from ui.shell.page import PLAIN
 
-    if session.slots().get(RAN) != entry.address:  # what the page before it began with is not this one's
-        session.slots()[PLAIN] = entry.plain
-    if asked := session.slots().pop(ASKED, ()):
+    if RAN.get() != entry.address:  # what the page before it began with is not this one's
+        run_context().plain_model = entry.plain
+    if asked := ASKED.take():
         try:
             ask(room, *asked)
         except Cancelled:  # and the run that follows asks once more
-            session.slots()[ASKED] = asked
+            ASKED.set(asked)
             raise
-    if problem := session.slots().pop(PROBLEM, ""):
+    if problem := PROBLEM.take():
         st.warning(plain(_(problem)))
     place = entry.address, session.model(), session.text()
-    seen: set[int] = session.slots().setdefault(SEEN, set())
+    seen = SEEN.get()
     look = *place, *map(url_state.written, url_state.LESSON)
-    if session.slots().get(CODE) in (True, look):
-        session.slots()[CODE] = look
+    if CODE.get() in (True, look):
+        CODE.set(look)
         url_state.write()
         show_code(room)
         return
-    session.slots().pop(CODE, None)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
+    CODE.set(False)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
     if room.poll is not None:
         if room.poll.state == "revealed" and room.poll.question.text == session.text():
             seen.add(hash(place))  # one that is dropped before leaves the page where it was: not shown yet
@@ -85,28 +83,25 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 
 def _run(entry: Entry, run: Callable[[], None]) -> None:
-    session.slots()[RAN] = entry.address
+    RAN.set(entry.address)
     run()
 
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    from ui.shell.page import CHANGED  # the engine is imported only after the frame is painted
-
-    for name in (OF_TEXT, LESSON, NAMED, CHANGED):
-        session.slots().pop(name, None)
+    begin_run_context()
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
     with suppress(StopException):
         run()
-    of_text = session.slots().get(OF_TEXT, True)
+    of_text = run_context().of_text
     caption = _model_name() if of_text else ""  # what is shown of it says each figure's name
     asking = shown["page"] == FIRST or (room.poll is not None and room.poll.state == "open")
     link = "" if asking else address_of_page(entry.address, room.code)  # of a page that may tell the answer
     asked = room.poll.question if shown["page"] == POLL and room.poll else None
     text = asked.text if asked else session.text() if of_text else ""
     changed = asked.changed if asked else _changes() if shown["page"] == entry.address else ""
-    more = {"words": session.slots().get(LESSON, ""), "changed": changed}
+    more = {"words": run_context().lesson, "changed": changed}
     room.board.settle(text=text, caption=caption, address=link, **more)
     room.wake()
 
@@ -114,11 +109,11 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
 def _changes() -> str:
     """By what the model is another than its own, on this page or on every page."""
     from ui.classroom.changes import in_words  # the engine is imported only after the frame is painted
-    from ui.shell.page import CHANGED, PLAIN
     from ui.state import edit_list
 
-    carried = edit_list.held() if session.edits_on_all_pages() and not session.slots().get(PLAIN) else ()
-    return in_words(session.slots().get(CHANGED, carried))
+    run = run_context()
+    carried = edit_list.held() if session.edits_on_all_pages() and not run.plain_model else ()
+    return in_words(carried if run.edits is None else run.edits)
 
 
 def _model_name() -> str:

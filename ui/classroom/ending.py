@@ -8,23 +8,23 @@ import streamlit as st
 
 from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
-from ui.state import session
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 
-ENDING = "class_ending"  # in the session's slots
+ENDING = SessionValue("class_ending", bool)
 
 
 def end_or_ask(room: Room) -> None:
     """End a room that nobody is in and nothing was asked in; of another one it is asked first."""
     if room.there or room.past or room.poll is not None:
-        session.slots()[ENDING] = True
+        ENDING.set(True)
     else:
         room.end()
 
 
 def asked_to_end() -> bool:
     """Whether the question stands."""
-    return session.slots().get(ENDING, False)
+    return ENDING.get()
 
 
 def show_question(room: Room) -> None:
@@ -52,7 +52,7 @@ def show_results(room: Room, key: str) -> None:
 
 def keep() -> None:
     """The room goes on."""
-    session.slots().pop(ENDING, None)
+    ENDING.set(False)
 
 
 def _end(room: Room) -> None:

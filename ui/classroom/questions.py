@@ -21,8 +21,9 @@ from ui.classroom.changes import in_words
 from ui.classroom.sidebar import PROBLEM
 from ui.shared import cached
 from ui.shared.head_views import sink_note
-from ui.shell.page import PLAIN, PageContext, announced, edited, open_page, settle, show_stage
+from ui.shell.page import PageContext, announced, edited, open_page, settle, show_stage
 from ui.state import session
+from ui.state.run_context import run_context
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 
@@ -74,9 +75,9 @@ def question_about(kind: str, metric: str = "") -> ClassQuestion | None:
         question = _head(opened, metric) if kind == "head" else KINDS[kind](opened)
         return replace(question, changed=in_words(opened.capture.request.edits))
     except QuestionNotPossible as error:
-        session.slots()[PROBLEM] = str(error)
+        PROBLEM.set(str(error))
     except RunnerError as error:
-        session.slots()[PROBLEM] = sentence(error)
+        PROBLEM.set(sentence(error))
     return None
 
 
@@ -87,12 +88,12 @@ def looked_at() -> PageContext | None:
     except RunnerError:  # which the page says by itself
         return None
     if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not
-        session.slots()[PROBLEM] = TWO_TEXTS
+        PROBLEM.set(TWO_TEXTS)
         return None
     aside = st.empty()
     try:
         with aside.container():
-            return open_page(plain_model=session.slots().get(PLAIN, False))
+            return open_page(plain_model=run_context().plain_model)
     except StopException:
         return None
     finally:

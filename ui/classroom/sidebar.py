@@ -14,16 +14,22 @@ from ui.classroom import ending
 from ui.classroom.links import base_path
 from ui.shell.components import mount
 from ui.state import session
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from viz.components.room_link import room_link
 from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-# in the session's slots
-ASKED, CODE, PROBLEM, OVER = "class_asked", "class_code", "class_problem", "class_over"
-ASKINGS = "class_askings"
-LOOKED, WAITS = "class_looked", "class_waits"  # for a tab to say whether it has a room
+ASKED = SessionValue[tuple[str, ...]]("class_asked", tuple)  # a question, to be put to the class in the run to come
+ASKINGS = SessionValue("class_askings", int)  # how many there were
+CODE = SessionValue[bool | tuple[object, ...]](
+    "class_code", bool
+)  # what was looked at as the code was shown; True: all
+PROBLEM = SessionValue("class_problem", str)
+OVER = SessionValue("class_over", bool)  # where this session has no room any more, it has ended
+LOOKED = SessionValue("class_looked", bool)  # whether the tab has said if it has a room,
+WAITS = SessionValue("class_waits", bool)  # or is waited for
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
@@ -36,11 +42,12 @@ def show_room() -> None:
     """The way to open one; or the one that is open."""
     room = session.room()
     if room is None:
-        waits = session.slots()[WAITS] = _may_have_one()
+        waits = _may_have_one()
+        WAITS.set(waits)
         with st.container(key="room_closed", width="content"):
             st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
-            _link(over=OVER in session.slots(), asks=waits)
-        if problem := session.slots().pop(PROBLEM, ""):
+            _link(over=OVER.get(), asks=waits)
+        if problem := PROBLEM.take():
             st.warning(plain(_(problem)))
         return
     with st.container(key="room_box", gap="small"):
@@ -59,7 +66,7 @@ def _show_actions(room: Room) -> None:
     with st.container(key="room_actions", horizontal=True, gap="small"):
         st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
         # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
-        opening, asked = st.container(key="ask_class", width="content"), session.slots().get(ASKINGS, 0)
+        opening, asked = st.container(key="ask_class", width="content"), ASKINGS.get()
         with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
             _questions(room)
         st.button(_("End the room"), key="end_room", type="tertiary", on_click=ending.end_or_ask, args=(room,))
@@ -93,17 +100,17 @@ def _questions(room: Room) -> None:
 
 def _may_have_one() -> bool:
     """Whether this browser may have a room and its tab has not said so yet: a page could tell the class its answer."""
-    return st.context.cookies.get(room_link.TEACHES) == "1" and LOOKED not in session.slots()
+    return st.context.cookies.get(room_link.TEACHES) == "1" and not LOOKED.get()
 
 
 def go_on() -> None:
     """Wait for the tab no more."""
-    session.slots()[LOOKED] = True
+    LOOKED.set(True)
 
 
 def show_code(shown: bool) -> None:
     """Whether the code stands where the page does, large."""
-    session.slots()[CODE] = shown
+    CODE.set(shown)
 
 
 def _open() -> None:
@@ -111,13 +118,13 @@ def _open() -> None:
         _teach(DESK.open())
         show_code(True)
     except Refused as error:
-        session.slots()[PROBLEM] = str(error)
+        PROBLEM.set(str(error))
 
 
 def _teach(room: Room) -> None:
     session.teach(room)
     ending.keep()
-    session.slots()[OVER] = True  # where this session has no room any more, it has ended
+    OVER.set(True)  # where this session has no room any more, it has ended
 
 
 def _back(key: Any) -> None:
@@ -128,11 +135,12 @@ def _back(key: Any) -> None:
     try:
         _teach(DESK.back(key))
     except Refused as error:
-        session.slots().update({PROBLEM: str(error), OVER: True})
+        PROBLEM.set(str(error))
+        OVER.set(True)
 
 
 def ask_class(*asked: str) -> None:
     """Ask this of what the page shows, in the run to come."""
-    session.slots()[ASKED] = asked
-    session.slots()[ASKINGS] = session.slots().get(ASKINGS, 0) + 1  # the sidebar may be drawn before it is asked
+    ASKED.set(asked)
+    ASKINGS.set(ASKINGS.get() + 1)  # the sidebar may be drawn before it is asked
     show_code(False)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ui.lessons.state import Opened
-from ui.state import session, url_state
+from ui.state import url_state
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from ui.wording.sentences import number
 from viz.distribution import percent
@@ -18,7 +19,6 @@ from viz.distribution import percent
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.poll import ClassQuestion
 
-ANSWERED = "lesson_answered"  # of the session's slots: a lesson and a step → what was answered; None: it was skipped
 OFFERED = 8  # of the tokens that may come next
 MOST_BUTTONS = 24  # options beyond them stand in a list
 
@@ -43,9 +43,13 @@ class LearnerAnswer:
         return self.said == self.best
 
 
+# What was answered to a lesson's step; None: it was skipped.
+ANSWERED = SessionValue[dict[Place, LearnerAnswer | None]]("lesson_answered", dict)
+
+
 def waits(found: Opened) -> bool:
     """Whether the step's question is to be answered, or skipped, before its page is shown."""
-    return bool(found.step.question) and _place(found) not in _answered()
+    return bool(found.step.question) and _place(found) not in ANSWERED.get()
 
 
 def show_question(found: Opened, question: ClassQuestion, show_map: ShowMap | None) -> None:
@@ -85,7 +89,7 @@ def _show_options(found: Opened, question: ClassQuestion, options: list[tuple[st
 
 def show_verdict(found: Opened) -> None:
     """On the step's card, once it was answered."""
-    answer = _answered().get(_place(found))
+    answer = ANSWERED.get().get(_place(found))
     if answer is None:
         return
     kind = "right" if answer.right else "wrong"
@@ -134,7 +138,7 @@ def _answer(found: Opened, question: ClassQuestion, value: str, options: list[tu
     label = question.answers.label
     told = _effect(question) if question.kind == "ablate" else ""
     answer = LearnerAnswer(question.kind, label(value), share(value), label(best), share(best), told)
-    _answered()[_place(found)] = answer
+    ANSWERED.get()[_place(found)] = answer
 
 
 def _effect(question: ClassQuestion) -> str:
@@ -145,12 +149,8 @@ def _effect(question: ClassQuestion) -> str:
 
 def _skip(found: Opened) -> None:
     """In a callback."""
-    _answered()[_place(found)] = None
+    ANSWERED.get()[_place(found)] = None
 
 
 def _place(found: Opened) -> Place:
     return found.lesson.name, found.number
-
-
-def _answered() -> dict[Place, LearnerAnswer | None]:
-    return session.slots().setdefault(ANSWERED, {})

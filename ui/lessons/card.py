@@ -13,6 +13,7 @@ from ui.lessons.state import Opened, lesson_after, opened
 from ui.lessons.way import close, show_way, shown
 from ui.shell.frame import Entry
 from ui.state import session
+from ui.state.run_context import run_context
 from ui.wording.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
@@ -20,7 +21,6 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 N_ = str  # marks a text for Babel without translating it here
 
-TOLD = "lesson"  # in the session's slots: the words, for those who follow this page in a room
 ASKED = {
     "next": N_("Which token comes next?"),
     "where": N_("Where does this token look?"),
@@ -44,7 +44,7 @@ def beside_lesson(
     if found is None:
         run()
         return
-    session.slots()[TOLD] = f"{found.step.title}\n\n{found.step.plain_words}"
+    run_context().lesson = f"{found.step.title}\n\n{found.step.plain_words}"
     asked = None
     if session.room() is None and waits(found) and shown(here, found.step):
         asked = question_about(found.step.question)

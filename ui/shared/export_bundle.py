@@ -14,7 +14,8 @@ from analysis.tables import as_csv, table_arrays
 from ui.shared.tables import show_tables
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
-from ui.state import session
+from ui.state.frame_slots import frame_slots
+from ui.state.run_context import run_context
 from ui.wording.i18n import _, in_this_language, language
 from ui.wording.provenance import capture_lines, said_of
 from viz.components.save_picture import save_picture
@@ -52,7 +53,7 @@ class ExportBundle:
 
 def show_export_menu(opened: PageContext, view: ExportBundle, covered: str = "") -> None:
     """The two menus in the head of the page: the numbers as tables, unless ``covered`` says why not; all as files."""
-    session.slots().update(of_text=view.of_text)
+    run_context().of_text = view.of_text
     show_tables(lambda: dict(view.tables()), covered)
     show_file_menu(view.opened or opened, view)
 
@@ -63,7 +64,7 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
     What is costly is made when it is asked for, and then outside the session: it must not look anything up there but
     words, which are in the language of the run that offered it.
     """
-    menu = session.slots()["take"].popover(_("Take it away"), type="tertiary", on_change="rerun", key="take_away")
+    menu = frame_slots().take.popover(_("Take it away"), type="tertiary", on_change="rerun", key="take_away")
     if not menu.open:
         return
     words = caption(opened, view.what)

@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 from model_runner import Capture
-from ui.shell.components import FOUND, name_figure
-from ui.state import session
+from ui.shell.components import name_figure
+from ui.state.run_context import run_context
 from ui.wording.i18n import _
 from viz.token_text import lone_spaces
 
@@ -22,7 +22,7 @@ def show_finding(said: str, beside: str = "", *, of_several: bool = False) -> No
     html = f"<div class='atlas-head' data-finding role='heading' aria-level='2'><b>{said}</b>{about}</div>"
     st.html(html, width="stretch")
     if of_several:
-        session.slots()[FOUND] = said
+        run_context().finding = said
     else:
         name_figure(said, beside)
 

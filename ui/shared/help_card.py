@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import streamlit as st
 
-from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.state.page_state import change, current, setting
 from ui.wording.i18n import _
 from viz.markdown import plain
@@ -27,7 +27,7 @@ class HelpCard:
 def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
     """The explanation of the page, closed by default, and sent only once it is open."""
     name, is_open, invitation = _("Read this picture"), current(HelpCard).reading, _("Try this")
-    with session.slots()["read"]:
+    with frame_slots().read:
         st.button(name, key="read", type="tertiary", on_click=change, args=(HelpCard,), kwargs={"reading": not is_open})
         if not is_open:
             return

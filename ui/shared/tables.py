@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.number_text import plain_number
 from analysis.tables import of_cells
-from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.wording.i18n import _
 from viz.markdown import plain
 
@@ -18,7 +18,7 @@ LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen read
 
 def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = "") -> None:
     """The menu in the head of the page; heading → table, made once it is open; or why they are ``covered`` now."""
-    menu = session.slots()["tables"].popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
+    menu = frame_slots().tables.popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
     if not menu.open:
         return
     with menu:

@@ -15,13 +15,12 @@ from streamlit.components.v2 import component as register
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
 from ui.state import session, url_state
+from ui.state.run_context import run_context
 from viz.components.source import Source
 from viz.components.still import still
 from viz.token_text import plain_text
 
 _SHOWN, _LEFT = "page_shown", "page_left"
-NAMED = "figure_named"  # of the session's slots: what the figure that is shown next is called,
-FOUND = "figures_show"  # and what it and those after it show
 
 
 def show_page(page: Path) -> None:
@@ -86,12 +85,14 @@ def show_heading(name: str, beside: str = "", **more: Any) -> None:
 
 def name_figure(name: str, beside: str = "") -> None:
     """The same where something else on the page says it: for those who follow it."""
-    session.slots()[NAMED] = name, beside
+    run_context().figure = name, beside
 
 
 def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:
     """Those who follow this page in a room see this component, as it was named just before, or under ``title``."""
-    named, found = session.slots().pop(NAMED, None), plain_text(session.slots().pop(FOUND, ""))
+    run = run_context()
+    named, found = run.figure, plain_text(run.finding)
+    run.figure, run.finding = None, ""
     if (room := session.room()) is not None:
         name, beside = map(plain_text, named) if named else (title, "")
         beside = " · ".join(filter(None, (beside, found)))

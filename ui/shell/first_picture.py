@@ -23,6 +23,7 @@ import streamlit as st
 from ui.shell.components import mount
 from ui.shell.engine import engine_is_up
 from ui.state import session, url_state
+from ui.state.frame_slots import frame_slots
 from ui.state.url_state import DEFAULT_MODEL
 from ui.wording.i18n import KEY, _, language
 from viz.components.head_grid import head_grid
@@ -90,8 +91,8 @@ def show_first_picture(page: str) -> bool:
 def _draw(picture: FirstPicture) -> None:
     """As pages/heads/page.py draws it: the same containers in the same order."""
     words = _("stored with the model · checking")
-    session.slots()["badge"].html(f"<span class='atlas-badge stored'>{words}</span>")
-    session.slots()["status"].empty()
+    frame_slots().badge.html(f"<span class='atlas-badge stored'>{words}</span>")
+    frame_slots().status.empty()
     st.html("<div class='atlas-room-for-menus'></div>")
     strip = st.container()
     with st.container(key="heads_columns"):

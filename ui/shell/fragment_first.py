@@ -19,6 +19,7 @@ from model_runner import RunnerError
 from model_runner.capture import index
 from ui.shell.page import PageContext
 from ui.state import session
+from ui.state.frame_slots import frame_slots
 from ui.state.inputs import in_fragment
 from ui.wording import url_warnings
 
@@ -35,7 +36,7 @@ def draw_fragment_first(name: str, draw: Callable[[bool], T]) -> T:
     def part() -> T:
         alone, status, place = in_fragment(), st.empty(), st.empty()
         if alone:  # a fragment may write to no place of the page that it did not write to with the page
-            session.slots().update(status=status, stoppable=False)
+            frame_slots().status, frame_slots().stoppable = status, False
             url_warnings.tell_at(place)
         drawn = draw(alone)
         if alone:

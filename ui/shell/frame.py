@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
@@ -21,11 +22,13 @@ from ui.shell.models_offered import LOADED_AS, good_for, labelled, offered
 from ui.shell.tokenizer_card import choose_languages, show_card
 from ui.state import session, text_in_url, url_state
 from ui.state.controls import choose, switch
+from ui.state.frame_slots import FrameSlots, set_frame_slots
 from ui.state.inputs import choose_one, draw_run_number, on_change, pick_one, set_value, widget_key
 from ui.state.known_tokenizers import languages as languages_of
 from ui.state.page_state import change
 from ui.state.selection import ModelOptions, Selection
 from ui.state.session_sound import listens, own_sound
+from ui.state.session_value import SessionValue
 from ui.state.url_values import options_of
 from ui.wording import url_warnings
 from ui.wording.adapter_words import in_words
@@ -62,13 +65,13 @@ class Entry:
 
 def navigation(entries: Sequence[Entry]) -> Page:
     """The page the address asks for."""
-    session.slots()["read"] = session.begin()
+    session.begin()
     settle_language()
     pages = [
         st.Page(entry.path, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
         for entry in entries
     ]
-    session.slots()["no_page"] = _missing(entries)
+    MISSING_PAGE.set(_missing(entries))
     page = st.navigation(pages, position="hidden")
     session.begin_on(page.url_path)
     return page
@@ -87,6 +90,21 @@ def _missing(entries: Sequence[Entry]) -> str:
     return name
 
 
+@dataclass
+class Links:
+    """The navigation's place, and what of the address its links hold; None: none is drawn."""
+
+    place: DeltaGenerator
+    parts: dict[str, str] | None = None
+
+
+MISSING_PAGE = SessionValue("missing_page", str)  # the page that the address names and that there is not
+SIDEBAR_SHOWS = SessionValue[tuple[object, ...]]("sidebar_shows", tuple)  # what the sidebar as it stands is made of
+AGAIN = SessionValue("again", bool)  # whether the page ran again after its model was given up
+LINKS = SessionValue[Links]("links", lambda: Links(st.empty()))
+TOKENIZER_CARD = SessionValue[DeltaGenerator]("tokenizer_card", st.empty)
+
+
 @dataclass(frozen=True)
 class PageExtras:
     """What is no page and stands with every page: parts of the sidebar, and what runs the page or something else."""
@@ -102,8 +120,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
     _draw_head(entry)
-    slots, shows, met = session.slots(), _sidebar_shows(page), _met()
-    stands = slots.pop("sidebar", None) == shows
+    shows, met = _sidebar_shows(page), _met()
+    stands = SIDEBAR_SHOWS.take() == shows
     if not stands:
         _sidebar(entries, guest)
     stored = show_first_picture(entry.address)
@@ -117,20 +135,20 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
         with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
             guest.around(entry, page.run)
     except Cancelled as error:  # its model was given up for others meanwhile: loaded anew, once
-        if not session.slots().pop("again", False):  # a run that is left ends here
-            slots["again"] = True
+        if not AGAIN.take():  # a run that is left ends here
+            AGAIN.set(True)
             st.rerun()
         st.warning(plain(sentence(error)))
-    slots.pop("again", None)
+    AGAIN.set(False)
     if _met() != met:  # which only a model that is loaded tells
         st.rerun()
     if stands:
         _sidebar(entries, guest)
     else:
         _draw_links(entries)
-    with slots["tokenizer"].container():
+    with TOKENIZER_CARD.get().container():
         show_card()
-    slots["sidebar"] = shows
+    SIDEBAR_SHOWS.set(shows)
     draw_run_number()
 
 
@@ -149,17 +167,15 @@ def _draw_head(entry: Entry) -> None:
     st.html(STYLE)
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
-        slots = session.slots()
-        for name in ("badge", "read", "tables", "take"):
-            slots[name] = st.container(key=f"slot_{name}", width="content")
-    slots["status"] = st.empty()
-    slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
+        menus = [st.container(key=f"slot_{name}", width="content") for name in ("badge", "read", "tables", "take")]
+    slots = FrameSlots(*menus, status=st.empty(), stop=st.empty(), preview=st.empty())
+    set_frame_slots(slots)
     url_warnings.begin(st.empty())
-    if slots["no_page"]:
+    if missing := MISSING_PAGE.get():
         words = _("There is no page “{name}”: this is {page}.")
-        url_warnings.tell(Selection.SCOPE, words.format(name=slots["no_page"], page=_(entry.name)))
+        url_warnings.tell(Selection.SCOPE, words.format(name=missing, page=_(entry.name)))
     if not engine_is_up():
-        slots["status"].progress(0.0, text=_("Starting the engine …"))
+        slots.status.progress(0.0, text=_("Starting the engine …"))
 
 
 def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
@@ -181,7 +197,7 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
             _examples()
     with st.sidebar:
         with st.container(key="navigation", gap=None):
-            session.slots().update(links=st.empty() if session.slots()["read"] else None, linked=None)
+            LINKS.set(Links(st.empty()))
             _draw_links(entries)
         with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
             choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", languages(), language(), guest.translate)
@@ -191,7 +207,7 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
             mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
             if not listed_models():
                 _loaded_as()
-            session.slots()["tokenizer"] = st.empty()  # filled once the model is loaded
+            TOKENIZER_CARD.set(st.empty())  # filled once the model is loaded
 
 
 def show_glossary() -> None:
@@ -202,15 +218,15 @@ def show_glossary() -> None:
 
 
 def _draw_links(entries: Sequence[Entry]) -> None:
-    """To every page, with what the address holds; again at the end of a run that read it, without what was replaced.
+    """To every page, with what the address holds; again at the end of a run that changed that, and in no other.
 
-    In any other run they stay as the browser has them: one that is made anew can lose the click on it.
+    One that is made again can lose the click on it.
     """
-    slots, parts, section = session.slots(), url_state.parts(), ""
-    if slots["linked"] == parts or (slots["linked"] is not None and slots["links"] is None):
+    links, parts, section = LINKS.get(), url_state.parts(), ""
+    if links.parts == parts:
         return
-    slots["linked"] = parts
-    with st.container(gap=None) if slots["links"] is None else slots["links"].container(gap=None):
+    links.parts = parts
+    with links.place.container(gap=None):
         for entry in entries:
             if entry.section != section:
                 section = entry.section

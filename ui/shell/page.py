@@ -23,6 +23,7 @@ from model_runner.edit_words import edit_name
 from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
 from model_runner.hub_errors import HubNotAsked
+from model_runner.preview import ModelPreview
 from model_runner.question import Question
 from model_runner.rotation_edit import stretch
 from model_runner.text_errors import WrittenFull
@@ -32,7 +33,9 @@ from ui.shared.strip_shade import Shade, no_shade
 from ui.shared.two_texts import choose_attention, choose_keys, write
 from ui.shell.components import mount
 from ui.state import edit_list, session
+from ui.state.frame_slots import frame_slots
 from ui.state.inputs import in_fragment
+from ui.state.run_context import run_context
 from ui.state.url_state import DEFAULT_MODEL
 from ui.state.url_state import write as write_address
 from ui.wording.check_words import errors, verdict
@@ -47,7 +50,6 @@ from viz.token_text import lone_spaces
 
 A = TypeVar("A")
 FEW_NAMES = 2  # of tensors that a line has room for
-PLAIN, CHANGED = "plain", "changed"  # slots: whether the page begins with the model as it is; what it changed last
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +77,8 @@ def open_page(
     that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
     show keys that stand for several tokens. On a failure its sentence is shown and the page ends here.
     """
-    session.slots()[PLAIN], edits = (
-        plain_model,
-        () if plain_model or not session.edits_on_all_pages() else edit_list.held(),
-    )
+    run_context().plain_model = plain_model
+    edits = () if plain_model or not session.edits_on_all_pages() else edit_list.held()
     with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
         try:
             runner = announced(session.model(), show_stage)
@@ -93,7 +93,7 @@ def open_page(
                 capture = choose_keys(capture, capture.compressed)
             opened = _resolve(runner, capture)
         except RunnerError as error:
-            _loaded()
+            frame_slots().clear_status()
             write_address()
             st.warning(plain(sentence(error)))
             if isinstance(error, HubNotAsked | BaseNotAsked):
@@ -101,7 +101,7 @@ def open_page(
             elif isinstance(error, WrittenFull) and session.model_options().target:
                 write()  # without the box nothing could be made shorter
             raise StopException from None
-        _loaded()
+        frame_slots().clear_status()
         if plain_model and session.edits_on_all_pages():
             words = _("This page begins with the model as it is, without the edits that other pages show.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
@@ -131,10 +131,10 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
         request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
-        session.slots()[CHANGED] = request.edits
+        run_context().edits = request.edits
         return as_square(session.asked(opened.runner, request, show_stage))
     finally:
-        session.slots()["status"].empty()
+        frame_slots().status.empty()
 
 
 def asked(opened: PageContext, question: Question[A]) -> A:
@@ -144,24 +144,28 @@ def asked(opened: PageContext, question: Question[A]) -> A:
         try:
             return await_job(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
         finally:
-            session.slots()["status"].empty()
+            frame_slots().status.empty()
 
     return cached.made(("asked", repr(opened.capture.request), repr(question)), answer)
 
 
 def show_stage(stage: str, done: int, total: int) -> None:
     """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
-    slots = session.slots()
-    slots["status"].progress(done / total if total else 0.0, text=in_words(stage, done, total, _))
-    if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots["stoppable"]:
-        slots["stoppable"] = False  # it is there once a run
-        slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
+    slots = frame_slots()
+    slots.status.progress(done / total if total else 0.0, text=in_words(stage, done, total, _))
+    if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots.stoppable:
+        slots.stoppable = False  # it is there once a run
+        slots.stop.button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
 
 
 def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -> Runner:
     """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
-    slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
-    runner = session.runner(name, say, lambda known: slot.html(caption(escape(side + will_be(known, _)))))
+    slot, caption = frame_slots().preview, "<p class='atlas-caption'>{}</p>".format
+
+    def show(known: ModelPreview) -> None:
+        slot.html(caption(escape(side + will_be(known, _))))
+
+    runner = session.runner(name, say, show)
     if runner.info.filled:
         words = _("Not in the files of weights, so its own code fills it with fixed numbers: {names}.")
         slot.html(caption(escape(side + words.format(names=_few(runner.info.filled)))))
@@ -172,11 +176,6 @@ def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -
 
 def _few(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= FEW_NAMES else f"{names[0]}, … ({len(names)})"
-
-
-def _loaded() -> None:
-    for place in ("status", "stop"):
-        session.slots()[place].empty()
 
 
 def _resolve(runner: Runner, capture: Capture) -> PageContext:
@@ -269,7 +268,7 @@ def rows_of(capture: Capture) -> dict[str, str]:
 
 def show_badge(opened: PageContext) -> DeltaGenerator:
     """The verified badge of the layer in view, and where it stands. If the check fails, the page says so and ends."""
-    with session.slots()["badge"]:
+    with frame_slots().badge:
         if opened.capture.request.edits:
             _show_edits(opened.capture.request.edits)
         place = st.empty()

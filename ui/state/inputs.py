@@ -11,9 +11,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from ui.state import session, url_state
+from ui.state.session_value import SessionValue
 
 V = TypeVar("V")
-ECHO = "echo"  # a widget, and of the slots the number of the run that goes on: see :func:`draw_run_number`
+ECHO = "echo"  # a widget: see :func:`draw_run_number`
+RUNS = SessionValue("runs", int)  # the number of the run that goes on
 
 
 def choose_one(
@@ -95,13 +97,13 @@ def set_value(key: str, value: object, *, once_more: bool = True) -> None:
 
 def draw_run_number() -> None:
     """The end of a whole run: a number that no reader sees, and that a browser which has drawn the run sends back."""
-    st.session_state[ECHO] = session.slots().setdefault(ECHO, 0)
+    st.session_state[ECHO] = RUNS.get()
     st.number_input(ECHO, value=0, step=1, key=ECHO, label_visibility="collapsed")
-    session.slots()[ECHO] += 1
+    RUNS.set(RUNS.get() + 1)
 
 
 def _this_run() -> int | None:
-    return None if in_fragment() else session.slots().setdefault(ECHO, 0)
+    return None if in_fragment() else RUNS.get()
 
 
 def in_fragment() -> bool:
@@ -155,6 +157,6 @@ def on_change(key: str, then: Callable[[Any], None], read: Callable[[], Any] | N
 def _heard(run: int | None) -> bool:
     """Whether the browser that asks has drawn this run; None: a part's, which is known by the address that it wrote."""
     if run is not None:  # a server that was started again is told numbers that it has not come to
-        return run <= st.session_state.get(ECHO, -1) < session.slots()[ECHO]
+        return run <= st.session_state.get(ECHO, -1) < RUNS.get()
     sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
     return dict(parse_qsl(sent, keep_blank_values=True)) == url_state.parts()

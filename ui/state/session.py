@@ -26,6 +26,7 @@ from ui.state.old_urls import renamed
 from ui.state.page_state import address_of, change, default_of, fields
 from ui.state.page_state import held as held_of
 from ui.state.selection import ModelOptions, Selection
+from ui.state.session_value import SessionValue
 from ui.state.url_state import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.state.url_values import write
 from ui.wording.i18n import KEY, _, language
@@ -44,13 +45,15 @@ N_ = str  # marks a text for Babel without translating it here
 
 UNREADABLE_TEXT = N_("The text in the link cannot be read; the default text is shown.")
 
-_PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
-    "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",
+_PICKED, _ID, _PROBLEMS, _JOBS, _SET, _WORDS, _ROOM = (
+    "picked", "session_id", "problems", "jobs", "set", "words", "room",
 )  # fmt: skip
 HIDES_STORY = ("heads.what", "heads.hide_first", "heads.unit", "heads.other")  # parts of the address, when chosen
 _BARE = {MODEL, KEY}  # of an address that says nothing of a text
 _ADAPTERS = "adapters"  # of models, by name, as far as this session has met them
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
+_BEGUN = SessionValue("begun", bool)  # whether the address named no text
+OPENED_TEXT = SessionValue[str | None]("opened_text", lambda: None)  # the one that an address was opened with
 EDITS = "edits"  # a part of the address: see ui.state.edit_list
 
 
@@ -90,7 +93,7 @@ def go_to(parts: Mapping[str, str]) -> None:
     st.session_state[_PICKED] = False
     apart = (MODEL, *text_in_url.NAMES)
     url_state.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
-    slots()["begun"] = first and model() == DEFAULT_MODEL
+    _BEGUN.set(first and model() == DEFAULT_MODEL)
     if first:  # no place of another text is named
         stays = examples_of(DEFAULT_MODEL, language())[0].text
     try:
@@ -99,13 +102,14 @@ def go_to(parts: Mapping[str, str]) -> None:
     except ValueError:
         st.session_state[TEXT] = stays
         st.session_state[_PROBLEMS] = {TEXT: _(UNREADABLE_TEXT)}
-    slots()["gone_to"] = st.session_state[TEXT]  # what the address says of a page is of this text
+    OPENED_TEXT.set(st.session_state[TEXT])  # what the address says of a page is of this text
 
 
 def begin_on(page: str) -> None:
     """Where the address named no text, the one that a page of this address has most to show of."""
-    if slots().pop("begun", False):
-        st.session_state[TEXT] = slots()["gone_to"] = first_text(page, language())
+    if _BEGUN.take():
+        st.session_state[TEXT] = first_text(page, language())
+        OPENED_TEXT.set(st.session_state[TEXT])
 
 
 def is_history_navigation() -> bool:
@@ -215,11 +219,6 @@ def to_set() -> dict[str, bool]:
 def option_words(widget: str) -> Words:
     """The words of a widget's options, by the widget's key."""
     return st.session_state.setdefault(_WORDS, {}).setdefault(widget, Words())
-
-
-def slots() -> dict[str, Any]:
-    """Places of this run's frame that pages fill: status, badge, read, take."""
-    return st.session_state.setdefault(_SLOTS, {})
 
 
 def room() -> Room | None:

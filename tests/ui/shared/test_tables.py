@@ -77,12 +77,13 @@ def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
         from analysis.tables import labelled
         from ui.shared import tables
         from ui.state import session
+        from ui.state.frame_slots import set_frame_slots
 
         session.begin()
         menu = st.container()
         slot = SimpleNamespace(popover=lambda *_args, **_options: menu)
         menu.open = True  # type: ignore[attr-defined]  # what a popover says of itself
-        session.slots()["tables"] = slot
+        set_frame_slots(SimpleNamespace(tables=slot))  # type: ignore[arg-type]
         values = np.array([[0.25, np.nan], [1.0, 1e-9]])
         labels = {0: "_x_", 1: "<b>"}
         tables.show_tables(lambda: {"L0H0": labelled(values, labels, labels)})
@@ -102,11 +103,13 @@ def test_what_is_covered_is_said_where_the_tables_would_stand():
 
         from ui.shared import tables
         from ui.state import session
+        from ui.state.frame_slots import set_frame_slots
 
         session.begin()
         menu = st.container()
         menu.open = True  # type: ignore[attr-defined]
-        session.slots()["tables"] = SimpleNamespace(popover=lambda *_args, **_options: menu)
+        places = SimpleNamespace(tables=SimpleNamespace(popover=lambda *_args, **_options: menu))
+        set_frame_slots(places)  # type: ignore[arg-type]
         tables.show_tables(lambda: {"A": 1 / 0}, "Covered.")
 
     app = AppTest.from_function(script, default_timeout=60).run()
