@@ -53,11 +53,13 @@ def show_coordinates(opened: PageContext, query: int, key: int) -> None:
     )
 
 
-def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int, str] | range) -> None:
+def _coordinate(
+    label: str, name: Literal["layer", "head", "query", "key"], value: int, options: list[int] | dict[int, str] | range
+) -> None:
     """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
 
     def move(place: int) -> None:
-        session.move(**{name: place})
+        session.move_one(name, place)
 
     if isinstance(options, range):
         key = widget_key(f"place_{name}", value)

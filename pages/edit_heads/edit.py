@@ -39,7 +39,9 @@ from ui.wording.sentences import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 
-AS_IS = SessionValue[tuple[str, str] | None]("edit_as_is", lambda: None)  # of this model and text nothing is previewed
+AS_IS = SessionValue[tuple[str, str] | None](
+    "edit_unchanged", lambda: None
+)  # of this model and text nothing is previewed
 MOST_MOVED = 4  # heads named beside the map
 
 

@@ -178,8 +178,11 @@ def _open(opened: PageContext, setting: PatchSetting) -> Callable[[list[int] | N
         row, position = int(cell[0]), int(cell[1])
         openable = setting.kind == "heads" or setting.plain.has_weights(row)
         change(EditHeadsState, row=None if openable else row)
-        moved = {"head": row, "layer": setting.layer} if setting.kind == "heads" else {"layer": row}
-        session.move(query=position + first_query(opened.capture), key=None, **(moved if openable else {}))
+        session.move(query=position + first_query(opened.capture), key=None)
+        if setting.kind == "heads":
+            session.move(layer=setting.layer, head=row)
+        elif openable:
+            session.move(layer=row)
 
     return answer
 

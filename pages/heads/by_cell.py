@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -84,12 +85,12 @@ def show_by_cell(drawn: DrawnHead) -> CellRanking | None:
     return found
 
 
-def _choose(opened: PageContext, name: str, label: str, value: int | None, tokens: range) -> None:
+def _choose(opened: PageContext, name: Literal["query", "key"], label: str, value: int | None, tokens: range) -> None:
     """One of the two tokens: from a list, or, of a long text, by its position."""
 
     def look(token: int | None) -> None:
         if token is not None:
-            session.move(**{name: token})
+            session.move_one(name, token)
 
     if len(tokens) > MOST_LISTED:
         key = widget_key(f"by_cell_{name}", value)

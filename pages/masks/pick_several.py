@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.state import session
-from ui.state.inputs import on_change, widget_key
+from ui.state.inputs import on_change, option_words, widget_key
 from ui.state.page_state import State, address_of, change, setting_of
 from ui.wording.i18n import _
 
@@ -20,7 +19,7 @@ def pick_several(
     key = address_of(kind, name)
 
     def remember(chosen: list[Any]) -> None:
-        ever = session.option_words(key).ever  # a browser may send the words it last drew
+        ever = option_words(key).ever  # a browser may send the words it last drew
         told = {one if one in words else ever.get(one, one) for one in chosen}
         change(kind, **{name: tuple(one for one in words if one in told)})
 

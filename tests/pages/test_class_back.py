@@ -108,7 +108,7 @@ def test_the_menu_of_questions_is_closed_by_one_in_the_run_that_asks_it(monkeypa
     app.button(key="open_room").click().run()
     app.button(key="hide_code").click().run()
     if first:
-        app.session_state["slots"].pop("sidebar", None)
+        del app.session_state["sidebar_shows"]
     before = next(key for key in reversed(keys) if key.startswith("ask_class_"))
     keys.clear()
     app.button(key="ask_next").click().run()

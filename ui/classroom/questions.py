@@ -64,7 +64,7 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
 
 
 def question_about(kind: str, metric: str = "") -> ClassQuestion | None:
-    """The question about what the page looks at; None where there is none, and PROBLEM of the slots says why.
+    """The question about what the page looks at; None where there is none, and PROBLEM says why.
 
     What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
     """
@@ -82,7 +82,7 @@ def question_about(kind: str, metric: str = "") -> ClassQuestion | None:
 
 
 def looked_at() -> PageContext | None:
-    """What the page looks at; None where a class cannot be asked about it, and PROBLEM of the slots may say why."""
+    """What the page looks at; None where a class cannot be asked about it, and PROBLEM may say why."""
     try:
         runner = announced(session.model(), show_stage)
     except RunnerError:  # which the page says by itself

@@ -24,7 +24,7 @@ N_ = str  # marks a text for Babel without translating it here
 ASKED = SessionValue[tuple[str, ...]]("class_asked", tuple)  # a question, to be put to the class in the run to come
 ASKINGS = SessionValue("class_askings", int)  # how many there were
 CODE = SessionValue[bool | tuple[object, ...]](
-    "class_code", bool
+    "code_shown", bool
 )  # what was looked at as the code was shown; True: all
 PROBLEM = SessionValue("class_problem", str)
 OVER = SessionValue("class_over", bool)  # where this session has no room any more, it has ended

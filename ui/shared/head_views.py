@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,9 +194,9 @@ def choose_head(opened: PageContext, first: str = "") -> None:
     _choose(_("Head"), "head", opened.head, heads, first)
 
 
-def _choose(label: str, name: str, value: int, names: dict[int, str], first: str) -> None:
+def _choose(label: str, name: Literal["layer", "head"], value: int, names: dict[int, str], first: str) -> None:
     def look(place: int) -> None:
-        session.move(**{name: place})
+        session.move_one(name, place)
         if first:
             rerun_fragment(first)
 

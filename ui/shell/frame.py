@@ -102,7 +102,7 @@ MISSING_PAGE = SessionValue("missing_page", str)  # the page that the address na
 SIDEBAR_SHOWS = SessionValue[tuple[object, ...]]("sidebar_shows", tuple)  # what the sidebar as it stands is made of
 AGAIN = SessionValue("again", bool)  # whether the page ran again after its model was given up
 LINKS = SessionValue[Links]("links", lambda: Links(st.empty()))
-TOKENIZER_CARD = SessionValue[DeltaGenerator]("tokenizer_card", st.empty)
+TOKENIZER_CARD = SessionValue[DeltaGenerator]("tokenizer_place", st.empty)
 
 
 @dataclass(frozen=True)

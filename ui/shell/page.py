@@ -207,7 +207,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
             check_side(capture, name, positions[name])
         except (NoSuchPlace, OtherText) as error:
             problems.append(sentence(error))
-            session.move(**{name: -1 if name == "query" else None})
+            session.move_one(name, -1 if name == "query" else None)
             positions[name] = told_query(capture) if name == "query" else None
     try:
         check_cells(capture.request.edits, len(capture.tokens))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -16,6 +17,23 @@ from ui.state.session_value import SessionValue
 V = TypeVar("V")
 ECHO = "echo"  # a widget: see :func:`draw_run_number`
 RUNS = SessionValue("runs", int)  # the number of the run that goes on
+_TO_SET = SessionValue[dict[str, bool]]("to_set", dict)  # by widget: whether its value is set again when it is drawn
+_OPTION_WORDS = SessionValue[dict[str, "OptionWords"]]("option_words", dict)  # by widget
+
+
+@dataclass
+class OptionWords:
+    """A widget's options (words → option) as given last, and ever; values ``before`` the ``run`` that gave another."""
+
+    now: dict[str, Any] = field(default_factory=dict[str, Any])
+    ever: dict[str, Any] = field(default_factory=dict[str, Any])
+    before: list[Any] = field(default_factory=list[Any])
+    run: int | None = None
+
+
+def option_words(widget: str) -> OptionWords:
+    """By the widget's key."""
+    return _OPTION_WORDS.get().setdefault(widget, OptionWords())
 
 
 def choose_one(
@@ -80,16 +98,16 @@ def widget_key(key: str, value: object, options: Mapping[Any, str] | None = None
     otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
     if otherwise or st.session_state.get(key) != value:
         set_value(key, value, once_more=in_fragment())
-    elif session.to_set().pop(key, False) or session.is_history_navigation():
-        st.session_state[key], session.option_words(key).run = value, _this_run()
+    elif _TO_SET.get().pop(key, False) or session.is_history_navigation():
+        st.session_state[key], option_words(key).run = value, _this_run()
     return key
 
 
 def set_value(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
-    session.to_set()[key] = once_more
+    _TO_SET.get()[key] = once_more
     if key in st.session_state:
-        words = session.option_words(key)
+        words = option_words(key)
         words.before = [*([] if _heard(words.run) else words.before[-2:]), st.session_state[key]]
         words.run = _this_run()
     st.session_state[key] = value
@@ -114,7 +132,7 @@ def in_fragment() -> bool:
 def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
     if options is None:
         return False
-    held, shown = session.option_words(key), {words: value for value, words in options.items()}
+    held, shown = option_words(key), {words: value for value, words in options.items()}
     otherwise, held.now = shown != held.now, shown
     held.ever |= shown
     return otherwise
@@ -123,7 +141,7 @@ def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
 def widget_value(key: str, options: Mapping[V, str]) -> V | str | None:
     """What a widget says was chosen: one of its options, in whatever words a browser drew it; or what was typed."""
     value: Any = st.session_state[key]
-    return value if value in options else session.option_words(key).ever.get(value, value)
+    return value if value in options else option_words(key).ever.get(value, value)
 
 
 def on_option_change(
@@ -146,7 +164,7 @@ def on_change(key: str, then: Callable[[Any], None], read: Callable[[], Any] | N
     """
 
     def answer() -> None:
-        value, words = read() if read else st.session_state[key], session.option_words(key)
+        value, words = read() if read else st.session_state[key], option_words(key)
         parts = getattr(get_script_run_ctx(), "fragment_ids_this_run", None) or [ThreadState.get().fragment_id]
         if ThreadState.get().fragment_id in parts and (_heard(words.run) or value not in words.before):
             then(value)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -25,7 +25,7 @@ from ui.state import known_tokenizers, session_sound, text_in_url, url_state
 from ui.state.old_urls import renamed
 from ui.state.page_state import address_of, change, default_of, fields
 from ui.state.page_state import held as held_of
-from ui.state.selection import ModelOptions, Selection
+from ui.state.selection import ModelOptions, Selection, UrlWindow
 from ui.state.session_value import SessionValue
 from ui.state.url_state import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.state.url_values import write
@@ -41,30 +41,23 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner.local.model_cache import ModelCache
     from model_runner.preview import ModelPreview
 
+S = TypeVar("S", Selection, ModelOptions)
 N_ = str  # marks a text for Babel without translating it here
 
 UNREADABLE_TEXT = N_("The text in the link cannot be read; the default text is shown.")
 
-_PICKED, _ID, _PROBLEMS, _JOBS, _SET, _WORDS, _ROOM = (
-    "picked", "session_id", "problems", "jobs", "set", "words", "room",
-)  # fmt: skip
 HIDES_STORY = ("heads.what", "heads.hide_first", "heads.unit", "heads.other")  # parts of the address, when chosen
 _BARE = {MODEL, KEY}  # of an address that says nothing of a text
-_ADAPTERS = "adapters"  # of models, by name, as far as this session has met them
-_CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
+_ID = "session_id"
+_PICKED = SessionValue("picked", bool)  # whether the open head is a page's choice, of this text alone
+_PROBLEMS = SessionValue[dict[str, str]]("problems", dict)
+_ADAPTERS = SessionValue[dict[str, "AdapterInfo | None"]]("adapters", dict)  # by model, as far as they were met here
+_CHOSEN = SessionValue[set[str]]("chosen", set)  # models that the reader named, and not an address alone
+_ROOM = SessionValue["Room | None"]("room", lambda: None)
+_JOBS = SessionValue("jobs", lambda: SessionJobs(st.session_state[_ID]))
 _BEGUN = SessionValue("begun", bool)  # whether the address named no text
 OPENED_TEXT = SessionValue[str | None]("opened_text", lambda: None)  # the one that an address was opened with
 EDITS = "edits"  # a part of the address: see ui.state.edit_list
-
-
-@dataclass
-class Words:
-    """A widget's options (words → option) as given last, and ever; values ``before`` the ``run`` that gave another."""
-
-    now: dict[str, Any] = field(default_factory=dict[str, Any])
-    ever: dict[str, Any] = field(default_factory=dict[str, Any])
-    before: list[Any] = field(default_factory=list[Any])
-    run: int | None = None
 
 
 def begin() -> bool:
@@ -80,7 +73,7 @@ def begin() -> bool:
 def go_to(parts: Mapping[str, str]) -> None:
     """Look at what an address with these parts says, and at nothing else."""
     given = renamed(parts)
-    st.session_state[_PROBLEMS] = {}
+    _PROBLEMS.set({})
     st.session_state[MODEL] = model_named(given.get(MODEL, "")) or DEFAULT_MODEL
     first = TEXT not in st.session_state and not given.keys() - _BARE
     held = st.session_state.get(TEXT, DEFAULT_TEXT)
@@ -90,7 +83,7 @@ def go_to(parts: Mapping[str, str]) -> None:
         for kind in (Selection, ModelOptions)
         for name in fields(kind)
     }
-    st.session_state[_PICKED] = False
+    _PICKED.set(False)
     apart = (MODEL, *text_in_url.NAMES)
     url_state.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
     _BEGUN.set(first and model() == DEFAULT_MODEL)
@@ -101,7 +94,7 @@ def go_to(parts: Mapping[str, str]) -> None:
         st.session_state[TEXT] = suited(stays, DEFAULT_MODEL, model(), language()) if read is None else read
     except ValueError:
         st.session_state[TEXT] = stays
-        st.session_state[_PROBLEMS] = {TEXT: _(UNREADABLE_TEXT)}
+        _PROBLEMS.set({TEXT: _(UNREADABLE_TEXT)})
     OPENED_TEXT.set(st.session_state[TEXT])  # what the address says of a page is of this text
 
 
@@ -121,13 +114,12 @@ def take_problems() -> dict[str, str]:
     """Why parts of the address could not be read, by name; told once."""
     selection()
     model_options()
-    problems, st.session_state[_PROBLEMS] = st.session_state[_PROBLEMS], {}
-    return problems
+    return _PROBLEMS.take()
 
 
-def _held(kind: type[Any]) -> Any:
+def _held(kind: type[S]) -> S:
     value, problems = held_of(kind)
-    st.session_state[_PROBLEMS] |= problems
+    _PROBLEMS.get().update(problems)
     return value
 
 
@@ -140,12 +132,28 @@ def model_options() -> ModelOptions:
     return _held(ModelOptions)
 
 
-def move(**changes: Any) -> None:
+class Moves(TypedDict, total=False):
+    """Fields of a :class:`Selection`."""
+
+    layer: int | None
+    head: int | None
+    query: int | None
+    key: int | None
+    window: UrlWindow | None
+
+
+def move(*, picked: bool = False, **changes: Unpack[Moves]) -> None:
     """Look somewhere else. A head that a page ``picked`` stays until the text is another."""
-    picked = bool(changes.pop("picked", False))
     if picked or not changes.keys().isdisjoint(("layer", "head")):
-        st.session_state[_PICKED] = picked
+        _PICKED.set(picked)
     change(Selection, **changes)
+
+
+def move_one(part: Literal["layer", "head", "query", "key"], place: int | None) -> None:
+    """Look somewhere else in one respect."""
+    if part in ("layer", "head"):
+        _PICKED.set(False)
+    change(Selection, **{part: place})
 
 
 def set_text(value: str) -> None:
@@ -154,13 +162,13 @@ def set_text(value: str) -> None:
         st.session_state[TEXT] = value
         change(ModelOptions, continuation=(), target="")
         move(query=-1, key=None, window=None)
-        if st.session_state[_PICKED]:
+        if _PICKED.get():
             move(layer=None, head=None)
 
 
 def open_example(value: str) -> None:
     """Read the text of an example as a first visit does: on its own head, with nothing that would hide its story."""
-    st.session_state[_PICKED] = False
+    _PICKED.set(False)
     set_text(value)
     change(Selection, **asdict(Selection()))
     change(ModelOptions, continuation=(), target="", chat=False, attention="cross", keys="tokens")
@@ -174,7 +182,8 @@ def set_model(value: str) -> None:
     fetch_model(value)
     if value != model():
         st.session_state[TEXT] = suited(text(), model(), value, language())
-        st.session_state[MODEL], st.session_state[_PICKED] = value, False
+        st.session_state[MODEL] = value
+        _PICKED.set(False)
         change(ModelOptions, source_language="", target_language="")  # another tokenizer has others
         for kind in (Selection, ModelOptions):
             change(kind, **asdict(kind()))
@@ -182,7 +191,7 @@ def set_model(value: str) -> None:
 
 def fetch_model(name: str) -> None:
     """The hub may be asked for this model, or an adapter opened with it: the reader wants it."""
-    st.session_state.setdefault(_CHOSEN, set()).add(name)
+    _CHOSEN.get().add(name)
 
 
 def continuation() -> tuple[int, ...]:
@@ -211,38 +220,26 @@ def apply_to_all_pages(on: bool) -> None:
     change(ModelOptions, everywhere=on)
 
 
-def to_set() -> dict[str, bool]:
-    """Whether a widget's value is to be set again when it is drawn next, by the widget's key."""
-    return st.session_state.setdefault(_SET, {})
-
-
-def option_words(widget: str) -> Words:
-    """The words of a widget's options, by the widget's key."""
-    return st.session_state.setdefault(_WORDS, {}).setdefault(widget, Words())
-
-
 def room() -> Room | None:
     """The room that this session teaches, until it ends."""
-    held: Room | None = st.session_state.get(_ROOM)
+    held = _ROOM.get()
     return None if held is None or held.ended else held
 
 
 def teach(opened: Room) -> None:
     """What this session's pages show is seen in this room."""
-    st.session_state[_ROOM] = opened
+    _ROOM.set(opened)
 
 
 @st.cache_resource(show_spinner=False)
 def model_cache() -> ModelCache:
     """The models in memory, shared by every session."""
+    from jobs.request_limits import limit_check
     from model_runner.local.model_cache import ModelCache  # torch is imported only after the frame is painted
 
-    more: dict[str, Any] = {}
-    if hosted := settings.current():
-        from jobs.request_limits import limit_check
-
-        more["allow"] = limit_check(hosted.limits)
-    cache = ModelCache(listed_models() or None, keep=memory_setting(), **more)
+    hosted = settings.current()
+    allow = limit_check(hosted.limits) if hosted else lambda *_: None
+    cache = ModelCache(listed_models() or None, keep=memory_setting(), allow=allow)
     METER.watch(
         queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
     )
@@ -259,22 +256,18 @@ def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[Mode
 
     Of one with an adapter, with it or without, as it is chosen for every page.
     """
-    chosen: set[str] = st.session_state.get(_CHOSEN, set())
-    on: Any = {
-        "device": model_options().device,
-        "dtype": model_options().dtype,
-        "ask_hub": name in chosen,
-        "agreed": chosen,
-    }
-    loaded = model_cache().runner(name, say, show, **on)
-    st.session_state.setdefault(_ADAPTERS, {})[name] = loaded.info.adapter
-    wanted = loaded if model_options().adapter or loaded.base is None else loaded.base
+    options, chosen = model_options(), _CHOSEN.get()
+    loaded = model_cache().runner(
+        name, say, show, device=options.device, dtype=options.dtype, ask_hub=name in chosen, agreed=chosen
+    )
+    _ADAPTERS.get()[name] = loaded.info.adapter
+    wanted = loaded if options.adapter or loaded.base is None else loaded.base
     return known_tokenizers.noted(name, session_sound.noted(name, wanted))
 
 
 def adapter(name: str) -> AdapterInfo | None:
     """What is added to the weights of this model, as far as this session has met it."""
-    return st.session_state.get(_ADAPTERS, {}).get(name)
+    return _ADAPTERS.get().get(name)
 
 
 def capture(
@@ -283,13 +276,18 @@ def capture(
     """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    target = None if runner.info.classes else model_options().target or None  # a classifier writes nothing
-    two: Any = {"attention": model_options().attention, "target": target} if runner.info.attentions else {}
-    if two and runner.info.tokenizer.languages:
-        held = model_options()
-        two |= {"source_language": held.source_language or None, "target_language": held.target_language or None}
-    read: Any = {"sound": session_sound.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
-    request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
+    options = model_options()
+    request = CaptureRequest(continuation=continuation() * continued, edits=edits)
+    if runner.info.hears:
+        request = replace(request, sound=session_sound.sound())
+    else:
+        request = replace(request, text=text(), chat=options.chat)
+    if runner.info.attentions:
+        target = None if runner.info.classes else options.target or None  # a classifier writes nothing
+        request = replace(request, attention=options.attention, target=target)
+        if runner.info.tokenizer.languages:
+            languages = {"source_language": options.source_language, "target_language": options.target_language}
+            request = replace(request, **{name: code or None for name, code in languages.items()})
     return asked(runner, request, say)
 
 
@@ -313,7 +311,7 @@ def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int]
 
 def jobs() -> SessionJobs:
     """What goes on for this session."""
-    held: SessionJobs = st.session_state.setdefault(_JOBS, SessionJobs(st.session_state[_ID]))
+    held = _JOBS.get()
     _end_when_left(st.session_state[_ID], held)
     return held
 

@@ -20,20 +20,16 @@ class SessionValue(Generic[T]):
 
     def get(self) -> T:
         """The value; what ``initial`` makes is held from the first look on, so that it can be changed in place."""
-        if self._key not in st.session_state:
-            st.session_state[self._key] = self.initial()
-        return st.session_state[self._key]
+        if self.name not in st.session_state:
+            st.session_state[self.name] = self.initial()
+        return st.session_state[self.name]
 
     def set(self, value: T) -> None:
         """Hold another value."""
-        st.session_state[self._key] = value
+        st.session_state[self.name] = value
 
     def take(self) -> T:
         """The value, which is ``initial`` again from now on."""
         value = self.get()
-        del st.session_state[self._key]
+        del st.session_state[self.name]
         return value
-
-    @property
-    def _key(self) -> str:
-        return f"value {self.name}"
