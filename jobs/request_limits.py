@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from hosting.settings import Limits
 from model_runner import CaptureRequest, GenerateRequest, RunnerError
 from model_runner.errors import N_
+from model_runner.request import requests_in
 
 
 class TextTooLongHere(RunnerError):
@@ -23,7 +24,8 @@ def limit_check(limits: Limits) -> Callable[[object], None]:
     """Looks at a question before it is asked. Raises TextTooLongHere, TooManyTokensHere."""
 
     def look(question: object) -> None:
-        for request in _requests(question):
+        own = [question] if isinstance(question, CaptureRequest | GenerateRequest) else []
+        for request in [*own, *requests_in(question).values()]:
             characters = max(len(request.text), len(request.target or ""))
             if characters > limits.text:
                 raise TextTooLongHere(characters=characters, limit=limits.text)
@@ -34,10 +36,3 @@ def limit_check(limits: Limits) -> Callable[[object], None]:
                 raise TooManyTokensHere(tokens=tokens, limit=limits.tokens)
 
     return look
-
-
-def _requests(question: object) -> Iterator[CaptureRequest | GenerateRequest]:
-    """Those that a question is about, itself among them."""
-    for one in (question, getattr(question, "request", None), getattr(question, "source", None)):
-        if isinstance(one, CaptureRequest | GenerateRequest):
-            yield one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from model_runner.edits import Edit
@@ -87,3 +87,11 @@ class GenerateRequest:
         same: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(CaptureRequest)}
         same["continuation"] = continuation
         return CaptureRequest(**same | other)
+
+
+def requests_in(question: object) -> dict[str, CaptureRequest | GenerateRequest]:
+    """The requests in a question's fields, by the fields' names; of no field of a question that is a request itself."""
+    if isinstance(question, CaptureRequest | GenerateRequest) or not is_dataclass(question):
+        return {}
+    values = ((one.name, getattr(question, one.name)) for one in fields(question))
+    return {name: value for name, value in values if isinstance(value, CaptureRequest | GenerateRequest)}

@@ -47,7 +47,7 @@ from model_runner.questions import (
     PatchStream,
     WhichHeads,
 )
-from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.request import CaptureRequest, GenerateRequest, requests_in
 
 Run = TypeVar("Run", bound=Generation | Race | Translation)
 
@@ -58,8 +58,7 @@ def resolved_question(engine: Engine | EncoderDecoder, question: Any) -> Any:
         return resolve_request(question, engine.info)
     if isinstance(question, GenerateRequest):
         return resolve_request(question, engine.info)
-    named = {name: getattr(question, name, None) for name in ("request", "source")}
-    filled = {name: resolve_request(request, engine.info) for name, request in named.items() if request is not None}
+    filled = {name: resolve_request(request, engine.info) for name, request in requests_in(question).items()}
     return replace(question, **filled) if filled else question
 
 

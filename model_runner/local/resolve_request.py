@@ -35,7 +35,7 @@ from model_runner.runner import ModelInfo
 from model_runner.sound_errors import ReadsTextOnly
 from model_runner.text_errors import BrokenNumbers, ForwardFails, TokenizerStops
 
-Request = TypeVar("Request", CaptureRequest, GenerateRequest)
+Request = TypeVar("Request", bound="CaptureRequest | GenerateRequest")
 SHOWN = 12  # languages that a sentence names
 READING = N_("reading {tokens} tokens")
 
