@@ -10,8 +10,8 @@ N_ = str  # marks a text for Babel without translating it here
 class HubNotAsked(RunnerError):
     """A model that an address names and nobody chose; the screen asks first."""
 
-    message = N_("The model {name} is not on this machine, and only an address names it.")
-    hint = N_("Have it fetched from the hub if you know where the address is from.")
+    message = N_("The model {name} is not on this machine, and only a link names it.")
+    hint = N_("Have it fetched from the hub if you know where the link is from.")
 
 
 class ModelNotFound(RunnerError):

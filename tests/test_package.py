@@ -1,4 +1,4 @@
-"""What `pip install .` puts in place: all that the Python lines of README and "Take it away" need, and no app."""
+"""What `pip install .` puts in place: all that the Python lines of README and "Export" need, and no app."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ class BlockState:
     SCOPE: ClassVar[str] = "block"
 
     view: View = setting("architecture", N_("view"))
-    block: int | None = setting(None, N_("block"), least=0, most=MOST)
-    layer: int | None = setting(None, N_("layer"), least=0, most=MOST)
+    block: int | None = setting(None, N_("block"), min=0, max=MOST)
+    layer: int | None = setting(None, N_("layer"), min=0, max=MOST)
     experts: Source = setting("own", N_("experts"))
-    expert_layer: int | None = setting(None, N_("layer with experts"), least=0, most=MOST)
+    expert_layer: int | None = setting(None, N_("layer with experts"), min=0, max=MOST)
     tokens: Tokens = setting("one", N_("tokens"))
     shade: Shade = setting("probability", N_("colours of the lens"))
     rate: Rate = setting("0.01", N_("learning rate"))
-    row: int | None = setting(None, N_("row of the lens"), least=0, most=MOST)
+    row: int | None = setting(None, N_("row of the lens"), min=0, max=MOST)
 
 
 def state() -> BlockState:

@@ -27,9 +27,9 @@ class CompareState:
     SCOPE: ClassVar[str] = "compare"
 
     view: View = setting("maps", N_("view"))
-    model: str = setting("", N_("model of B"), longest=MOST_OF_A_NAME)
-    text: str = setting("", N_("text of B"), longest=MOST_CHARACTERS)
-    head: str = setting("", N_("head of B"), longest=16)
+    model: str = setting("", N_("model of B"), max_length=MOST_OF_A_NAME)
+    text: str = setting("", N_("text of B"), max_length=MOST_CHARACTERS)
+    head: str = setting("", N_("head of B"), max_length=16)
     layers: bool = setting(False, N_("whole layers"))
 
 

@@ -191,17 +191,17 @@ def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float]
     listed = same_thing(edits, at(1.0))
     held = listed.edit if isinstance(listed, OfAttention) else listed
     value: float = getattr(state() if held is None else held, name)
-    inside = bounds.least <= value <= bounds.most
+    inside = bounds.min <= value <= bounds.max
     # Streamlit (1.67) loses the value of a key whose range is another.
     key = widget_key(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)
 
     def remember(moved: float) -> None:
         chosen = round(moved, 6)
-        change(EditHeadsState, **{name: min(max(chosen, bounds.least), bounds.most)})
+        change(EditHeadsState, **{name: min(max(chosen, bounds.min), bounds.max)})
         if listed is not None:
             edit_list.keep(with_edit(edit_list.now(), at(chosen)))
 
-    span = min(bounds.least, value), max(bounds.most, value)
+    span = min(bounds.min, value), max(bounds.max, value)
     st.slider(words, *span, value, step=0.1, key=key, on_change=on_change(key, remember), width=190)
     return value
 

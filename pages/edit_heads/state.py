@@ -32,19 +32,19 @@ class EditHeadsState:
 
     view: View = setting("edit", N_("view"))
     change: Change = setting("zero", N_("change"))
-    factor: float = setting(2.0, N_("factor"), least=-1.0, most=3.0)
-    temperature: float = setting(0.5, N_("temperature"), least=0.1, most=4.0)
-    other: int | None = setting(None, N_("head"), least=0, most=MOST_PLACES)
-    top_k: int = setting(0, N_("chosen keys"), least=0, most=MOST_PLACES)  # 0: every key
+    factor: float = setting(2.0, N_("factor"), min=-1.0, max=3.0)
+    temperature: float = setting(0.5, N_("temperature"), min=0.1, max=4.0)
+    other: int | None = setting(None, N_("head"), min=0, max=MOST_PLACES)
+    top_k: int = setting(0, N_("chosen keys"), min=0, max=MOST_PLACES)  # 0: every key
     where: Where = setting("head", N_("where"))
-    cells: str = setting("", N_("Cells"), longest=MOST_TYPED)
+    cells: str = setting("", N_("Cells"), max_length=MOST_TYPED)
     token: str = setting("", N_("token"))
     patched: Kind = setting("residual", N_("what is patched"))
     way: Way = setting("into", N_("from where to where"))
-    text: str = setting(SUGGESTED, N_("second text"), longest=MOST_CHARACTERS)
+    text: str = setting(SUGGESTED, N_("second text"), max_length=MOST_CHARACTERS)
     first: str = setting("", N_("first token"))
     second: str = setting("", N_("second token"))
-    row: int | None = setting(None, N_("layer"), least=0, most=MOST_PLACES)
+    row: int | None = setting(None, N_("layer"), min=0, max=MOST_PLACES)
 
 
 def state() -> EditHeadsState:

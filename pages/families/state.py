@@ -29,13 +29,13 @@ class FamiliesState:
 
     view: View = setting("kinds", N_("view"))
     family: Open = setting("own", N_("kind of model"))
-    head: tuple[int, ...] | None = setting(None, N_("head"), least=0, most=FAR)
-    query: int | None = setting(None, N_("query"), least=0, most=FAR)
-    key: int | None = setting(None, N_("key"), least=0, most=FAR)
-    window: UrlWindow | None = setting(None, N_("window"), least=0, most=FAR)
-    word: int | None = setting(None, N_("hidden word"), least=0, most=FAR)
+    head: tuple[int, ...] | None = setting(None, N_("head"), min=0, max=FAR)
+    query: int | None = setting(None, N_("query"), min=0, max=FAR)
+    key: int | None = setting(None, N_("key"), min=0, max=FAR)
+    window: UrlWindow | None = setting(None, N_("window"), min=0, max=FAR)
+    word: int | None = setting(None, N_("hidden word"), min=0, max=FAR)
     part: Part = setting("all", N_("part of two sentences"))
-    length: int | None = setting(None, N_("prefix length"), least=0, most=FAR)
+    length: int | None = setting(None, N_("prefix length"), min=0, max=FAR)
 
 
 def state() -> FamiliesState:

@@ -25,14 +25,14 @@ class FilmState:
 
     SCOPE: ClassVar[str] = "film"
 
-    length: int = setting(20, N_("number of tokens"), least=1, most=LONGEST)
+    length: int = setting(20, N_("number of tokens"), min=1, max=LONGEST)
     one_head: bool = setting(False, N_("one head"))
-    forced: tuple[tuple[int, int], ...] = setting((), N_("forced tokens"), least=0, most=10**7)
-    steps: int = setting(1, N_("number of generated tokens"), least=0, most=LONGEST)
-    frame: int | None = setting(None, N_("frame"), least=0, most=LONGEST)
+    forced: tuple[tuple[int, int], ...] = setting((), N_("forced tokens"), min=0, max=10**7)
+    steps: int = setting(1, N_("number of generated tokens"), min=0, max=LONGEST)
+    frame: int | None = setting(None, N_("frame"), min=0, max=LONGEST)
     beams: Literal["0", "2", "3", "4", "5"] = setting("0", N_("number of beams"))
     beam: bool = setting(False, N_("one of the beams"))
-    ways: str = setting("", N_("list of branches"), longest=LONGEST_WAYS)
+    ways: str = setting("", N_("list of branches"), max_length=LONGEST_WAYS)
 
     @property
     def at(self) -> int:

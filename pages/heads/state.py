@@ -39,7 +39,7 @@ class HeadsState:
     color: Literal["linear", "log"] = setting("linear", N_("colour"))
     unit: Literal["tokens", "words"] = setting("tokens", N_("unit"))
     hide_first: bool = setting(False, N_("hide first token"))
-    other: str = setting("", N_("head to compare with"), longest=16)
+    other: str = setting("", N_("head to compare with"), max_length=16)
 
     @property
     def reading(self) -> Reading:

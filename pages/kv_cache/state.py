@@ -26,7 +26,7 @@ class KvCacheState:
     length: Literal["100", "50", "200", "500"] = setting("100", N_("tokens"))
     published: str = setting("1024", N_("tokens"), options=lambda: map(str, LENGTHS))
     drop: Drop = setting("sinks", N_("what the cache keeps"))
-    keep: int | None = setting(None, N_("window"), least=1, most=10**6)
+    keep: int | None = setting(None, N_("window"), min=1, max=10**6)
     sinks: Literal["1", "2", "4", "8"] = setting("1", N_("sinks"))
 
     def trial(self, n_tokens: int) -> CacheTrial:

@@ -69,7 +69,7 @@ def _box(name: str, example: str) -> None:
         _(setting_of(LongTextsState, name).label),
         value,
         key=key,
-        max_chars=setting_of(LongTextsState, name).longest,
+        max_chars=setting_of(LongTextsState, name).max_length,
         placeholder=example,
         label_visibility="collapsed",
         on_change=on_change(key, lambda typed: change(LongTextsState, **{name: typed.strip()})),

@@ -27,12 +27,12 @@ class LongTextsState:
     pooling: Literal["max", "mean"] = setting("max", N_("pooling"))
     color: Literal["log", "linear"] = setting("log", N_("colour scale"))
     measure: Literal["first", "recent", "distance", "entropy"] = setting("first", N_("measure"))
-    needle: int | None = setting(None, N_("needle"), least=0, most=OWN)
+    needle: int | None = setting(None, N_("needle"), min=0, max=OWN)
     question: str = setting("", N_("beginning of the needle"))
     answer: str = setting("", N_("end of the needle"))
     characters: Literal["250", "500", "1000", "2000", "4000"] = setting("250", N_("length of the text"))
     depth: Literal["0", "25", "50", "75", "100"] = setting("50", N_("depth"))
-    far: int | None = setting(None, N_("tokens away"), least=1, most=MOST)
+    far: int | None = setting(None, N_("tokens away"), min=1, max=MOST)
 
 
 def state() -> LongTextsState:

@@ -67,13 +67,13 @@ class MasksState:
     view: View = setting("gallery", N_("view"))
     pattern: str = setting(FIRST, N_("pattern"), options=lambda: BY_CHOICE)
     values: Mapping[str, int] | None = setting(
-        None, N_("pattern"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
+        None, N_("pattern"), min=-LONGEST, max=LONGEST, items=lambda name: LABELS.get(name, name)
     )
-    reach: int = setting(1, N_("layers"), least=1, most=LONGEST)
-    hidden: tuple[tuple[int, int], ...] = setting((), N_("cells hidden by hand"), least=0, most=LONGEST)
+    reach: int = setting(1, N_("layers"), min=1, max=LONGEST)
+    hidden: tuple[tuple[int, int], ...] = setting((), N_("cells hidden by hand"), min=0, max=LONGEST)
     where: Where = setting("all", N_("layers"))
-    layers: tuple[int, ...] | None = setting(None, N_("layers"), least=0, most=LONGEST)
-    heads: tuple[int, ...] = setting((), N_("heads"), least=0, most=LONGEST)
+    layers: tuple[int, ...] | None = setting(None, N_("layers"), min=0, max=LONGEST)
+    heads: tuple[int, ...] = setting((), N_("heads"), min=0, max=LONGEST)
 
     @property
     def choice(self) -> MaskChoice:

@@ -19,8 +19,8 @@ class NextTokenState:
     SCOPE: ClassVar[str] = "next_token"
 
     compare: bool = setting(False, N_("compare two settings"))
-    draws: int = setting(0, N_("number of draws"), least=0, most=MOST_DRAWS)
-    find: int | None = setting(None, N_("number of the marked token"), least=0, most=10**7)
+    draws: int = setting(0, N_("number of draws"), min=0, max=MOST_DRAWS)
+    find: int | None = setting(None, N_("number of the marked token"), min=0, max=10**7)
 
 
 def state(n_vocab: int) -> NextTokenState:

@@ -31,12 +31,12 @@ class PositionsState:
 
     view: View = setting("rotation", N_("view"))
     sets: Literal["query", "key"] = setting("query", N_("a click on the text"))
-    at: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
-    m: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
-    n: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
+    at: int | None = setting(None, N_("position"), min=0, max=FARTHEST)
+    m: int | None = setting(None, N_("position"), min=0, max=FARTHEST)
+    n: int | None = setting(None, N_("position"), min=0, max=FARTHEST)
     span: Span = setting("near", N_("range"))
     lock: bool = setting(True, N_("keep the difference m − n"))
-    pair: int | None = setting(None, N_("pair of dimensions"), least=0, most=FARTHEST)
+    pair: int | None = setting(None, N_("pair of dimensions"), min=0, max=FARTHEST)
     contents: Contents = setting("text", N_("contents"))
     reach: Literal["64", "256", "2048"] = setting("64", N_("reach"))
     what_if: Question = setting("off", N_("what if"))
@@ -44,8 +44,8 @@ class PositionsState:
     theta: Literal["2", "0.5", "4", "0.25", "8", "0.125"] = setting("2", N_("amount"))
     ntk: Literal["2", "4", "8"] = setting("2", N_("amount"))
     shift: Literal["1", "10", "100", "1000"] = setting("1", N_("amount"))
-    restart: int | None = setting(None, N_("token"), least=1, most=FARTHEST)
-    documents: int | None = setting(None, N_("token"), least=1, most=FARTHEST)
+    restart: int | None = setting(None, N_("token"), min=1, max=FARTHEST)
+    documents: int | None = setting(None, N_("token"), min=1, max=FARTHEST)
 
 
 def state() -> PositionsState:

@@ -22,7 +22,7 @@ class SharingState:
     SCOPE: ClassVar[str] = "sharing"
 
     view: View = setting("model", N_("view"))
-    kv_heads: int | None = setting(None, N_("key/value heads"), least=-MOST, most=MOST)
+    kv_heads: int | None = setting(None, N_("key/value heads"), min=-MOST, max=MOST)
     drift: Drift = setting("attention", N_("drift"))
 
 

@@ -30,7 +30,7 @@ class Knob:
     def as_json(self) -> dict[str, JSON]:
         """As payload.d.ts has it."""
         about = setting_of(StepsState, self.name)
-        ends = (about.least, about.most) if self.values is None else (self.values[0], self.values[-1])
+        ends = (about.min, about.max) if self.values is None else (self.values[0], self.values[-1])
         return {
             "name": self.name, "label": _(about.label), "value": self.value, "least": ends[0], "most": ends[1],
             "step": self.step, "values": None if self.values is None else list(self.values),

@@ -49,27 +49,27 @@ class ZooState:
     view: View = setting("maps", N_("view"))
     variant: str = setting(FIRST, N_("variant"), options=lambda: BY_NAME)
     where: Where = setting("head", N_("place"))
-    softmax: tuple[int, ...] | None = setting(None, N_("layers"), least=0, most=LONGEST)
+    softmax: tuple[int, ...] | None = setting(None, N_("layers"), min=0, max=LONGEST)
     beside: str = setting(DIFFERENCE, N_("beside it"), options=lambda: (DIFFERENCE, *BY_NAME))
     values: Mapping[str, int] | None = setting(
-        None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
+        None, N_("numbers"), min=-LONGEST, max=LONGEST, items=lambda name: LABELS.get(name, name)
     )
     long: Mapping[str, int] | None = setting(
-        None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
+        None, N_("numbers"), min=-LONGEST, max=LONGEST, items=lambda name: LABELS.get(name, name)
     )
 
-    matrix: str = setting("", N_("matrix"), longest=200)
-    factors: Mapping[str, int] | None = setting(None, N_("factors"), least=0, most=300, items=lambda name: f"z{name}")
+    matrix: str = setting("", N_("matrix"), max_length=200)
+    factors: Mapping[str, int] | None = setting(None, N_("factors"), min=0, max=300, items=lambda name: f"z{name}")
 
-    start: int = setting(0, N_("first token drawn"), least=0, most=LONGEST)
-    read: int = setting(LONGEST, N_("read up to token"), least=0, most=LONGEST)
+    start: int = setting(0, N_("first token drawn"), min=0, max=LONGEST)
+    read: int = setting(LONGEST, N_("read up to token"), min=0, max=LONGEST)
     how: Literal["formula", "measured"] = setting("formula", N_("cost"))
     order: Order = setting("keys", N_("order of the loops"))
     blocks: Literal["sram", "own"] = setting("sram", N_("tiles"))
     sram: str = setting("2", N_("SRAM"), options=lambda: SRAM)
-    rows: int = setting(4, N_("queries in a tile"), least=1, most=LARGEST)
-    columns: int = setting(4, N_("keys in a tile"), least=1, most=LARGEST)
-    frame: int = setting(0, N_("place in the film"), least=0, most=LONGEST)
+    rows: int = setting(4, N_("queries in a tile"), min=1, max=LARGEST)
+    columns: int = setting(4, N_("keys in a tile"), min=1, max=LARGEST)
+    frame: int = setting(0, N_("place in the film"), min=0, max=LONGEST)
 
     @property
     def first(self) -> Variant:

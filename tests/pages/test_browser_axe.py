@@ -184,7 +184,7 @@ def test_axe_finds_nothing_wrong_in_the_menus_the_explanation_and_the_glossary(p
     wrong: list[str] = []
     for scheme in schemes:
         in_colours(page, scheme)
-        for name in ("As tables", "Take it away"):
+        for name in ("As tables", "Export"):
             page.get_by_role("button", name=name).click()
             last = page.get_by_role("dialog", name=name).locator("pre, table").last
             last.wait_for(timeout=PATIENCE)

@@ -68,7 +68,7 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
     page.locator(".head-map canvas").first.hover(position={"x": 200, "y": 200})
     page.get_by_role("button", name="Read this picture").click()
     page.locator(".st-key-reading pre").wait_for()
-    for menu in ("As tables", "Take it away"):
+    for menu in ("As tables", "Export"):
         page.get_by_role("button", name=menu).click()
         page.locator("[data-testid=stPopoverBody]").wait_for()
         wait_for_rest(page)  # of the run that fills it
@@ -84,7 +84,7 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
 @pytest.mark.long
 def test_the_files_taken_away_hold_markup_as_text_and_open_offline(page, server, new_page, tmp_path):
     wait_for_heads(visit(page, server, text=HTML, layer="3", head="7"))
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Export").click()
     for label in ("HTML", "SVG", "CSV", "NPZ"):
         with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()

@@ -236,7 +236,7 @@ def test_the_files_taken_away_hold_the_film_and_it_plays_offline(page, server, n
     open_film(page, server, length="4", temperature="0", text="The <b>king</b>")
     play_to(page, 4)
     words = drawn(page)
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Export").click()
     for label in ("HTML", "SVG", "CSV", "NPZ"):
         with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()

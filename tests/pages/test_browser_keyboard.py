@@ -69,7 +69,7 @@ def test_the_way_over_a_page_is_the_one_written_down_and_can_be_seen_all_along(n
     open_view(page, f"{server.url}/{entry.address}?{address}", painted)
     seen = walked(page, scheme)
     assert sum(kind == "a" for kind, _name, _framed in seen) >= len(ENTRIES)
-    head = next(number for number, (_kind, name, _framed) in enumerate(seen) if name.startswith("Take it away"))
+    head = next(number for number, (_kind, name, _framed) in enumerate(seen) if name.startswith("Export"))
     below = [stop(kind, name) for kind, name, _framed in seen[head + 1 :]]
     assert [words for words, _same in groupby(below)] == written(entry)
     assert [(kind, name) for kind, name, framed in seen if not framed] == []
@@ -77,14 +77,14 @@ def test_the_way_over_a_page_is_the_one_written_down_and_can_be_seen_all_along(n
 
 def test_a_menu_that_opens_takes_the_keyboard_and_gives_it_back(page, server):
     open_view(page, f"{server.url}/?layer=6&head=5", ".token-lines")
-    for name in ("As tables", "Take it away"):
+    for name in ("As tables", "Export"):
         button = page.get_by_role("button", name=name)
         button.focus()
         page.keyboard.press("Enter")
         menu = page.get_by_role("dialog", name=name)
         expect(menu).to_be_focused(timeout=PATIENCE)
         wait_for_rest(page)
-        if name == "Take it away":
+        if name == "Export":
             expect(menu.get_by_role("button", name="NPZ", exact=True)).to_be_visible(timeout=PATIENCE)
             page.keyboard.press("Tab")
             inside = "() => Boolean(document.activeElement.closest('[data-testid=stPopoverBody]'))"

@@ -1,4 +1,4 @@
-"""Compare: the Python lines of "Take it away" give the numbers that are drawn."""
+"""Compare: the Python lines of "Export" give the numbers that are drawn."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def test_a_click_opens_the_head_and_the_menus_hold_numbers_and_files(server, pag
     page.get_by_role("button", name="As tables").click()
     page.get_by_text("the fall of log p, in nats", exact=False).nth(1).wait_for(timeout=PATIENCE)
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Export").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     text = download.value.path().read_text("utf-8-sig")

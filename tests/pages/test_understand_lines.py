@@ -1,4 +1,4 @@
-"""The lines of "take it away" of Step by step and The block, run as they stand, give what the view's files hold."""
+"""The lines of "Export" of Step by step and The block, run as they stand, give what the view's files hold."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_a_sidebar_that_was_collapsed_can_be_opened_again(page, server):
     page.locator("[data-testid=stSidebarCollapseButton] button").click()
     page.locator("[data-testid=stSidebar][data-collapsed=true]").wait_for(state="attached")
     page.wait_for_function("walk.atRest()")
-    for name in ("Read this picture", "As tables", "Take it away"):  # the bar that holds its button lies over them
+    for name in ("Read this picture", "As tables", "Export"):  # the bar that holds its button lies over them
         page.get_by_role("button", name=name).click(trial=True)
     (opens,) = [one for one in controls(page) if "keyboard_double_arrow_right" in one.option]
     spot = page.evaluate("([index, across, down]) => walk.reach(index, across, down)", [opens.index, 0.5, 0.5])

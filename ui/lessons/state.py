@@ -22,8 +22,8 @@ class LessonState:
 
     SCOPE: ClassVar[str] = ""
 
-    lesson: str = setting("", N_("lesson"), longest=80)
-    step: int = setting(1, N_("step"), least=1, most=10**6)
+    lesson: str = setting("", N_("lesson"), max_length=80)
+    step: int = setting(1, N_("step"), min=1, max=10**6)
 
 
 @dataclass(frozen=True)

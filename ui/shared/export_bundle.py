@@ -64,7 +64,7 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
     What is costly is made when it is asked for, and then outside the session: it must not look anything up there but
     words, which are in the language of the run that offered it.
     """
-    menu = frame_slots().take.popover(_("Take it away"), type="tertiary", on_change="rerun", key="take_away")
+    menu = frame_slots().take.popover(_("Export"), type="tertiary", on_change="rerun", key="take_away")
     if not menu.open:
         return
     words = caption(opened, view.what)

@@ -37,7 +37,7 @@ def show_sound() -> None:
         if problem := st.session_state.get(PROBLEM):
             st.warning(plain(sentence(problem)))
         if own is not None:
-            words = _("A sound is in no address: a copied link, or the page loaded again, has the tone.")
+            words = _("A link holds no sound: a copied link, or the page loaded again, has the tone.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
             st.button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_back_to_the_tone)
 

@@ -1,6 +1,6 @@
 """What a page holds, as one frozen dataclass; its fields' types say how each value is written, read back and checked.
 
-Out of the value come the address, Back and Forward, what widgets show, and the Python lines of "take it away". A field
+Out of the value come the address, Back and Forward, what widgets show, and the Python lines of "Export". A field
 is in the address as ``scope.field``, left out at its default. What cannot be read is replaced, and said until the
 reader changes something.
 """

@@ -29,11 +29,11 @@ class Selection:
 
     SCOPE: ClassVar[str] = ""
 
-    layer: int | None = setting(None, N_("layer"), least=-FAR, most=FAR)
-    head: int | None = setting(None, N_("head"), least=-FAR, most=FAR)
-    query: int | None = setting(-1, N_("query"), least=-FAR, most=FAR)
-    key: int | None = setting(None, N_("key"), least=-FAR, most=FAR)
-    window: UrlWindow | None = setting(None, N_("window"), least=0, most=FAR)
+    layer: int | None = setting(None, N_("layer"), min=-FAR, max=FAR)
+    head: int | None = setting(None, N_("head"), min=-FAR, max=FAR)
+    query: int | None = setting(-1, N_("query"), min=-FAR, max=FAR)
+    key: int | None = setting(None, N_("key"), min=-FAR, max=FAR)
+    window: UrlWindow | None = setting(None, N_("window"), min=0, max=FAR)
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class ModelOptions:
 
     SCOPE: ClassVar[str] = ""
 
-    continuation: tuple[int, ...] = setting((), N_("generated tokens"), least=0, most=FAR)
+    continuation: tuple[int, ...] = setting((), N_("generated tokens"), min=0, max=FAR)
     chat: bool = setting(False, N_("chat template"))
     everywhere: bool = setting(False, N_("edits on every page"))
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
     keys: Literal["tokens", "compressed"] = setting("tokens", N_("keys"))  # where a model has keys of several tokens
-    target: str = setting("", N_("what is written"), longest=MOST_WRITTEN)  # by it; nothing: what it writes itself
-    source_language: str = setting("", N_("language of the text"), longest=MOST_CODE)  # nothing: as its folder says
-    target_language: str = setting("", N_("language to write"), longest=MOST_CODE)
+    target: str = setting("", N_("what is written"), max_length=MOST_WRITTEN)  # by it; nothing: what it writes itself
+    source_language: str = setting("", N_("language of the text"), max_length=MOST_CODE)  # nothing: as its folder says
+    target_language: str = setting("", N_("language to write"), max_length=MOST_CODE)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", N_("device"))
     adapter: bool = setting(True, N_("adapter"))  # of a model that has one: with its changes, or as its base is
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"] = setting("auto", N_("number format"))

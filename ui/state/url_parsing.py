@@ -68,9 +68,9 @@ def _listed(text: str, options: tuple[str, ...], about: FieldSpec) -> str:
 
 
 def _text(text: str, about: FieldSpec) -> str:
-    if len(text) > about.longest:
+    if len(text) > about.max_length:
         raise UrlUnreadable(
-            N_("The {what} has more than {most} characters."), what=about.label, most=str(about.longest)
+            N_("The {what} has more than {most} characters."), what=about.label, most=str(about.max_length)
         )
     return text
 
@@ -92,10 +92,10 @@ def _real(text: str, about: FieldSpec) -> float:
 
 def _bounded(value: float, about: FieldSpec, what: str) -> float:
     told = {"what": what, "value": str(value)}
-    if value < about.least:
-        raise UrlUnreadable(N_("The {what} is {value}; it must be at least {least}."), **told, least=str(about.least))
-    if value > about.most:
-        raise UrlUnreadable(N_("The {what} is {value}; it may be at most {most}."), **told, most=str(about.most))
+    if value < about.min:
+        raise UrlUnreadable(N_("The {what} is {value}; it must be at least {least}."), **told, least=str(about.min))
+    if value > about.max:
+        raise UrlUnreadable(N_("The {what} is {value}; it may be at most {most}."), **told, most=str(about.max))
     return value
 
 

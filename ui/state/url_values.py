@@ -26,15 +26,15 @@ class State(Protocol):
 class FieldSpec:
     """What a field says beyond its type: its name in the reader's words, and the bounds of its numbers, both included.
 
-    ``options`` are the values of a text that is one of a list made elsewhere; ``longest`` is in characters, ``digits``
-    of a whole number; ``items`` names a number of a field that holds several by name.
+    ``options`` are the values of a text that is one of a list made elsewhere; ``max_length`` is in characters and
+    ``digits`` of a whole number; ``items`` names a number of a field that holds several by name.
     """
 
     label: str
-    least: float = -math.inf
-    most: float = math.inf
+    min: float = -math.inf
+    max: float = math.inf
     options: Callable[[], typing.Iterable[str]] | None = None
-    longest: int = 200
+    max_length: int = 200
     digits: int = DIGITS
     items: Callable[[str], str] | None = None
 
