@@ -20,9 +20,8 @@ from jobs.interruptible_steps import InterruptibleSteps, Say
 from jobs.waiting import await_job
 from model_runner import Capture, Runner, Sampling, Step
 from model_runner.byte_lru import weight
-from model_runner.errors import RunnerError
+from model_runner.errors import RunnerError, no_room
 from model_runner.sampling import stages, uniforms
-from model_runner.text_errors import no_room
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
 

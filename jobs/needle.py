@@ -12,8 +12,7 @@ from analysis.needle import DEPTHS, Needle, Retrieval, Trial, hidden, retrieval,
 from jobs.incremental_task import IncrementalTask, T
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import ScaledHead
-from model_runner.errors import N_, EditNotPossible, SequenceTooLong, UserFacingError
-from model_runner.text_errors import NeedleTooLong
+from model_runner.errors import N_, EditNotPossible, NeedleTooLong, SequenceTooLong, UserFacingError
 
 COUNTS = (1, 2, 4, 8)  # heads that are ablated
 

@@ -8,7 +8,10 @@ can do something about; :class:`Cancelled` is no failure, and whoever catches th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from model_runner.runner import ModelInfo
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -355,3 +358,88 @@ def first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     shown = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [type(error).__name__])[0]
     return shown.rstrip(".: ")[:200]
+
+
+FITS = N_("Only {number} tokens fit after the text: this model was built for {limit} positions.")
+FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model has {limit} positions for it.")
+
+
+class TokenizerStops(SequenceTooLong):
+    message = N_(
+        "The text is {tokens} tokens long, but {limit} fit: this model has no longest text of its own, and its "
+        "tokenizer was made for that many tokens."
+    )
+
+
+class NeedleTooLong(SequenceTooLong):
+    message = N_("The text with the needle is {tokens} tokens long, but {limit} fit: this model has no more positions.")
+    hint = N_("Choose less hay where its length can be chosen, or a model with a longer context.")
+
+
+class WrittenFull(ContextFull):
+    message = N_(
+        "What is written is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."
+    )
+    hint = N_("Write less, or choose a model with a longer context.")
+
+
+class NotOverOneText(RunnerError):
+    message = N_("Here two sides are compared piece by piece of a text that looks at itself.")
+    hint = N_("Choose decoder as attention or, where a text is read, encoder; or another view.")
+
+
+class BrokenNumbers(RunnerError):
+    message = N_("What this model makes of the text are no numbers (NaN or infinite): there is nothing to draw.")
+    hint = N_("Take changes of it back, choose float32 as number format, or another model: this one may be damaged.")
+
+
+class ForwardFails(RunnerError):
+    message = N_("The model’s own code does not read this text of {tokens} tokens ({error}).")
+    hint = N_("Shorten the text, or choose another model.")
+
+
+def no_room(info: ModelInfo, tokens: int) -> ContextFull:
+    """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
+    return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.room)
+
+
+def little_room(info: ModelInfo) -> str:
+    """What says that fewer tokens fit than were asked for; it names their ``{number}`` and the ``{limit}``."""
+    return FITS_WRITTEN if info.attentions else FITS
+
+
+class HubNotAsked(RunnerError):
+    """A model that an address names and nobody chose; the screen asks first."""
+
+    message = N_("The model {name} is not on this machine, and only a link names it.")
+    hint = N_("Have it fetched from the hub if you know where the link is from.")
+
+
+class ModelNotFound(RunnerError):
+    message = N_("The hub has no model {name}, or it is private.")
+    hint = N_("Check the spelling: owner/name.")
+
+
+class ModelRevisionMissing(RunnerError):
+    message = N_("The hub has the model {name}, but no version {revision} of it.")
+    hint = N_("A version is a branch, a tag or a commit, written behind the name: owner/name@version.")
+
+
+class ModelGated(RunnerError):
+    message = N_("The model {name} may only be downloaded after its owner's terms were accepted.")
+    hint = N_("Accept them on its page on the hub, log in with “hf auth login”, and try again.")
+
+
+class HubUnreachable(RunnerError):
+    message = N_("The hub cannot be reached, and {name} is not on this machine yet.")
+    hint = N_("Check the network, or choose the embedded model or a local folder.")
+
+
+class DownloadBroken(RunnerError):
+    message = N_("The download of {name} broke off.")
+    hint = N_("Try again: what arrived whole stays on this machine, the rest is fetched.")
+
+
+class DiskFull(RunnerError):
+    message = N_("There is no room on the disk for {name}: {needed} are to be downloaded, {free} are free.")
+    hint = N_("Make room, or set HF_HOME to a folder on a larger disk before the app is started.")

@@ -22,7 +22,6 @@ from model_runner.checked_rows import rows_together
 from model_runner.head_difference import HeadDifference
 from model_runner.one_thread import one_thread
 from model_runner.record import SHORT, LayerRecord
-from model_runner.repeated_cells import repeats
 from model_runner.substitution import Substituted
 
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
@@ -308,3 +307,16 @@ class _Roundings:
     def _shares(self) -> Float[Tensor, "heads block"]:
         """What the sinks take of each row."""
         return torch.zeros_like(self.lse) if self.sinks is None else torch.exp(self.sinks.float() - self.lse)
+
+
+NEAR = 1e-5  # of a score: the same sum in another place of a product is off by less
+
+
+def repeats(scores: Float[Tensor, "heads queries keys"]) -> Float[Tensor, "heads queries keys"]:
+    """How many cells of each one's row, itself included, have its score, all but for float32's rounding."""
+    ordered, order = scores.sort(dim=-1)
+    begins = torch.ones_like(ordered, dtype=torch.bool)
+    begins[..., 1:] = ordered.diff(dim=-1) > NEAR * (1 + ordered[..., 1:].abs())
+    run = begins.long().cumsum(dim=-1) - 1
+    counts = torch.zeros_like(ordered).scatter_add(-1, run, torch.ones_like(ordered))
+    return torch.empty_like(ordered).scatter(-1, order, counts.gather(-1, run))

@@ -21,7 +21,7 @@ from model_runner.beams import BeamSearch
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
-from model_runner.errors import N_, NoAttribution, ScoresClasses
+from model_runner.errors import N_, NoAttribution, ScoresClasses, WrittenFull
 from model_runner.local.answers.attribution import DirectPath
 from model_runner.local.answers.block_path import BlockPath, block_paths
 from model_runner.local.answers.block_probe import LayerRun, probe
@@ -56,7 +56,6 @@ from model_runner.question import Answerer
 from model_runner.record import LayerRecord
 from model_runner.request import FREE_RUN, CaptureRequest, GenerateRequest
 from model_runner.sound_errors import ListensOnly, NoSound
-from model_runner.text_errors import WrittenFull
 
 
 class EncoderDecoder:

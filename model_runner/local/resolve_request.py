@@ -13,6 +13,8 @@ from torch import Tensor
 from model_runner import memory
 from model_runner.errors import (
     N_,
+    BrokenNumbers,
+    ForwardFails,
     NoLanguages,
     NoSuchLanguage,
     NoSuchPlace,
@@ -22,6 +24,7 @@ from model_runner.errors import (
     SequenceTooLong,
     TextExceedsMemory,
     TokenizerDiffers,
+    TokenizerStops,
     WrongModel,
     first_line,
 )
@@ -33,7 +36,6 @@ from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
 from model_runner.sound_errors import ReadsTextOnly
-from model_runner.text_errors import BrokenNumbers, ForwardFails, TokenizerStops
 
 Request = TypeVar("Request", bound="CaptureRequest | GenerateRequest")
 SHOWN = 12  # languages that a sentence names

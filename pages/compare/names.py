@@ -7,7 +7,7 @@ from analysis.alignment import Piece
 from analysis.joined import Joined
 from analysis.sentences import joined
 from model_runner import Capture
-from model_runner.text_errors import NotOverOneText
+from model_runner.errors import NotOverOneText
 from ui.shell.models_offered import labelled
 from ui.shell.page import PageContext
 from ui.wording.i18n import _

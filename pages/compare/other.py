@@ -18,8 +18,7 @@ from hosting.listed import listed_models
 from jobs.second_text import OneCapture, Say, asked
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked, NoAdapter
-from model_runner.errors import Cancelled, NotVerified
-from model_runner.hub_errors import HubNotAsked
+from model_runner.errors import Cancelled, HubNotAsked, NotVerified
 from pages.compare.state import MOST_CHARACTERS, SWITCHED, CompareState, state
 from ui.shared import cached
 from ui.shared.head_views import width_of

@@ -26,8 +26,8 @@ from jobs.generation_tree import GenerationTree
 from jobs.waiting import await_job
 from model_runner import Capture
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
+from model_runner.errors import little_room
 from model_runner.questions import Beams
-from model_runner.text_errors import little_room
 from pages.film.cache import cache_growth
 from pages.film.opening import remember
 from pages.film.state import FilmState, state

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.race import RaceRun, begins_with
-from model_runner.text_errors import little_room, no_room
+from model_runner.errors import little_room, no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui.shared.export_bundle import ExportBundle
 from ui.shared.finding import show_finding

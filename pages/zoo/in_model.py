@@ -17,9 +17,8 @@ from analysis.zoo import LARGEST
 from jobs.greedy_pair import TOKENS, GreedyPair
 from model_runner import Capture
 from model_runner.edits import Edit
-from model_runner.errors import NoLogits
+from model_runner.errors import NoLogits, little_room
 from model_runner.substitution import LONGEST, Substituted
-from model_runner.text_errors import little_room
 from pages.zoo.numbers import show_rule
 from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of

@@ -10,7 +10,7 @@ from analysis.examples import OF_MODEL
 from analysis.head_grid import head_grid
 from analysis.joined import joined
 from model_runner import CaptureRequest, load_runner
-from model_runner.text_errors import NotOverOneText
+from model_runner.errors import NotOverOneText
 from tests.pages.expected import capture
 from tests.pages.test_compare import PAGE, maps, same
 from tests.ui.driving import beside_head, html, open_app, sentences

@@ -15,12 +15,12 @@ from model_runner.errors import (
     EncoderSaysNothing,
     NoSuchAttention,
     NotOneToken,
+    NotOverOneText,
     NotSeparable,
     OneStackOnly,
     SequenceTooLong,
 )
 from model_runner.substitution import NoSoftmax, TextTooLongForMaps
-from model_runner.text_errors import NotOverOneText
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
 from ui.classroom.questions import CHANGED, TWO_TEXTS

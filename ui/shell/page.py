@@ -21,12 +21,10 @@ from model_runner.adapter import BaseNotAsked
 from model_runner.capture import COMPRESSED, index
 from model_runner.edit_words import edit_name
 from model_runner.edits import Edit, check_cells
-from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
-from model_runner.hub_errors import HubNotAsked
+from model_runner.errors import Cancelled, HubNotAsked, NoSuchPlace, NotVerified, OneStackOnly, OtherText, WrittenFull
 from model_runner.preview import ModelPreview
 from model_runner.question import Question
 from model_runner.rotation_edit import stretch
-from model_runner.text_errors import WrittenFull
 from ui.shared import cached
 from ui.shared.outside_vocabulary import TRANSLATOR, offer_known_text
 from ui.shared.strip_shade import Shade, no_shade

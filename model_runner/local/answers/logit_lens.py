@@ -17,7 +17,7 @@ from torch import Tensor
 from attention.distributions import entropy, kl
 from model_runner.block_questions import Lens
 from model_runner.capture import Capture
-from model_runner.errors import N_, EncoderSaysNothing, NotSeparable
+from model_runner.errors import N_, EncoderSaysNothing, ForwardFails, NotSeparable
 from model_runner.local.answers.layer_stack import LayerStack, stack_of
 from model_runner.local.cancellation import pause
 from model_runner.local.encoder_decoder import EncoderDecoder
@@ -25,7 +25,6 @@ from model_runner.local.engine import Engine
 from model_runner.local.recording.parity_check import BROKEN
 from model_runner.local.recording.residual_stream import standing_in
 from model_runner.request import CaptureRequest
-from model_runner.text_errors import ForwardFails
 
 ROWS = 128  # positions whose distributions are there at once: O(ROWS × vocab) memory
 ROUNDINGS = 16  # units of the dtype, of the largest number

@@ -23,14 +23,14 @@ from huggingface_hub.errors import (
 from tqdm.auto import tqdm
 
 from model_runner import memory
-from model_runner.errors import ModelPickled
-from model_runner.hub_errors import (
+from model_runner.errors import (
     DiskFull,
     DownloadBroken,
     HubNotAsked,
     HubUnreachable,
     ModelGated,
     ModelNotFound,
+    ModelPickled,
     ModelRevisionMissing,
 )
 from model_runner.local.loading.checkpoint import read_config

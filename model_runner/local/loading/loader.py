@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,16 +18,17 @@ from model_runner.adapter import AdapterBaseMissing, AdapterNotQuantized, Adapte
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.errors import (
     N_,
+    HubNotAsked,
     ModelFolderMissing,
     ModelIncomplete,
     ModelNameInvalid,
     OutOfMemory,
     Reason,
     TokenizerFileTooLarge,
+    TokenizerMissing,
     UserFacingError,
     first_line,
 )
-from model_runner.hub_errors import HubNotAsked
 from model_runner.local.cancellation import checked
 from model_runner.local.classifier import is_classifier
 from model_runner.local.loading.adapted_model import adapted, memory_of_changes
@@ -48,16 +50,20 @@ from model_runner.local.loading.expected_shapes import (
     expected_shapes,
     expected_shapes_here,
 )
-from model_runner.local.loading.folder_tokenizer import Opened
+from model_runner.local.loading.folder_tokenizer import Opened, open_tokenizer, special_ids
 from model_runner.local.loading.hub import Look, Progress
 from model_runner.local.loading.known_families import tell
 from model_runner.local.loading.missing_weights import check_missing, tied_against
 from model_runner.local.loading.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
 from model_runner.local.loading.quantized_weights import QuantizedFails, check_claim, check_quantized, method_of
-from model_runner.local.loading.sandboxed_tokenizer import SandboxedTemplate, SandboxedTokenizer, start_sandbox
+from model_runner.local.loading.sandboxed_tokenizer import (
+    SandboxedTemplate,
+    SandboxedTokenizer,
+    Tokenizer,
+    start_sandbox,
+)
 from model_runner.local.loading.sentence_pieces import FILES, LARGEST, TARGET
 from model_runner.local.loading.static_checks import is_config_harmless, is_tokenizer_harmless
-from model_runner.local.loading.tokenizer_loader import check_tokenizer, load_tokenizer
 from model_runner.local.recording.encoder_decoder_inspection import probe_texts, run_both
 from model_runner.local.recording.model_inspection import probe_tokens
 from model_runner.local.recording.parity_check import run
@@ -354,3 +360,23 @@ def _short_forward(model: Any, extractor: WhisperFeatureExtractor | None) -> Any
     return run_both(
         model, *probe_texts(model, None if extractor is None else sound_input_of(model, extractor).to_try())
     )
+
+
+def load_tokenizer(name: str, folder: Path) -> Opened:
+    """In this process. Raises TokenizerMissing."""
+    try:
+        tokenizer = open_tokenizer(folder)
+    except Exception as error:  # the tokenizers library raises no class of its own
+        raise TokenizerMissing(name=name, reason=first_line(error)) from error
+    check_tokenizer(name, tokenizer)
+    if not isinstance(tokenizer.model_max_length, int | float):  # compared with the length of every text
+        tokenizer.model_max_length = sys.maxsize
+    return tokenizer
+
+
+def check_tokenizer(name: str, tokenizer: Tokenizer) -> None:
+    """Raises TokenizerMissing for one that is of no use here."""
+    if not tokenizer.is_fast:
+        raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
+    if len(tokenizer) <= len(special_ids(tokenizer)):  # what transformers makes of no files at all
+        raise TokenizerMissing(name=name, reason=N_("it knows no token but special ones"))

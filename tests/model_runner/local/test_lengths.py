@@ -10,14 +10,13 @@ import torch
 from transformers import AutoModelForSeq2SeqLM
 
 from model_runner.capture import Capture
-from model_runner.errors import EditNotPossible, ModelIncomplete, SequenceTooLong
+from model_runner.errors import EditNotPossible, ModelIncomplete, SequenceTooLong, TokenizerStops
 from model_runner.local.loading.checkpoint import inspect_folder
 from model_runner.local.loading.folder_files import MOST_EXPERTS
 from model_runner.local.recording.rope_switch import crosses
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import ScaledTheta
-from model_runner.text_errors import TokenizerStops
 from tests.model_runner.folders import change_config
 from tests.model_runner.tiny import byte_tokenizer, tiny
 

@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from model_runner import memory
-from model_runner.errors import OutOfMemory, TextExceedsMemory
+from model_runner.errors import ForwardFails, OutOfMemory, TextExceedsMemory
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
-from model_runner.text_errors import ForwardFails
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 CPU = torch.device("cpu")

@@ -15,12 +15,11 @@ import torch
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.edits import KeepLast
-from model_runner.errors import Cancelled, EmptyText, NoLogits, SequenceTooLong, WrongModel
+from model_runner.errors import Cancelled, EmptyText, ForwardFails, NoLogits, SequenceTooLong, WrongModel
 from model_runner.local.loading.loader import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from model_runner.sound import rising_tone
-from model_runner.text_errors import ForwardFails
 from tests.model_runner.local.recording.test_encoder_decoders import runner as translator
 from tests.model_runner.tiny import MAX_TOKENS, byte_tokenizer, tiny
 

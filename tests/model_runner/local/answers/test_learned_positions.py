@@ -9,11 +9,10 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-from model_runner.errors import SequenceTooLong
+from model_runner.errors import ForwardFails, SequenceTooLong, WrittenFull
 from model_runner.local.answers.position_table import looked_up_at_load
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest, GenerateRequest
-from model_runner.text_errors import ForwardFails, WrittenFull
 from tests.model_runner.local.recording.test_sliding_windows import BART, FFN
 from tests.model_runner.tiny import BOS, PAD, byte_tokenizer, tiny
 

@@ -338,7 +338,7 @@ def test_a_base_that_is_not_there_says_nothing_of_the_machine(adapter: Path) -> 
 
 def test_a_base_of_the_hub_is_asked_for_as_any_model_of_the_hub(adapter: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str | None, bool]] = []
-    from model_runner.hub_errors import HubNotAsked
+    from model_runner.errors import HubNotAsked
     from model_runner.local.loading import model_folder
 
     def fetch(name: str, revision: str | None, *_: object, ask_hub: bool) -> Path:

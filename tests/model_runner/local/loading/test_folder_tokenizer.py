@@ -15,9 +15,9 @@ from model_runner.errors import TokenizerMissing
 from model_runner.local.loading import folder_tokenizer
 from model_runner.local.loading.folder_tokenizer import FILE, info_of
 from model_runner.local.loading.known_families import TABLE
+from model_runner.local.loading.loader import load_tokenizer
 from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
 from model_runner.local.loading.tokenizer_file import heard
-from model_runner.local.loading.tokenizer_loader import load_tokenizer
 from model_runner.local.tokenizing import encode, tokens_of
 
 CORPUS = [

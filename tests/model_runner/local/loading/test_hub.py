@@ -13,8 +13,15 @@ import huggingface_hub
 import pytest
 from huggingface_hub import constants, errors
 
-from model_runner.errors import ModelPickled, RunnerError
-from model_runner.hub_errors import DownloadBroken, HubUnreachable, ModelGated, ModelNotFound, ModelRevisionMissing
+from model_runner.errors import (
+    DownloadBroken,
+    HubUnreachable,
+    ModelGated,
+    ModelNotFound,
+    ModelPickled,
+    ModelRevisionMissing,
+    RunnerError,
+)
 from model_runner.local.loading import hub
 from model_runner.local.loading.config_preview import StoredWeights
 from model_runner.local.loading.hub import fetch

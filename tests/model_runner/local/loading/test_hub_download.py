@@ -24,14 +24,18 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from model_runner import CaptureRequest, load_runner, memory
 from model_runner.adapter import BaseNotAsked
-from model_runner.errors import Cancelled, ModelNameInvalid, ModelTooLarge, NotCapturable, RunnerError
-from model_runner.hub_errors import (
+from model_runner.errors import (
+    Cancelled,
     DiskFull,
     DownloadBroken,
     HubNotAsked,
     ModelGated,
+    ModelNameInvalid,
     ModelNotFound,
     ModelRevisionMissing,
+    ModelTooLarge,
+    NotCapturable,
+    RunnerError,
 )
 from model_runner.local.loading import dtypes
 from model_runner.local.loading.dtypes import Precision

@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 
 from model_runner import memory
 from model_runner.errors import (
+    HubUnreachable,
     ModelFolderMissing,
     ModelNameInvalid,
     ModelTooLarge,
@@ -21,7 +22,6 @@ from model_runner.errors import (
     NoLogits,
     OutOfMemory,
 )
-from model_runner.hub_errors import HubUnreachable
 from model_runner.local.loading import loader, model_folder
 from model_runner.local.loading.loader import load_runner
 from tests.model_runner.folders import WEIGHTS, change_config, change_weights, load, refused, save, touch_nothing

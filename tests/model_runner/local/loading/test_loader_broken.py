@@ -12,6 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq
 
 from model_runner.errors import (
+    BrokenNumbers,
     ModelFolderMissing,
     ModelIncomplete,
     ModelPickled,
@@ -21,7 +22,6 @@ from model_runner.errors import (
 )
 from model_runner.local.loading import loader
 from model_runner.request import CaptureRequest
-from model_runner.text_errors import BrokenNumbers
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import (
     CONFIG,

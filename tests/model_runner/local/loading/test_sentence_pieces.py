@@ -19,9 +19,9 @@ from model_runner import CaptureRequest, GenerateRequest, load_runner, wire
 from model_runner.errors import NoLanguages, NoSuchLanguage, TokenizerDiffers, TokenizerMissing
 from model_runner.local.loading.folder_tokenizer import info_of
 from model_runner.local.loading.hub import WANTED
+from model_runner.local.loading.loader import load_tokenizer
 from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
 from model_runner.local.loading.sentence_pieces import pieces_file
-from model_runner.local.loading.tokenizer_loader import load_tokenizer
 from model_runner.local.tokenizing import encode, tokens_of
 from model_runner.python_lines import request_line
 from tests.model_runner.folders import change_config
