@@ -10,7 +10,6 @@ from hosting.settings import Limits
 from jobs.request_limits import TextTooLongHere, TooManyTokensHere, limit_check
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.block_questions import StreamAdditions
-from model_runner.question import Question
 from model_runner.questions import Beams
 
 LIMITS = replace(Limits(), text=10, tokens=5)
@@ -18,7 +17,7 @@ LONG, SHORT = CaptureRequest("x" * 11), CaptureRequest("x" * 10)
 
 
 @dataclass(frozen=True)
-class OfTwoTexts(Question[None]):
+class OfTwoTexts:
     """A question of tomorrow."""
 
     one: CaptureRequest
