@@ -132,14 +132,14 @@ def check_side(capture: Capture, name: str, position: int | None) -> None:
         raise OtherText(position=position)
 
 
-class Side(TypedDict, total=False):
+class ClickedSide(TypedDict, total=False):
     """What a click changes of the tokens that are looked at."""
 
     query: int | None
     key: int | None
 
 
-def side_of(capture: Capture, token: int | None, sets: str = "query") -> Side:
+def side_of(capture: Capture, token: int | None, sets: str = "query") -> ClickedSide:
     """What a click on a token chooses: ``sets``, but of two joined texts what its text does; None: no token."""
     if token is not None and first_query(capture):
         sets = "key" if token < first_query(capture) else "query"

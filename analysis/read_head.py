@@ -130,7 +130,7 @@ def python_lines(read: ReadHead) -> str:
     """The same array by the same function, whatever was chosen, where ``capture`` is this one."""
     reading, window, n_units = read.reading, read.view.window, len(read.view.units)
     heads = [(read.layer, read.head), *([read.other] if read.other is not None else [])]
-    lines = ["\nfrom analysis.head_map import Reading, Window, head_map\n"]
+    lines = ["\nfrom attention_atlas.analysis.head_map import Reading, Window, head_map\n"]
     lines.append(f"reading = Reading(what={reading.what!r}, hide_first={reading.hide_first}, words={reading.words})")
     lines.append(f"window = Window({window.q0}, {window.q1}, {window.k0}, {window.k1})")
     calls = [f"head_map(capture, {layer}, {head}, reading=reading, window=window).values" for layer, head in heads]

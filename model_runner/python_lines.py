@@ -12,7 +12,7 @@ from model_runner.sound import Sound, rising_tone
 def python_start(request: CaptureRequest) -> str:
     """Lines after which ``runner`` and ``capture`` are those of this request."""
     return (
-        f"from model_runner import CaptureRequest, load_runner{sound_import(request)}\n{imports_of(request.edits)}\n"
+        f"from attention_atlas import CaptureRequest, load_runner{sound_import(request)}\n{imports_of(request.edits)}\n"
         f"{runner_line(request)}\n"
         f"capture = runner.capture({request_line(request)})\n"
     )
@@ -52,5 +52,10 @@ def runner_line(request: CaptureRequest, name: str = "runner") -> str:
 def imports_of(edits: Sequence[Edit]) -> str:
     """The lines that a snippet with these edits begins with."""
     every = [*edits, *(edit.edit for edit in edits if isinstance(edit, OfAttention))]
-    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in every})
-    return "".join(f"from {module} import {name}\n" for module, name in kinds)
+    kinds = sorted({(_room(type(edit).__module__), type(edit).__name__) for edit in every})
+    return "".join(f"from attention_atlas.{module} import {name}\n" for module, name in kinds)
+
+
+def _room(module: str) -> str:
+    """A module's name below the package, in the repository and where it is installed."""
+    return module.removeprefix("attention_atlas.")

@@ -1,67 +1,122 @@
-"""What `pip install .` puts in place: all that the Python lines of README and "Export" need, and no app."""
+"""What `pip install .` puts in place: one package, with what the Python lines of README and exports need, and the app."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+import sysconfig
+import time
+import venv
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import attention_atlas as aa
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import KeepLast
 from model_runner.python_lines import python_start
+from scripts.wheel_backend import BESIDE, LEFT_OUT, PACKAGE, ROOMS, prefixed
+from tests.browser import free_port
 from tests.test_repository import ROOT, libraries
 
-PACKAGES = ("analysis", "attention", "inline", "model_runner", "viz")
-BESIDE = ("pyproject.toml", "requirements-package.txt", "README.md", "LICENSE")
-
-
-def files(folder: Path) -> set[str]:
-    """What the packages in this folder consist of."""
-    found = (path for name in PACKAGES for path in (folder / name).rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)) for path in found if "__pycache__" not in path.parts}
+LIBRARY = ("analysis", "attention", "inline", "model_runner", "viz")
+LARGEST = 40 * 1024 * 1024  # bytes of the wheel
+SOURCE = ("pyproject.toml", "README.md", "scripts/wheel_backend.py", *BESIDE)
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The folder that the built wheel was installed into, with nothing else in it. Built of a copy, without network."""
-    source, built, target = (tmp_path_factory.mktemp(name) for name in ("source", "built", "target"))
-    for name in PACKAGES:
+def wheel(tmp_path_factory) -> Path:
+    """Built of a copy, without network."""
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
+    for name in (PACKAGE, *ROOMS):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in BESIDE:
-        shutil.copy(ROOT / name, source)
-    quietly = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index")
-    pip("wheel", *quietly, "--no-build-isolation", "--wheel-dir", str(built), str(source))
-    (wheel,) = built.glob("*.whl")
-    pip("install", *quietly, "--target", str(target), str(wheel))
+    for name in SOURCE:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+    pip("wheel", "--no-build-isolation", "--wheel-dir", str(built), str(source))
+    (found,) = built.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The folder that the wheel was installed into, with nothing else in it."""
+    target = tmp_path_factory.mktemp("target")
+    pip("install", "--target", str(target), str(wheel))
     return target
 
 
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory) -> Path:
+    """The commands' folder of a fresh environment: the wheel, and by a path file what it requires."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    (packages / "required.pth").write_text(sysconfig.get_path("purelib"))
+    pip("--python", str(folder / "bin" / "python"), "install", str(wheel))
+    return folder / "bin"
+
+
 def pip(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "pip", *arguments], capture_output=True, text=True, check=False)
+    place = arguments.index("install") if "install" in arguments else arguments.index("wheel")
+    quietly = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", *arguments[: place + 1], *quietly, *arguments[place + 1 :]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def run(code: str, installed: Path, folder: Path) -> None:
-    """Run this code in `folder`, where of ours only what was installed can be imported."""
+def run(code: str, installed: Path, folder: Path) -> str:
+    """Run this code in `folder`, where of ours only what was installed can be imported; what it prints."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.table
-def test_every_file_of_the_packages_is_installed_and_nothing_of_the_app(installed):
-    assert files(installed) == files(ROOT)
-    modules = {path.name for path in installed.iterdir()} - {path.name for path in installed.glob("*.dist-info")}
-    assert modules == set(PACKAGES)
+def test_every_file_of_the_rooms_is_installed_below_one_name(installed, wheel):
+    assert wheel.stat().st_size <= LARGEST
+    info = "attention_atlas-*.dist-info"
+    tops = {path.name for path in installed.iterdir()} - {path.name for path in installed.glob(info)}
+    assert tops <= {PACKAGE, "bin"}
+    found = {str(path.relative_to(installed / PACKAGE)) for path in (installed / PACKAGE).rglob("*") if path.is_file()}
+    ours = (path for name in ROOMS for path in (ROOT / name).rglob("*") if path.is_file())
+    own = (path.name for path in (ROOT / PACKAGE).iterdir() if path.is_file() and path.name not in LEFT_OUT)
+    expected = {*(str(path.relative_to(ROOT)) for path in ours if "__pycache__" not in path.parts), *own, *BESIDE}
+    assert {name for name in found if "__pycache__" not in name} == expected
+
+
+def test_an_import_of_a_room_is_given_the_packages_name_and_nothing_else_is():
+    source = 'from viz.a import (\n    b,\n)\nif 1:\n    from ui import c\nfrom os import d\ne = "from viz import f"\n'
+    renamed = source.replace("from viz.a", "from attention_atlas.viz.a").replace("from ui", "from attention_atlas.ui")
+    assert prefixed(source) == renamed
+    with pytest.raises(ValueError, match=r"line 1.*viz"):
+        prefixed("import viz.color\n")
+
+
+def test_in_the_repository_a_room_is_the_same_module_under_both_names():
+    import model_runner.edits
+
+    edits = importlib.import_module("attention_atlas.model_runner.edits")
+    assert edits is model_runner.edits
+    assert edits.__spec__ is not None
+    assert edits.__spec__.name == "model_runner.edits"
+    assert aa.CaptureRequest is CaptureRequest
+    assert aa.KeepLast is KeepLast
+    assert {"load_runner", "show", "CaptureRequest"} <= set(dir(aa))
+    with pytest.raises(AttributeError, match="no attribute 'load_model'"):
+        _ = aa.load_model
 
 
 @pytest.mark.long
@@ -73,11 +128,11 @@ def test_the_lines_of_the_readme_and_of_a_page_give_the_same_numbers_outside_the
     plain = runner.capture(CaptureRequest(text="The capital of France is"))
     lines = [
         readme,
-        "import numpy, model_runner",
+        "import numpy",
         "numpy.save('readme.npy', capture.weights(3, 7).numpy())",
         python_start(edited.request),
         "numpy.save('page.npy', capture.weights(3, 7).numpy())",
-        f"assert model_runner.__file__.startswith({str(installed)!r})",
+        f"assert aa.__file__.startswith({str(installed)!r})",
     ]
     run("\n".join(lines), installed, tmp_path)
     np.testing.assert_array_equal(np.load(tmp_path / "readme.npy"), plain.weights(3, 7).numpy())
@@ -85,17 +140,67 @@ def test_the_lines_of_the_readme_and_of_a_page_give_the_same_numbers_outside_the
 
 
 @pytest.mark.table
-def test_what_the_packages_require_is_what_they_import(installed):
+def test_what_the_package_requires_is_what_it_imports(installed):
     (info,) = importlib.metadata.distributions(path=[str(installed)])
-    required = {requirement.partition("==")[0] for requirement in info.requires or ()}
+    named = [re.fullmatch(r"([\w-]+)[^;]*(?:; extra == \"(\w+)\")?", one) for one in info.requires or ()]
+    required = {(found[2], found[1].lower()) for found in named if found}
     # torchao: int8 alone imports it, where it is asked for; protobuf: transformers does, for SentencePiece's files
-    assert libraries(*PACKAGES) - {"torchao"} == required - {"protobuf"}
+    library = {name.lower() for name in libraries(*LIBRARY)} - {"torchao"}
+    assert library == {name for extra, name in required if extra is None} - {"protobuf"}
+    app = {name.lower() for name in libraries(PACKAGE, *ROOMS)} - library - {"torchao"}
+    assert app <= {name for extra, name in required if extra == "app"}
+    assert info.version == aa.__version__
 
 
 @pytest.mark.long
 def test_the_lines_of_the_notebook_page_run_outside_the_repository_where_they_need_no_other_model(installed, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/notebook.md").read_text(encoding="utf-8"), re.DOTALL)
-    ours = [block for block in blocks if not re.search(r'load_runner\("\w+/', block)]
-    assert len(blocks) - len(ours) == 3  # many languages, classes, sound
-    code = "\n".join([*ours, f"import model_runner\nassert model_runner.__file__.startswith({str(installed)!r})"])
-    run(code, installed, tmp_path)
+    ours = [block for block in blocks if not re.search(r'load_runner\("\w+/|\.compressed', block)]
+    assert len(blocks) - len(ours) == 4  # many languages, classes, sound, keys of several tokens
+    end = f"import attention_atlas\nassert attention_atlas.__file__.startswith({str(installed)!r})"
+    run("\n".join([*ours, end]), installed, tmp_path)
+
+
+@pytest.mark.long
+def test_importing_it_imports_no_torch_and_what_is_asked_for_none_of_the_repositorys_names(installed, tmp_path):
+    code = "import sys, attention_atlas as aa\nprint('torch' in sys.modules)\naa.load_runner, aa.show\n"
+    code += f"print([name for name in sys.modules if name.partition('.')[0] in {ROOMS}])"
+    assert run(code, installed, tmp_path).split("\n")[:2] == ["False", "[]"]
+
+
+@pytest.mark.long
+def test_the_command_says_its_version_and_what_is_wrong_with_a_port(environment, tmp_path):
+    command = str(environment / "attention-atlas")
+    done = subprocess.run([command, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"Attention Atlas {aa.__version__}\n"
+    done = subprocess.run([command, "--port", "99999"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "99999 is no port: choose a number from 1 to 65535" in done.stderr
+    done = subprocess.run([command, "serve", "no.toml"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no.toml cannot be read" in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.browser
+def test_the_command_opens_the_app_from_a_fresh_environment(environment, tmp_path, page):
+    port = free_port()
+    command = [str(environment / "attention-atlas"), "--port", str(port), "--no-browser"]
+    with (tmp_path / "log.txt").open("wb") as log:
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        wait_for_port(port)
+        page.goto(f"http://127.0.0.1:{port}/masks?lang=zh")
+        page.locator(".atlas-badge.ok").wait_for(timeout=120_000)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def wait_for_port(port: int) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"nothing listens on port {port}")

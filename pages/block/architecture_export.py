@@ -59,8 +59,8 @@ def code_of(found: ArchitectureView) -> str:
 
 
 VECTORS = """
-from analysis.architecture import stages
-from model_runner.block_questions import StreamAdditions
+from attention_atlas.analysis.architecture import stages
+from attention_atlas.model_runner.block_questions import StreamAdditions
 
 added = runner.submit(StreamAdditions(capture.request, {position})).result()
 vectors = [stage.vector for stage in stages(made, {block}, capture, added, {position})]  # None: of no vector
@@ -70,7 +70,7 @@ probabilities = {whose}.logits({position}).double().softmax(0)
 token, likeliest = runner.token_text(int(probabilities.argmax())), probabilities.max()
 """
 CODE = """
-from model_runner.block_questions import WhatItIsMadeOf
+from attention_atlas.model_runner.block_questions import WhatItIsMadeOf
 
 made = runner.submit(WhatItIsMadeOf()).result()
 for part in (*made.before, *(part for block in made.blocks for part in block.parts), *made.between, *made.after):

@@ -50,12 +50,12 @@ picks, weights = layer.picks, layer.weights  # [tokens, used]: whom each token g
 """
 CODE = {
     "own": """
-from model_runner.expert_questions import ExpertRouting
+from attention_atlas.model_runner.expert_questions import ExpertRouting
 
 routing = runner.submit(ExpertRouting(capture.request)).result()
 """ + LINES.lstrip(),
     "random": """
-from model_runner.expert_questions import RandomRouting
+from attention_atlas.model_runner.expert_questions import RandomRouting
 
 ids = tuple(token.id for token in capture.tokens)
 routing = runner.submit(RandomRouting(ids, max(runner.info.n_vocab, *ids) + 1)).result()

@@ -43,7 +43,7 @@ def ffn_view(found: FfnView) -> ExportBundle:
 
 
 CODE = """
-from model_runner.block_questions import FeedForwardUnits
+from attention_atlas.model_runner.block_questions import FeedForwardUnits
 
 units = runner.submit(FeedForwardUnits(capture.request, {layer}, {position})).result()
 share = (units.before > 0).float().mean()

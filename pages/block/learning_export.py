@@ -51,7 +51,7 @@ def learning_view(found: LearningView) -> ExportBundle:
 
 
 CODE = """
-from model_runner.block_questions import TrainingStep
+from attention_atlas.model_runner.block_questions import TrainingStep
 
 losses = {whose}.surprisals()  # nats, of each token but the first
 learned = runner.submit(TrainingStep(capture.request, ({rate},))).result()

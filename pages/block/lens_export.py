@@ -58,8 +58,8 @@ def said_at(lens: LensMap, names: Sequence[str], columns: Sequence[str]) -> list
 
 
 CODE = """
-from analysis.logit_lens import lens_map
-from model_runner.block_questions import LogitLens
+from attention_atlas.analysis.logit_lens import lens_map
+from attention_atlas.model_runner.block_questions import LogitLens
 
 lens = lens_map(capture, runner.submit(LogitLens(capture.request)).result(), runner.token_text)
 words, probabilities, entropy, kl = lens.words, lens.probabilities[..., 0], lens.entropy, lens.kl

@@ -35,7 +35,7 @@ def norms_view(found: NormsView) -> ExportBundle:
 
 
 CODE = """
-from analysis.norms import normed, random_growth
+from attention_atlas.analysis.norms import normed, random_growth
 
 norms = normed(capture, {layer}, {position})
 before, after = norms.before, norms.after  # after: "LayerNorm", "RMSNorm", "BatchNorm"

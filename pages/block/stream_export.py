@@ -36,7 +36,7 @@ def stream_view(found: StreamView) -> ExportBundle:
 CODE = """
 import torch
 
-from model_runner.block_questions import StreamAdditions
+from attention_atlas.model_runner.block_questions import StreamAdditions
 
 added = runner.submit(StreamAdditions(capture.request, {position})).result()
 for step, vector in zip(added.steps, added.vectors):

@@ -51,7 +51,7 @@ def maps_view(opened: PageContext, other: PageContext, maps: ComparedMaps) -> Ex
             "elsewhere": np.array(view.elsewhere),
         },
         code=_other_lines(opened, other) + "\n".join([
-            "from analysis.aligned_heads import aligned_heads",
+            "from attention_atlas.analysis.aligned_heads import aligned_heads",
             "",
             f"view = aligned_heads(capture, {_head(opened)}, other, {_head(other)})",
             "values, a, b = view.difference.values, view.first.values, view.second.values",
@@ -70,7 +70,7 @@ def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPai
         for unit in dict.fromkeys(one.metric.unit for one in found)
     ]
     code = [
-        "from analysis.head_grid import head_grid",
+        "from attention_atlas.analysis.head_grid import head_grid",
         "",
         "a, b = head_grid(capture).metrics, head_grid(other).metrics",
     ]
@@ -107,7 +107,7 @@ def next_view(opened: PageContext, other: PageContext, found: Predictions) -> Ex
     chart = _bars(dict(zip(pair.labels, zip(pair.first, pair.second, strict=True), strict=True)), "")
     positions = ", ".join("-1" if place is None else str(place) for place in found.places)
     code = [
-        "from analysis.next_pair import next_pair",
+        "from attention_atlas.analysis.next_pair import next_pair",
         "",
         "words = tuple([one.token_text(i) for i in range(one.info.n_vocab)] for one in (runner, other_runner))",
         f"pair = next_pair((capture, other), ({positions}), words, count={SHOWN})",
@@ -128,8 +128,8 @@ def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixCh
     """The norms of every head's matrices."""
     table, charts = matrix_table(found), [bars(one, found) for one in found]
     code = [
-        "from analysis.matrix_change import matrix_changes",
-        "from model_runner.projection_questions import LayerMatrices",
+        "from attention_atlas.analysis.matrix_change import matrix_changes",
+        "from attention_atlas.model_runner.projection_questions import LayerMatrices",
         "",
         f"a = runner.submit(LayerMatrices(capture.request, {opened.layer})).result()",
         f"b = other_runner.submit(LayerMatrices(other.request, {other.layer})).result()",
@@ -158,8 +158,8 @@ def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> ExportB
         page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
         picture=lambda title, words: aligned_svg(found.blocks, names=("A", "B"), title=title, caption=words),
         code=_other_lines(opened, other) + "\n".join([
-            "from analysis.aligned_heads import sides_of",
-            "from analysis.alignment import aligned",
+            "from attention_atlas.analysis.aligned_heads import sides_of",
+            "from attention_atlas.analysis.alignment import aligned",
             "",
             "pieces = aligned(*sides_of(capture, other))",
         ]),

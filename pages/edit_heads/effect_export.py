@@ -66,8 +66,8 @@ def effects_snippet(opened: PageContext, found: Effects) -> str:
     """The lines that give the three maps."""
     return (
         python_start(opened.capture.request)
-        + "\nfrom analysis.head_effects import head_effects, layer_effects, ranking\n"
-        "from model_runner.questions import WhichHeads\n\n"
+        + "\nfrom attention_atlas.analysis.head_effects import head_effects, layer_effects, ranking\n"
+        "from attention_atlas.model_runner.questions import WhichHeads\n\n"
         f"target = {found.target}  # {target_name(opened, found.target)!r}\n"
         "layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]\n"
         "jobs = [runner.submit(WhichHeads(capture.request, layer, target)) for layer in layers]\n"

@@ -95,7 +95,8 @@ def patch_snippet(opened: PageContext, found: Patches) -> str:
     name = work.partition("(")[0]
     return (
         python_start(capture.request) + "\nfrom dataclasses import replace\n\nimport torch\n\n"
-        f"from analysis.patching import logit_difference\nfrom model_runner.questions import {name}\n\n"
+        f"from attention_atlas.analysis.patching import logit_difference\n"
+        f"from attention_atlas.model_runner.questions import {name}\n\n"
         f"other = runner.capture(replace(capture.request, {_own(second.request, capture.request)}))\n"
         f"plain, donor = {runs}\ntokens = {setting.tokens!r}\n\n\n"
         f"def changes_of(row):\n    return runner.submit({work}).result()\n\n\n"

@@ -32,7 +32,8 @@ def kind_view(drawn: DrawnHead, one: OfKind) -> ExportBundle:
         title=f"{_(TITLES[one.kind])} · {view.title}",
         tables=lambda: {**view.tables(), **_tables(one)},
         arrays=lambda: {**arrays_of(view), "mask": one.mask.cells, "tokens": np.array(one.mask.tokens)},
-        code=f"{view.code}{masked}\n\nfrom analysis.families import family_mask\n\nmask = family_mask({whole}).cells",
+        code=f"{view.code}{masked}\n\nfrom attention_atlas.analysis.families import family_mask\n\n"
+        f"mask = family_mask({whole}).cells",
     )
 
 

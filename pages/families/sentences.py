@@ -45,7 +45,7 @@ def python_lines(here: PageContext) -> str:
     if start is None or part == "all":
         return ""
     return (
-        "\n\nimport numpy as np\n\nfrom analysis.segments import part_cells\n\n"
+        "\n\nimport numpy as np\n\nfrom attention_atlas.analysis.segments import part_cells\n\n"
         f"cells = part_cells(len(capture.tokens), {start}, {part!r})[window.q0 : window.q1, window.k0 : window.k1]\n"
         "values = np.where(cells, values, np.nan)"
     )

@@ -89,7 +89,8 @@ def code(film: GenerationTree) -> str:
         rest += f", target={request.target!r}, attention={request.attention!r}"
     return "\n".join(
         [
-            f"from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner{sound_import(request)}\n"
+            "from attention_atlas import CaptureRequest, GenerateRequest, Sampling, load_runner"
+            + f"{sound_import(request)}\n"
             + imports_of(request.edits),
             runner_line(request),
             f"text, forced = {request.text!r}, {dict(take.forced)!r}  # generated token → its forced id",

@@ -123,7 +123,7 @@ def with_ranking(view: ExportBundle, opened: PageContext, found: CellRanking | N
         view,
         tables=lambda: {**view.tables(), title: ranked},
         arrays=lambda: {**arrays_of(view), "by_cell": found.weights},
-        code=f"{view.code}\n\nfrom analysis.cell_ranking import cell_ranking\n\n"
+        code=f"{view.code}\n\nfrom attention_atlas.analysis.cell_ranking import cell_ranking\n\n"
         f"by_cell = cell_ranking(capture, {found.query}, {found.key})",
         files={
             **view.files,

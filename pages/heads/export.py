@@ -61,9 +61,10 @@ def _csv(grid: HeadGrid, words: str) -> bytes:
 def _habit_code(drawn: DrawnHead) -> str:
     """The lines that give what the head does on this text."""
     place = f"{drawn.opened.layer}, {drawn.opened.head}"
-    return f"\n\nfrom analysis.head_habit import head_habits\n\nhabits = head_habits(capture, {place})"
+    return f"\n\nfrom attention_atlas.analysis.head_habit import head_habits\n\nhabits = head_habits(capture, {place})"
 
 
 def _code(metric: Metric) -> str:
     """The lines that give the metric of every head."""
-    return f"\nfrom analysis.head_grid import head_grid\n\nmetric = head_grid(capture).metrics[{metric.name!r}]"
+    values = f"metric = head_grid(capture).metrics[{metric.name!r}]"
+    return f"\nfrom attention_atlas.analysis.head_grid import head_grid\n\n{values}"

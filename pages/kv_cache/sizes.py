@@ -63,7 +63,7 @@ def show_sizes(opened: PageContext, held: Sizes) -> ExportBundle:
         tables=lambda: sizes_tables(held, n_heads, tokens),
         page=lambda title, words, lang: standalone(charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(charts, title=title, caption=words),
-        code="\nfrom model_runner.questions import CacheLayers\n\n"
+        code="\nfrom attention_atlas.model_runner.questions import CacheLayers\n\n"
         "layers = runner.submit(CacheLayers(capture.request)).result()\n"
         "measured = sum(layer.n_bytes for layer in layers)",
     )

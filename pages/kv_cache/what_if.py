@@ -85,7 +85,7 @@ def what_if_code(opened: PageContext, trial: CacheTrial) -> str:
     edits = edits_of(opened.capture, trial)
     written = ', target="", continuation=tuple(token.id for token in capture.tokens[1:])'
     return (
-        "\nfrom dataclasses import replace\n\nfrom attention import distributions\n"
+        "\nfrom dataclasses import replace\n\nfrom attention_atlas.attention import distributions\n"
         f"{imports_of(edits)}\n"
         f"edits = {edits!r}\n"
         f"changed = runner.capture(replace(capture.request, edits=edits{written * bool(opened.capture.attentions)}))\n"

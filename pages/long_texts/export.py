@@ -29,7 +29,7 @@ from viz.grid_svg import grid_svg
 
 N_ = str  # marks a text for Babel without translating it here
 BLOCKS = (
-    "\nfrom analysis.long_blocks import block, blocks_of, long_heads\n\n"
+    "\nfrom attention_atlas.analysis.long_blocks import block, blocks_of, long_heads\n\n"
     "found = long_heads(capture, [block(capture, rows) for rows in blocks_of(capture)])\n"
 )
 PIXELS = 256  # on a side of what is taken away
@@ -155,7 +155,7 @@ def _needle_code(found: NeedleView) -> str:
     texts = "hidden(text, Trial(needle, depth, characters))"
     return (
         "\nfrom dataclasses import replace\n\nimport numpy as np\n\n"
-        "from analysis.needle import DEPTHS, Needle, Trial, hidden, retrieval\n\n"
+        "from attention_atlas.analysis.needle import DEPTHS, Needle, Trial, hidden, retrieval\n\n"
         f"needle, characters = {found.needle!r}, {found.characters}\n"
         f"text = {found.hay!r}\n"
         "answer = runner.ids_of(needle.answer)\n"
@@ -202,8 +202,9 @@ def _code(opened: PageContext, drawn: LongMapView) -> str:
     window = ", ".join(map(str, drawn.window))
     layer, head = opened.layer, opened.head
     return (
-        "\nfrom analysis.far_looks import far_looks\nfrom analysis.head_map import Window, head_map\n"
-        "from analysis.long_map import denominators\n\n"
+        "\nfrom attention_atlas.analysis.far_looks import far_looks\n"
+        "from attention_atlas.analysis.head_map import Window, head_map\n"
+        "from attention_atlas.analysis.long_map import denominators\n\n"
         f"values = head_map(capture, {layer}, {head}, window=Window({window}), pixels={PIXELS}, how={drawn.pooling!r})"
         ".values\n"
         f"record = capture.record({layer})\n"

@@ -28,7 +28,7 @@ from viz.curves import standalone
 from viz.export import map_svg
 
 CHANGED = (
-    "\nfrom dataclasses import replace\n\nfrom model_runner.edits import {names}\n\n"
+    "\nfrom dataclasses import replace\n\nfrom attention_atlas.model_runner.edits import {names}\n\n"
     "edits = {edits}\nchanged = runner.capture(replace(capture.request, edits=edits))\n"
 )
 
@@ -97,12 +97,13 @@ def gallery_snippet(opened: PageContext, gallery: Gallery) -> str:
     if gallery.index is not None:
         settings = ", ".join(f"{name}={value}" for name, value in gallery.values.items())
         call = f"index_map({n_tokens}, {settings})"
-        return f"from attention.dual_chunk import index_map\n\nfound = {call}\nvalues = found.distance"
+        return f"from attention_atlas.attention.dual_chunk import index_map\n\nfound = {call}\nvalues = found.distance"
     if gallery.picture is None:
         raise ValueError("a gallery shows a pattern or an index map")
     sides = "" if gallery.causal else ", causal=False"
     return (
-        "from analysis.mask_picture import mask_picture\nfrom attention.patterns import BY_NAME\n\n"
+        "from attention_atlas.analysis.mask_picture import mask_picture\n"
+        "from attention_atlas.attention.patterns import BY_NAME\n\n"
         f"pattern, settings = BY_NAME[{gallery.choice.name!r}], {gallery.values!r}\n"
         f"hidden = {list(gallery.painted.hidden)!r}\n"
         f"n_layers = {opened.capture.n_layers}\n"
@@ -167,7 +168,7 @@ def model_snippet(opened: PageContext, found: MaskOnModel) -> str:
     return (
         CHANGED.format(names=names, edits=repr(found.edits))
         + f"weights = changed.weights({opened.layer}, {opened.head})\n\n"
-        "from analysis.mask_effect import cut_mass, perplexity\n\n"
+        "from attention_atlas.analysis.mask_effect import cut_mass, perplexity\n\n"
         "cut = cut_mass(capture, changed)" + perplexities * (found.perplexities is not None)
     )
 
@@ -216,8 +217,8 @@ def sweep_snippet(opened: PageContext, view: SweepView) -> str:
     """The lines that give every point of the chart."""
     trials = [(point.trial.pattern, point.trial.values) for point in view.points]
     return (
-        "\nfrom dataclasses import replace\n\nfrom analysis.mask_effect import perplexity\n"
-        "from model_runner.edits import Masked\n\n"
+        "\nfrom dataclasses import replace\n\nfrom attention_atlas.analysis.mask_effect import perplexity\n"
+        "from attention_atlas.model_runner.edits import Masked\n\n"
         f"trials = {trials!r}\n"
         "requests = [replace(capture.request, edits=(Masked(*trial),)) for trial in trials]\n"
         "values = [perplexity(runner.capture(request)) for request in requests]"

@@ -56,7 +56,8 @@ def code(bench: Bench) -> str:
     """The lines that give the same numbers."""
     first = first_query(bench.capture)  # what is only read has been written by nobody
     lines = [
-        "\nfrom model_runner.sampling import draw, stages, uniforms\nfrom model_runner.transforms import Sampling\n",
+        "\nfrom attention_atlas.model_runner.sampling import draw, stages, uniforms\n"
+        "from attention_atlas.model_runner.transforms import Sampling\n",
         f"logits = capture.logits({bench.query})",
         f"previous = [token.id for token in capture.tokens[{first or ''}: {bench.query + 1}]]",
     ]

@@ -72,9 +72,9 @@ def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
         tables=lambda: {title: table},
         page=component_page(position_schemes.SOURCE, payload),
         arrays=arrays | {f"{name}_by_distance": term.curves for name, term in terms.items()},
-        code="\nfrom analysis.position_terms import position_terms\n"
-        "from model_runner.questions import LearnedPositions\n"
-        + ("" if layout is None else "from analysis.positions import turned\n")
+        code="\nfrom attention_atlas.analysis.position_terms import position_terms\n"
+        "from attention_atlas.model_runner.questions import LearnedPositions\n"
+        + ("" if layout is None else "from attention_atlas.analysis.positions import turned\n")
         + f"\nlayout = {'None' if layout is None else f'turned(capture, {opened.layer})'}\n"
         + f"terms = position_terms(capture, {opened.layer}, layout, runner.submit(LearnedPositions()).result())\n"
         + "alibi = terms['alibi'].curves",

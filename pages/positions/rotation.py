@@ -68,7 +68,7 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> ExportBund
         ),
         arrays=dict(zip(("q_before", "q_after", "k_before", "k_after"), vectors, strict=True))
         | {"theta": layout.theta, "wavelengths": layout.wavelengths, "pairs": layout.pairs},
-        code="\nfrom analysis.positions import dials, turned\n\n"
+        code="\nfrom attention_atlas.analysis.positions import dials, turned\n\n"
         f"layout = turned(capture, {opened.layer})  # theta, wavelengths, pairs\n"
         f"found = dials(capture, {opened.layer}, {opened.head}, {token})  # q_before, q_after, k_before, k_after",
     )
@@ -120,7 +120,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
             title=title, caption=about, number="plain", texts=words,
         ),
         arrays={"scores": scores, "theta": moved.theta, "amplitude": moved.amplitude, "phase": moved.phase},
-        code="\nfrom analysis.positions import moved_cell, shift_deviation\n\n"
+        code="\nfrom attention_atlas.analysis.positions import moved_cell, shift_deviation\n\n"
         f"moved = moved_cell(capture, {layer}, {head}, {query}, {key})\n"
         f"score = moved.score({places[0]}, {places[1]})\n"
         f"largest_change = shift_deviation(capture, {layer}, {head}).deviation",

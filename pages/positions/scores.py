@@ -67,7 +67,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
         tables=lambda: {title: table},
         page=component_page(score_split.SOURCE, payload),
         arrays={"contributions": found.contributions, "rest": found.rest, "scaled": found.scaled, "theta": found.theta},
-        code="\nfrom analysis.score_by_frequency import frequency_map\n\n"
+        code="\nfrom attention_atlas.analysis.score_by_frequency import frequency_map\n\n"
         f"found = frequency_map(capture, {layer}, {head}, {query})\n"
         f"parts = found.contributions[:, {key}]  # add up, with found.rest[{key}], to found.scaled[{key}]",
         picture=lambda title, about: map_svg(
@@ -114,7 +114,7 @@ def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents,
         tables=lambda: {title: pd.DataFrame(curves.scores.T, [str(distance) for distance in distances], heads)},
         page=component_page(score_sweep.SOURCE, payload),
         arrays={"scores": curves.scores, "distances": distances},
-        code="\nfrom analysis.distance_curves import distance_curves\n\n"
+        code="\nfrom attention_atlas.analysis.distance_curves import distance_curves\n\n"
         f"curves = distance_curves(capture, {layer}, range({len(distances)}){at})\nscores = curves.scores[{head}]",
         picture=lambda title, about: panels_svg(heads, curves.scores[:, None], title=title, caption=about),
     )

@@ -20,7 +20,7 @@ from viz.components.head_grid import head_grid as grid_component
 from viz.curves import standalone
 from viz.export import map_svg
 
-CHANGED = "\nfrom dataclasses import replace\n\nfrom model_runner.edits import SharedKeys\n"
+CHANGED = "\nfrom dataclasses import replace\n\nfrom attention_atlas.model_runner.edits import SharedKeys\n"
 
 
 # -- on the model -----------------------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def _arrays(opened: PageContext, found: Shared) -> dict[str, np.ndarray]:
 def _model_code(found: Shared) -> str:
     """The lines that give the drifts, the KL and the perplexities."""
     lines = [
-        "from analysis.comparison import head_drift, next_token_change",
-        "from analysis.mask_effect import perplexity",
-        "from analysis.sharing import output_drift",
+        "from attention_atlas.analysis.comparison import head_drift, next_token_change",
+        "from attention_atlas.analysis.mask_effect import perplexity",
+        "from attention_atlas.analysis.sharing import output_drift",
         "",
         f"edits = (*capture.request.edits, SharedKeys({found.shares.chosen}))",
         "changed = runner.capture(replace(capture.request, edits=edits))",
@@ -137,8 +137,8 @@ def counts_view(view: CountsView) -> ExportBundle:
 def _counts_code(view: CountsView) -> str:
     """The lines that give the KL and the perplexity of every number of heads."""
     lines = [
-        "from analysis.comparison import next_token_change",
-        "from analysis.mask_effect import perplexity",
+        "from attention_atlas.analysis.comparison import next_token_change",
+        "from attention_atlas.analysis.mask_effect import perplexity",
         "",
         f"edits = [(*capture.request.edits, SharedKeys(count)) for count in {view.shares.counts}]",
         "changed = [runner.capture(replace(capture.request, edits=one)) for one in edits]",

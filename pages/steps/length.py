@@ -122,8 +122,8 @@ def length_view(opened: PageContext, found: Length) -> ExportBundle:
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
         arrays={"lengths": np.array(LENGTHS)},
-        code="\nfrom analysis.row_entropies import row_entropies\n"
-        "from attention.row_length import random_entropy, weight_above\n\n"
+        code="\nfrom attention_atlas.analysis.row_entropies import row_entropies\n"
+        "from attention_atlas.attention.row_length import random_entropy, weight_above\n\n"
         f"seen, bits = row_entropies(capture, {layer}, {head})\n"
         f"random = [random_entropy(n, log_n=False) for n in {[n for n in LENGTHS if n <= LONGEST_DRAWN]}]\n"
         f"weights = [weight_above({found.gap!r}, n, log_n=False) for n in {LENGTHS}]  # log_n=True: scores · log n",

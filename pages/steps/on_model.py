@@ -197,7 +197,7 @@ def model_view(opened: PageContext, found: StepsOnModel) -> ExportBundle:
         page=component_page(step_by_step.SOURCE, found.payload),
         picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
         arrays={key: one.values for key, one in shown.items()},
-        code="\nfrom analysis.step_chain import step_chain\n\n"
+        code="\nfrom attention_atlas.analysis.step_chain import step_chain\n\n"
         f"chain = step_chain(capture, {layer}, {head}, {query})\n"
         "weights = chain.matrices['A'].values  # of tokens chain.window.queries and chain.window.keys",
     )

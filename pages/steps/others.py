@@ -92,7 +92,7 @@ def others_view(found: Others) -> ExportBundle:
            for chart in found.charts},
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
-        code="from attention.layer_costs import LAYERS, counted_path\n\n"
+        code="from attention_atlas.attention.layer_costs import LAYERS, counted_path\n\n"
         f"n, d = {found.n}, {found.d}\n"
         "rows = [(layer.work(n, d), layer.sequential(n), layer.path(n)) for layer in LAYERS]\n"
         "counted = [counted_path(layer, min(n, 64)) for layer in LAYERS]  # step by step, as the formula says",

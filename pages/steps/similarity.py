@@ -74,7 +74,7 @@ def show_model_similarity(opened: PageContext, query: int) -> Similar:
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     names = token_names(opened, found.window.queries), token_names(opened, found.window.keys)
     code = (
-        "\nfrom analysis.similarities import head_vectors, spread\n\n"
+        "\nfrom attention_atlas.analysis.similarities import head_vectors, spread\n\n"
         f"found = head_vectors(capture, {layer}, {head}, {query})\nq, k = found.q, found.k\n"
         f"ends = spread(capture, {layer}, {head})\n"
     )

@@ -132,7 +132,8 @@ def code_of(drawn: DrawnMaps) -> str:
     window = drawn.maps.cosines.window
     edges = f"{window.q0}, {window.q1}, {window.k0}, {window.k1}"
     return (
-        "\nfrom analysis.head_map import Window\nfrom analysis.similarity_maps import similarity_maps\n\n"
+        "\nfrom attention_atlas.analysis.head_map import Window\n"
+        "from attention_atlas.analysis.similarity_maps import similarity_maps\n\n"
         f"maps = similarity_maps(capture, {drawn.layer}, {drawn.head}, window=Window({edges}))\n"
         "every_cosine, every_length, every_product = maps.cosines.values, maps.lengths.values, maps.products.values\n"
     )

@@ -207,9 +207,9 @@ def softmax_view(found: Softmax) -> ExportBundle:
         "naive = scores.exp() / scores.exp().sum()\n"
         "safe = (scores - scores.max()).exp() / (scores - scores.max()).exp().sum()\n"
         "logs = torch.log_softmax(scores, 0)\n\n"
-        "from attention.safe_softmax import online\n"
-        "from attention.vocabulary_cost import adaptive_cost, full_cost, tree_cost\n"
-        "from attention.vocabulary_cost import counted_adaptive, counted_full, counted_tree\n\n"
+        "from attention_atlas.attention.safe_softmax import online\n"
+        "from attention_atlas.attention.vocabulary_cost import adaptive_cost, full_cost, tree_cost\n"
+        "from attention_atlas.attention.vocabulary_cost import counted_adaptive, counted_full, counted_tree\n\n"
         "reads = online(scores.tolist())\n"
         "ways = full_cost, counted_full, tree_cost, counted_tree, adaptive_cost, counted_adaptive\n"
         f"costs = [[cost(n, {D}) for cost in ways] for n in {VOCABULARIES}]",

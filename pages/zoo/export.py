@@ -89,8 +89,8 @@ def _arrays(maps: ZooMaps) -> dict[str, np.ndarray]:
 def _maps_code(maps: ZooMaps) -> str:
     lines = [
         "",
-        "from analysis.zoo import captured_head, own, substituted",
-        "from attention.zoo.table import BY_NAME",
+        "from attention_atlas.analysis.zoo import captured_head, own, substituted",
+        "from attention_atlas.attention.zoo.table import BY_NAME",
         "",
         f"head = captured_head(capture, {maps.opened.layer}, {maps.opened.head}, {maps.start})",
         "softmax = own(head)",
@@ -122,7 +122,7 @@ def cost_view(found: Costs) -> ExportBundle:
 
 def _cost_code(found: Costs) -> str:
     shape = found.shape
-    lines = ["from attention.zoo.table import BY_NAME", "", f"lengths = {LENGTHS}", "costs = {}"]
+    lines = ["from attention_atlas.attention.zoo.table import BY_NAME", "", f"lengths = {LENGTHS}", "costs = {}"]
     for variant, values in found.variants:
         per = {one.name: one.per for one in variant.parameters}
         numbers = {name: value / per[name] if per[name] > 1 else value for name, value in values.items()}

@@ -202,9 +202,9 @@ def _code(shown: FilmInView) -> str:
     return "\n".join(
         [
             "",
-            "from analysis.flash_film import flash_film, longer, row_sums",
-            "from analysis.zoo import captured_head",
-            "from attention.flash_blocks import Blocks, blocks_of",
+            "from attention_atlas.analysis.flash_film import flash_film, longer, row_sums",
+            "from attention_atlas.analysis.zoo import captured_head",
+            "from attention_atlas.attention.flash_blocks import Blocks, blocks_of",
             "",
             f"head = captured_head(capture, {opened.layer}, {opened.head}, {shown.start})",
             f'film = flash_film(head, {blocks}, "{film.order}", size={film.size})',

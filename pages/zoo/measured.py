@@ -236,8 +236,8 @@ def _tables(found: MeasuredCost) -> dict[str, pd.DataFrame]:
 def _code(found: MeasuredCost) -> str:
     lengths = sorted({one.n_tokens for one in found.run.items})[:4]
     lines = [
-        "from analysis.zoo_cost import by_tiles, measure, of_variant, stored",
-        "from attention.zoo.table import BY_NAME",
+        "from attention_atlas.analysis.zoo_cost import by_tiles, measure, of_variant, stored",
+        "from attention_atlas.attention.zoo.table import BY_NAME",
         "",
         f"ways = {{'softmax': (stored, {found.causal}), 'tiles': (by_tiles, {found.causal})}}",
     ]

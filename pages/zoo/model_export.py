@@ -63,10 +63,10 @@ def _code(found: Hybrid) -> str:
     values = dict(found.edits[0].values) if found.edits else {}  # type: ignore[union-attr]  # of a Substituted
     return "\n".join(
         [
-            "from analysis.hybrid import code, counts, softmax_layers, stack",
-            "from analysis.long_text import chapter",
-            "from analysis.needle import Trial, hidden, recalled",
-            "from model_runner import CaptureRequest, load_runner",
+            "from attention_atlas.analysis.hybrid import code, counts, softmax_layers, stack",
+            "from attention_atlas.analysis.long_text import chapter",
+            "from attention_atlas.analysis.needle import Trial, hidden, recalled",
+            "from attention_atlas import CaptureRequest, load_runner",
             "",
             runner_line(request),
             f"layers, needle = {attending(found.after)!r}, code({language()!r})",

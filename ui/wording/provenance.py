@@ -26,4 +26,4 @@ def capture_lines(capture: Capture) -> str:
 
 def joining(name: str) -> str:
     """Lines after which the capture of this name is of two texts as pages draw them."""
-    return f"\nfrom analysis.joined import joined\n\n{name} = joined({name})\n"
+    return f"\nfrom attention_atlas.analysis.joined import joined\n\n{name} = joined({name})\n"

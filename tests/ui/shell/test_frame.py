@@ -171,7 +171,7 @@ def test_the_hub_is_asked_for_what_an_address_names_only_once_its_reader_wants_i
 
     monkeypatch.setattr("model_runner.local.loading.hub.snapshot_download", ask)
     app = open_app(model="owner/name")
-    assert sentences(app)[0].startswith("The model owner/name is not on this machine, and only an address names it.")
+    assert sentences(app)[0].startswith("The model owner/name is not on this machine, and only a link names it.")
     assert asked == []
     app.button(key="fetch_model").click()
     app.run()

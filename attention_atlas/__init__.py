@@ -1,0 +1,64 @@
+"""Attention Atlas: capture and draw how a transformer attends.
+
+    import attention_atlas as aa
+
+    runner = aa.load_runner("default")
+    capture = runner.capture(aa.CaptureRequest(text="The capital of France is"))
+    aa.show(capture, 3, 7)
+
+The rooms below it are ``model_runner`` (models and captures), ``attention`` (its mathematics), ``analysis`` (what is
+shown, as numbers), ``viz`` (figures) and ``inline`` (notebooks), such as ``attention_atlas.analysis.head_grid``. What
+is named here is imported when it is asked for first: torch alone takes seconds.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+__version__ = "1.0.0"
+
+if TYPE_CHECKING:
+    from analysis.head_map import Reading as Reading
+    from inline import CellOutput as CellOutput
+    from inline import show as show
+    from model_runner import BeamSearch as BeamSearch
+    from model_runner import Capture as Capture
+    from model_runner import CaptureRequest as CaptureRequest
+    from model_runner import Check as Check
+    from model_runner import GenerateRequest as GenerateRequest
+    from model_runner import ModelInfo as ModelInfo
+    from model_runner import Runner as Runner
+    from model_runner import RunnerError as RunnerError
+    from model_runner import Sampling as Sampling
+    from model_runner import Sound as Sound
+    from model_runner import Step as Step
+    from model_runner import Token as Token
+    from model_runner import load_runner as load_runner
+    from model_runner import read_wav as read_wav
+    from model_runner import rising_tone as rising_tone
+    from model_runner import sound_of as sound_of
+
+if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, where the rooms are packages themselves
+    from attention_atlas import _repository
+
+    _repository.find_rooms()
+
+_MODULES = {"analysis.head_map": ("Reading",), "inline": ("CellOutput", "show")}
+_FROM = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for module in (_FROM.get(name, "model_runner"), "model_runner.edits"):
+        found = import_module(f"{__name__}.{module}")
+        if hasattr(found, name):
+            return getattr(found, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    offered = import_module(f"{__name__}.model_runner")
+    return sorted(["__version__", *_FROM, *offered.__all__])

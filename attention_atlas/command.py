@@ -1,0 +1,99 @@
+"""The command ``attention-atlas``: open the app, or serve it to others."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import runpy
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from attention_atlas import __version__
+
+INSTALLED = Path(__file__).with_name("app.py").is_file()  # else this is the repository
+HOME = Path(__file__).parent if INSTALLED else Path(__file__).parents[1]
+MISSING = 'The app needs packages that are not installed. Run: pip install "attention-atlas[app]"'
+PATIENCE = 60  # seconds until the browser is opened on the server, whether it answers or not
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit status."""
+    asked = _parser().parse_args(arguments)
+    if importlib.util.find_spec("streamlit") is None:
+        sys.stderr.write(f"{MISSING}\n")
+        return 1
+    return _serve(asked.settings) if asked.what == "serve" else _open(asked.model, asked.port, asked.browser)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="attention-atlas", description="See how a transformer attends: open the app in your browser."
+    )
+    parser.add_argument("--version", action="version", version=f"Attention Atlas {__version__}")
+    parser.add_argument("--model", default="", help="a hub id (owner/name) or a folder; without it the embedded model")
+    parser.add_argument("--port", type=_port, default=0, help="the port to listen on; without it a free one from 8501")
+    parser.add_argument("--no-browser", dest="browser", action="store_false", help="do not open a browser")
+    kinds = parser.add_subparsers(dest="what", metavar="")
+    serve = kinds.add_parser("serve", help="serve the app to others, with a file of settings (see docs/hosting.md)")
+    serve.add_argument("settings", nargs="?", default="", help="the file of settings; without it every default")
+    return parser
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isdecimal() else 0
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port: choose a number from 1 to 65535")
+    return port
+
+
+def _open(model: str, port: int, browser: bool) -> int:
+    port = port or _free_port()
+    folder = Path(model).expanduser()
+    query = f"?model={quote(str(folder.resolve()) if folder.is_dir() else model)}" if model else ""
+    url = f"http://127.0.0.1:{port}/{query}"
+    options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.headless=true"]
+    sys.stdout.write(f"Attention Atlas {__version__} is at {url}\nStop it with Ctrl+C.\n")
+    sys.stdout.flush()
+    if browser:
+        threading.Thread(target=_open_browser, args=(port, url), daemon=True).start()
+    from streamlit.web.cli import main as streamlit  # after what needs none of it
+
+    streamlit(["run", str(HOME / "app.py"), *options], standalone_mode=False)
+    return 0
+
+
+def _serve(settings: str) -> int:
+    """In the place of this process: see hosting/serve.py."""
+    sys.argv[1:] = [str(Path(settings).resolve())] if settings else []
+    if not INSTALLED:
+        os.chdir(HOME)
+        sys.path.insert(0, str(HOME))
+    runpy.run_module(f"{__package__}.hosting.serve" if INSTALLED else "hosting.serve", run_name="__main__")
+    return 0
+
+
+def _free_port() -> int:
+    for port in range(8501, 8600):
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def _open_browser(port: int, url: str) -> None:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            break
+        time.sleep(0.2)
+    webbrowser.open(url)
