@@ -28,6 +28,8 @@ from viz.markdown import plain
 
 opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)
+if opened.capture.record(opened.layer).unrolled is not None:
+    opened.capture.check_softmax(opened.layer, opened.head)  # no score that a position could change
 held, strip = state(), st.container()
 try:
     layout, problem = turned(opened.capture, opened.layer), ""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from transformers import CONFIG_MAPPING
+from transformers import CONFIG_MAPPING, AutoModelForMaskedLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from model_runner import load_runner, memory
@@ -91,11 +91,11 @@ def test_a_folder_s_preview_is_what_its_model_turns_out_to_be(kind: str, tmp_pat
 
 def test_what_cannot_be_captured_is_told_what_it_is_and_refused(tmp_path: Path) -> None:
     heard: list[ModelPreview] = []
-    tiny("mamba")().save_pretrained(tmp_path)
+    tiny("fnet", AutoModelForMaskedLM)().save_pretrained(tmp_path)
     byte_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(NotCapturable):
         load_runner(str(tmp_path), preview=heard.append)
-    assert [(one.family, one.n_layers) for one in heard] == [("mamba", 3)]
+    assert [(one.family, one.n_layers) for one in heard] == [("fnet", 3)]
 
 
 def test_memory_is_that_of_the_dtype_it_will_have() -> None:
