@@ -41,7 +41,7 @@ def explain(opened: PageContext) -> None:
             "are of sizes."
         )
         formula, source = own.formula, own.source
-        attempt = _("Compare two heads: how far back does each of them still hear a token?")
+        attempt = _("Compare two heads: how far back does each of them reach?")
     if opened.runner.info.attentions:
         attempt = _(
             "Look across in a head of the last layer: from row to row, the columns say in which order the text is "
