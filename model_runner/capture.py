@@ -318,10 +318,14 @@ class Capture:
     def check_softmax(self, layer: int, head: int) -> None:
         """Raises NoSoftmax for a head whose softmax the request substituted, NoScores for one that never had one."""
         head = self._head(layer, head)
-        if (own := self.record(layer).unrolled) is not None:
-            raise NoScores(layer=self._layer(layer), rule=Reason(own.label, {}))
+        self.check_attention(layer)
         if (edit := self.record(layer).substitute(head)) is not None:
             raise NoSoftmax(layer=self._layer(layer), head=head, variant=edit.label)
+
+    def check_attention(self, layer: int) -> None:
+        """Raises NoScores for a layer whose tokens a recurrence mixes, not queries that score keys."""
+        if (own := self.record(layer).unrolled) is not None:
+            raise NoScores(layer=self._layer(layer), rule=Reason(own.label, {}))
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_stream"]:
         """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm.

@@ -96,6 +96,6 @@ def test_what_the_packages_require_is_what_they_import(installed):
 def test_the_lines_of_the_notebook_page_run_outside_the_repository_where_they_need_no_other_model(installed, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/notebook.md").read_text(encoding="utf-8"), re.DOTALL)
     ours = [block for block in blocks if not re.search(r'load_runner\("\w+/', block)]
-    assert len(blocks) - len(ours) == 3  # many languages, classes, sound
+    assert len(blocks) - len(ours) == 4  # many languages, classes, sound, no softmax
     code = "\n".join([*ours, f"import model_runner\nassert model_runner.__file__.startswith({str(installed)!r})"])
     run(code, installed, tmp_path)

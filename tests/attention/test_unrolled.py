@@ -13,6 +13,7 @@ from attention.unrolled import (
     BLOCK,
     DecayedMean,
     MatrixMemory,
+    OfChannels,
     StateSpaceChannels,
     StateSpaceHeads,
     Unrolled,
@@ -152,6 +153,7 @@ def test_a_map_is_lower_triangular_and_its_tiles_are_its_parts(name):
 @pytest.mark.parametrize("name", ["mamba", "wkv"])
 def test_a_head_of_channels_has_the_mean_of_their_matrices(name, monkeypatch):
     own, loop = CASES[name]
+    assert isinstance(own, OfChannels)
     every, unit = slice(0, TOKENS), torch.zeros(CHANNELS, TOKENS)
     unit[:, 3] = 1.0  # what token 3 puts in, alone, shows column 3 of every channel's matrix
     columns = loop(own, unit)

@@ -101,6 +101,11 @@ def _step(dt: Tensor, bias: Tensor | None, softplus: bool) -> Tensor:
     return functional.softplus(dt) if softplus else dt
 
 
+def _with(given: Arguments, **changed: Any) -> dict[str, Any]:
+    """The arguments of a call, those that it takes by any name included, with others in their place."""
+    return {**{name: value for name, value in given.items() if name != "kwargs"}, **given.get("kwargs", {}), **changed}
+
+
 def _one(x: Tensor) -> Tensor:
     """The one text of a batch."""
     if len(x) != 1:
@@ -110,24 +115,22 @@ def _one(x: Tensor) -> Tensor:
 
 def _of_channels(given: Arguments, scan: Callable[..., Any], _: Any) -> LayerRecord:
     x, bias = _one(given["hidden_states"]), given["delta_bias"]  # (channels, tokens)
-    options = {**given, "D": None, "z": None, "return_last_state": False}
-    options.update(options.pop("kwargs", {}))
-    output = _one(scan(**options)).T  # before the gate, without the skip
+    bare = _with(given, D=None, z=None, return_last_state=False)
+    output = _one(scan(**bare)).T  # before the gate, without the skip
     step = _step(_one(given["dt"]).T, bias, given["delta_softplus"]).T
     q, k = (_one(given[name]).T.float().contiguous() for name in ("C", "B"))
     unrolled = StateSpaceChannels(q, k, given["A"].float(), step.float().contiguous())
     n_heads = heads_of(len(x))
     gathered = x.reshape(n_heads, -1, x.shape[1]).transpose(1, 2)
-    return _record(unrolled, *(one.expand(n_heads, -1, -1) for one in (q, k)), gathered, _by_heads(output, n_heads))
+    q, k = q.expand(n_heads, -1, -1), k.expand(n_heads, -1, -1)
+    return _record(unrolled, q, k, gathered, _by_heads(output, n_heads))
 
 
 def _of_heads(given: Arguments, scan: Callable[..., Any], _: Any) -> LayerRecord:
     if given["initial_states"] is not None:
         raise CannotRecord(CARRIED_ON)
     x, rates = _one(given["hidden_states"]), given["A"].float()  # (tokens, heads, d_head)
-    options = {**given, "D": None, "return_final_states": False}
-    options.update(options.pop("kwargs", {}) | {"z": None})
-    output = _one(scan(**options))
+    output = _one(scan(**_with(given, D=None, z=None, return_final_states=False)))
     step = _step(_one(given["dt"]), given["dt_bias"], given["dt_softplus"]).clamp(*given["dt_limit"]).float().T
     n_heads = x.shape[1]
     q, k = (
