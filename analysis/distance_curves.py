@@ -67,7 +67,7 @@ def distance_curves(
     rows = slice(0, q.shape[1]) if contents == "text" else slice(query, query + 1)
     only = key if contents == "cell" else None
     product, rest, count = _mean_products(record, q, k, rows, only, layout.source)
-    rest[list(record.substituted)] = torch.nan  # and so the curve
+    rest[list(record.without_softmax)] = torch.nan  # and so the curve
     at = torch.tensor(list(distances), dtype=torch.long)
     turned = rotary.at_distances(product, layout.theta, at).sum(-1)
     return DistanceCurves(

@@ -76,7 +76,7 @@ def block(capture: Capture, rows: BlockRows) -> MapBlock:
     record, n_tokens, ahead = capture.record(rows.layer), len(capture.tokens), looks_ahead(capture)
     keys = slice(0, n_tokens if ahead else rows.stop)
     heads, queries = slice(0, record.q.shape[0]), slice(rows.start, rows.stop)
-    if record.substituted:
+    if record.without_softmax:
         weights = record.weights(heads, queries, keys, ROWS, shares=True)
     else:  # whose denominators are all in these keys
         scores = record.scores(heads, queries, keys)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from analysis.head_map import PIXELS, HeadMap, Reading, Window, head_map
-from analysis.stand_in import NO_SHARES, has_shares
+from analysis.stand_in import has_shares, row_notes
 from analysis.units import Unit
 from model_runner.capture import Capture
 
@@ -23,6 +23,8 @@ NAMES = {
 }
 
 STOOD_IN = "weights in the place of softmax, whose rows do not sum to 1"
+UNROLLED = "entries of the matrix of the layer's recurrence, not softmax"
+SIGNED, CHANNELS = ": signed, rows do not sum to 1", ", the mean over {count} channels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ class ReadHead:
 
     def notes(self) -> list[str]:
         """What is done to the numbers, and what they are where they are no shares, a sentence each."""
-        own = [NO_SHARES] if self.reading.what == "weights" and not self.shares else []
+        own = row_notes(self.capture, self.layer, shares=self.shares) if self.reading.what == "weights" else []
         return [*self.reading.notes(), *own]
 
     @property
@@ -115,6 +117,9 @@ def described(read: ReadHead) -> str:
     """How the numbers were made: "weights after softmax, minus L2H1"."""
     reading, view = read.reading, read.view
     parts = [NAMES[reading.what] if reading.what != "weights" or read.shares else STOOD_IN]
+    if (own := read.capture.record(read.layer).unrolled) is not None and reading.what == "weights":
+        mean = CHANNELS.format(count=own.channels) if own.channels > 1 else ""
+        parts = [f"{UNROLLED}{mean}{SIGNED if own.signed else ''}"]
     if reading.hides_first:
         parts.append("first token hidden, rows renormalised")
     if reading.words and reading.what != "scores":

@@ -37,7 +37,8 @@ class Spread:
 
 
 def head_vectors(capture: Capture, layer: int, head: int, query: int) -> HeadVectors:
-    """The query and the tokens that it looks at most. Raises NoWeights."""
+    """The query and the tokens that it looks at most. Raises NoWeights, NoScores."""
+    capture.check_attention(layer)
     record, chosen = capture.record(layer), window(capture, layer, head, query)
     q = record.q[head, list(chosen.queries)].detach().to("cpu", torch.float64)
     k = record.k[head // record.group, list(chosen.keys)].detach().to("cpu", torch.float64)

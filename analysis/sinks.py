@@ -1,8 +1,9 @@
-"""Why the rows that a picture shows do not sum to 1, in a sentence: a learned sink, or keys of another text."""
+"""Why the rows that a picture shows do not sum to 1, in a sentence: a sink, keys of another text, or no softmax."""
 
 from __future__ import annotations
 
 from analysis.joined import apart, first_query
+from analysis.stand_in import row_notes
 from model_runner.capture import COMPRESSED, TOKENS, Capture
 
 N_ = str  # marks a text for Babel without translating it here
@@ -21,12 +22,15 @@ REST_IN = {
 
 
 def sink_words(capture: Capture, layer: int, head: int, family: str) -> str:
-    """One sentence, to be translated; none of a head without a sink, or whose softmax is substituted.
+    """One sentence, to be translated; none of a head without a sink, or whose softmax is substituted; of a layer that
+    never had softmax what its rows are instead.
 
     ``family`` is the model's transformers type. Both kinds are the same numbers, one more term in the softmax's
     sum, but of those in SCALED_AFTER the model's own ``output_attentions`` are without the sink.
     """
     record = capture.record(layer)
+    if record.unrolled is not None:
+        return row_notes(capture, layer, shares=False)[0]
     if record.sinks is None or head in record.substituted:
         return ""
     if record.rest_in is not None:

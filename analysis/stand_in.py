@@ -1,4 +1,4 @@
-"""What stands in the place of a head's softmax, as a map: whether its rows are shares of attention."""
+"""Maps that are no softmax, a variant's or a recurrence's: whether their rows are shares, and what to say of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,24 @@ NO_SHARES = N_(
     "Weights of the rule that replaces softmax: its rows do not sum to 1. Percentages are "
     "shares, the size of a weight relative to its whole row."
 )
+SIGNED = N_(
+    "Not softmax: signed, and rows do not sum to 1. Percentages are shares, the size of an entry relative to "
+    "its whole row."
+)
+WEIGHTED_MEAN = N_("Not softmax of queries and keys, but a weighted mean of its own, whose rows sum to 1.")
+OVER_CHANNELS = N_("The map is the mean of the matrices of its channels, which differ.")
 CLOSE = 1e-4  # of 1: a row of shares, in float32
+
+
+def row_notes(capture: Capture, layer: int, *, shares: bool) -> list[str]:
+    """What the weights of the layer's heads are where they are not those of softmax, a sentence each.
+
+    ``shares``: whether :func:`has_shares` of them. Raises NoWeights, NoSuchPlace.
+    """
+    own = capture.record(layer).unrolled
+    if own is None:
+        return [] if shares else [NO_SHARES]
+    return [SIGNED if own.signed else WEIGHTED_MEAN, *([OVER_CHANNELS] if own.channels > 1 else [])]
 
 
 def has_shares(capture: Capture, layer: int, head: int) -> bool:
@@ -19,6 +36,8 @@ def has_shares(capture: Capture, layer: int, head: int) -> bool:
     O(tokens²) of a head whose softmax is substituted. Raises NoWeights, NoSuchPlace.
     """
     record = capture.record(layer)
+    if record.unrolled is not None:
+        return not record.unrolled.signed
     if record.substitute(head % len(record.q)) is None:
         return True
     weights = record.map_of(head % len(record.q))

@@ -35,13 +35,14 @@ from model_runner.errors import (
     NotRecoverable,
     NotUnderstood,
     NoWeights,
+    Reason,
 )
 from model_runner.layer_origin import LayerOrigin
 from model_runner.matrix_edit import CHANGED, ScaledSingulars
 from model_runner.question import Answerer, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
-from model_runner.substitution import NoSoftmax
+from model_runner.substitution import NoScores, NoSoftmax
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
@@ -149,7 +150,7 @@ class Capture:
         return self.kinds[self._layer(layer)]
 
     def has_weights(self, layer: int) -> bool:
-        """Whether this layer is softmax attention."""
+        """Whether this layer has a map: softmax attention, or a recurrence that is written out as a matrix."""
         return self.records[self._layer(layer)] is not None
 
     def record(self, layer: int) -> LayerRecord:
@@ -203,8 +204,8 @@ class Capture:
 
         Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
         of account, and where one softmax weighs two texts, of which this map shows one (``LayerRecord.rest_in``); of a
-        head whose softmax is substituted, to whatever its map has, and with ``shares`` its sizes, which sum to 1 in a
-        row. O(tile + ROWS × keys) memory.
+        head without softmax, to whatever its map has, and with ``shares`` its sizes, which sum to 1 in a row.
+        O(tile + ROWS × keys) memory.
         """
         record, queries, head = self.record(layer), self._span(queries), self._head(layer, head)
         heads, known = slice(head, head + 1), self._lse.get(self._layer(layer))
@@ -214,13 +215,16 @@ class Capture:
     def lse(self, layer: int) -> Float[Tensor, "heads queries"]:
         """Natural log of the softmax denominators, a sink included; computed once, then kept (heads × queries).
 
-        NaN of heads whose softmax is substituted.
+        NaN of heads without softmax.
         """
         layer = self._layer(layer)
         if layer not in self._lse:
             record = self.record(layer)
-            found = record.log_sum_exp(slice(0, record.q.shape[0]), self._span(None), ROWS)
-            found[list(record.substituted)] = torch.nan
+            if record.unrolled is None:
+                found = record.log_sum_exp(slice(0, record.q.shape[0]), self._span(None), ROWS)
+                found[list(record.substituted)] = torch.nan
+            else:
+                found = record.q.new_full(record.q.shape[:2], torch.nan, dtype=torch.float32)
             self._lse[layer] = found
         return self._lse[layer]
 
@@ -312,10 +316,16 @@ class Capture:
         return first - difference.factor * second
 
     def check_softmax(self, layer: int, head: int) -> None:
-        """Raises NoSoftmax for a head whose softmax the request substituted."""
+        """Raises NoSoftmax for a head whose softmax the request substituted, NoScores for one that never had one."""
         head = self._head(layer, head)
+        self.check_attention(layer)
         if (edit := self.record(layer).substitute(head)) is not None:
             raise NoSoftmax(layer=self._layer(layer), head=head, variant=edit.label)
+
+    def check_attention(self, layer: int) -> None:
+        """Raises NoScores for a layer whose tokens a recurrence mixes, not queries that score keys."""
+        if (own := self.record(layer).unrolled) is not None:
+            raise NoScores(layer=self._layer(layer), rule=Reason(own.label, {}))
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_stream"]:
         """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm.

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attention import softmax
 from attention.masks import chosen_of
+from attention.unrolled import Unrolled
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
 from model_runner.head_difference import HeadDifference
@@ -35,9 +36,11 @@ SHORT = 512  # tokens up to which a product of one head's matrices is too small 
 
 @dataclass(frozen=True, eq=False)
 class LayerRecord:
-    """One softmax-attention layer as it was in the forward; tensors in the model's dtype, on its device.
+    """One layer that mixes tokens, as it was in the forward; tensors in the model's dtype, on its device.
 
-    Heads whose softmax the request substituted have a map instead, see :meth:`weights`.
+    Heads whose softmax the request substituted have a map instead, see :meth:`weights`. So has a layer without softmax
+    whose recurrence is ``unrolled``: ``v`` are its inputs and ``output`` is what it makes of them, before a gate; ``q``
+    and ``k`` are what it multiplies the state by when it reads and writes, with no numbers where it has no such vector.
     """
 
     q: Float[Tensor, "heads queries d_head"]
@@ -58,6 +61,7 @@ class LayerRecord:
     choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
     difference: HeadDifference | None = None  # where the model subtracts heads from each other
     rest_in: str | None = None  # the attention whose map has the rest of each row; ``sinks`` are then its log-sum-exp
+    unrolled: Unrolled | None = None  # of a layer without softmax
 
     @property
     def group(self) -> int:
@@ -69,7 +73,8 @@ class LayerRecord:
         bias = 0 if self.bias is None else self.bias.nbytes
         bias += 0 if self.sinks is None or self.sinks.dim() == 1 else self.sinks.nbytes
         joined = 0 if self.difference is None else self.difference.joined.nbytes
-        return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias + joined
+        own = 0 if self.unrolled is None else self.unrolled.nbytes
+        return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias + joined + own
 
     @property
     def chosen(self) -> tuple[Tensor, ...]:
@@ -133,6 +138,11 @@ class LayerRecord:
         """Heads that have no softmax any more."""
         return tuple(head for head in range(len(self.q)) if self.substitute(head) is not None)
 
+    @property
+    def without_softmax(self) -> tuple[int, ...]:
+        """The same, and every head of a layer that never had one."""
+        return self.substituted if self.unrolled is None else tuple(range(len(self.q)))
+
     def weights(
         self, heads: slice, queries: slice, keys: slice, rows: int, lse: Tensor | None = None, *, shares: bool = False
     ) -> Float[Tensor, "heads queries keys"]:
@@ -141,6 +151,8 @@ class LayerRecord:
         ``lse`` [heads, queries] are the denominators where they are known. ``shares``: of such a map the sizes, which
         sum to 1 in a row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
         """
+        if self.unrolled is not None:
+            return self._unrolled(self.unrolled, heads, queries, keys, shares=shares)
         if lse is None and keys == slice(0, self.k.shape[1]) and queries.stop - queries.start <= rows:
             shown = self.scores(heads, queries, keys)  # of every key: the denominators are in them
             lse = softmax.log_sum_exp(shown, self.sinks_at(heads, queries))
@@ -152,8 +164,17 @@ class LayerRecord:
             found[head - heads.start] = self.map_of(head, shares=shares)[queries, keys].to(found)
         return found
 
+    def _unrolled(self, own: Unrolled, heads: slice, queries: slice, keys: slice, *, shares: bool) -> Tensor:
+        if not shares:
+            return own.tile(heads, queries, keys) + 0.0  # no −0 where a key comes later
+        found = own.tile(heads, queries, slice(0, self.k.shape[1])).abs()
+        return (found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny))[..., keys]
+
     def map_of(self, head: int, *, shares: bool = False) -> Float[Tensor, "queries keys"]:
         """The whole map of a head whose softmax is substituted, float64, on the CPU."""
+        if self.unrolled is not None:
+            every = slice(0, self.q.shape[1])
+            return self.weights(slice(head, head + 1), every, every, len(self.q), shares=shares)[0].double().cpu()
         edit = self.substitute(head)
         if edit is None:
             raise ValueError("this head has its softmax")

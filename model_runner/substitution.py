@@ -38,6 +38,13 @@ class NoSoftmax(RunnerError):
     hint = N_("Heads shows its map. A head that keeps its softmax has scores; where none does, undo the change.")
 
 
+class NoScores(NoSoftmax):
+    """Of a layer that never had softmax."""
+
+    message = N_("L{layer} has no softmax scores: its tokens are mixed by a recurrence, {rule}.")
+    hint = N_("Heads shows its matrix, written out.")
+
+
 @dataclass(frozen=True)
 class Substituted:
     """Softmax in these heads replaced by a variant of :mod:`attention.zoo.table`, with these values of its parameters.

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥"}
 JOINER = "\u200d"
 CIRCLE = "◌"  # what Unicode draws a mark on that has no letter before it
 
@@ -74,7 +74,5 @@ def _of_an_emoji(character: str) -> bool:
 def _visible_character(character: str) -> str:
     if character in VISIBLE:
         return VISIBLE[character]
-    if character < "\x20":
-        return chr(0x2400 + ord(character))  # Unicode's control pictures
     invisible = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Zs", "Cn", "Co")
     return f"⟨{ord(character):04X}⟩" if invisible and character != JOINER else character

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention import softmax
+from attention.unrolled import Unrolled
 from attention.zoo.head import Head
 from model_runner.checked_rows import rows_together
 from model_runner.head_difference import HeadDifference
@@ -31,6 +32,7 @@ ALIKE = 16  # units of the dtype by which two rows may differ and still be round
 OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
 LEAST = 1e-3  # of a head's mean variance: less is not believed of a number
 UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
+ROUNDINGS_OF_A_STATE = 32  # of a recurrence's output beside its decays: gates, products, sums in another order
 CELLS_ON_GPU = 1 << 25  # of the rows that are compared at once: it is idle between smaller ones
 
 
@@ -50,6 +52,7 @@ class Check:
     rows: int
     of: int
     substituted: int = 0
+    unrolled: bool = False  # of a layer without softmax: every matrix of its recurrence × its inputs
 
 
 def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows: int) -> Check:
@@ -57,6 +60,8 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
 
     ``lse`` are the denominators where they are known already.
     """
+    if record.unrolled is not None:
+        return _of_unrolled(record, record.unrolled, rows)
     n_heads, n_tokens, n_keys = *record.q.shape[:2], record.k.shape[1]
     on_gpu = record.q.device.type != "cpu"
     together = rows_together(n_tokens, rows, CELLS_ON_GPU // (n_heads * n_keys) if on_gpu else 0)
@@ -73,6 +78,30 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
         ok, tolerance = False, error * explained
     n_rows = sum(block.stop - block.start for blocks in together for block in blocks)
     return Check(error, tolerance, ok, n_rows, n_tokens, len(record.substituted))
+
+
+def _of_unrolled(record: LayerRecord, own: Unrolled, rows: int) -> Check:
+    """Every matrix of a layer without softmax × its inputs, against what the recurrence returned.
+
+    The recurrence multiplies its decays one by one, each rounded; we take the exponential of a sum of logarithms. The
+    sizes are of all that is summed up, whatever their signs.
+    """
+    n_tokens = own.n_tokens
+    steps = torch.finfo(torch.float32).eps * (ROUNDINGS_OF_A_STATE + n_tokens)
+    narrow = torch.finfo(record.output.dtype).eps
+    narrow = 2 * narrow if narrow > torch.finfo(torch.float32).eps else 0.0
+    blocks = [block for some in rows_together(n_tokens, rows, 0) for block in some]
+    error, tolerance, ok = 0.0, 0.0, True
+    for block in blocks:
+        found, sizes = own.outputs(block, record.v.float())
+        apart = (found - record.output[block].transpose(0, 1).float()).abs()
+        allowed = (steps + narrow) * sizes + torch.finfo(torch.float32).tiny
+        ok = ok and bool((apart <= allowed).all())
+        place = int(apart.argmax())  # of a NaN where there is one
+        largest, there = float(apart.flatten()[place]), float(allowed.flatten()[place])
+        if math.isnan(largest) or largest >= error:
+            error, tolerance = largest, there
+    return Check(error, tolerance, ok, sum(block.stop - block.start for block in blocks), n_tokens, unrolled=True)
 
 
 @dataclass(frozen=True, eq=False)

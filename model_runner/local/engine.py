@@ -22,6 +22,7 @@ from model_runner.errors import (
     N_,
     CannotContinue,
     ContextFull,
+    EditNotPossible,
     MarksAnswers,
     NoAttribution,
     NoLogits,
@@ -62,6 +63,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
 READS_MORE = N_("its class scores are made of more than one final hidden state")
+NO_ATTENTION = N_("its layers have no softmax attention, but a recurrence each")
 UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
 
 
@@ -128,6 +130,8 @@ class Engine:
     def edit(self, request: CaptureRequest | GenerateRequest) -> ForwardEdit | None:
         """The request's edits together; the rotation is probed when the first edit of it comes. Raises RunnerError."""
         structure = self.structure
+        if structure.recurrent and request.edits:
+            raise EditNotPossible(reason=NO_ATTENTION)
         if isinstance(request, GenerateRequest):
             check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):

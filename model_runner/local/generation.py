@@ -32,6 +32,7 @@ from model_runner.local.recording.model_inspection import PROBE_TOKENS, ModelStr
 from model_runner.local.recording.parity_check import run, text_config, tried
 from model_runner.local.recording.recorder import (
     GROWING_BIAS,
+    GROWING_STATE,
     UNKNOWN_MASK,
     ActivationRecorder,
     CannotRecord,
@@ -175,6 +176,8 @@ def prove_continuation(model: Any, structure: ModelStructure) -> dict[str, MaskR
     backbone = structure.backbone.module
     if not model.can_generate():
         raise CannotRecord(N_("it was not made to predict the next token"))
+    if structure.recurrent:
+        raise CannotRecord(GROWING_STATE)
     if any(compression_of(module) is not None for module in model.modules()):
         raise CannotRecord(GROWING)
     ids, cache = range(PROBE_TOKENS), empty_cache(model)

@@ -82,6 +82,12 @@ def caption(drawn: DrawnHead) -> str:
         "Each row is a token looking {where}; the stronger the colour, the larger the share of the "
         "token in that column. A share is computed: nobody sees or understands."
     )
+    own = drawn.opened.capture.record(drawn.opened.layer).unrolled
+    if own is not None and own.signed:
+        how = _(
+            "Each row is a token looking {where}, as the layer’s recurrence does: indigo cells add the input of their "
+            "column, orange cells subtract it."
+        )
     if drawn.read.reading.what == "scores":
         how = _("Each row is a token looking {where}; indigo cells score high, orange ones low, before the softmax.")
     if drawn.read.reading.what == "value":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
+from model_runner.record import LayerRecord
 from ui.shared.help_card import show_reading
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
@@ -34,6 +35,13 @@ def explain(opened: PageContext) -> None:
             "{variant} replaces this head’s softmax: the stronger the colour, the more the value of that column counts."
         ).format(variant=_(stands.row.label))
         formula, source = "output = weights · v", stands.row.source
+    if (own := record.unrolled) is not None:
+        grey = full = _(
+            "The stronger the colour, the more the input of that column counts; where rows do not sum to 1, shares "
+            "are of sizes."
+        )
+        formula, source = own.formula, own.source
+        attempt = _("Compare two heads: how far back does each of them reach?")
     if opened.runner.info.attentions:
         attempt = _(
             "Look across in a head of the last layer: from row to row, the columns say in which order the text is "
@@ -44,6 +52,7 @@ def explain(opened: PageContext) -> None:
     names = _("L{layer}H{head} is head {head} of layer {layer}, both counted from 0; “·” stands for a space.")
     show_reading(
         [
+            *_written_out(record),
             names.format(layer=opened.layer, head=opened.head),
             squares,
             full if across or ahead else grey,
@@ -61,3 +70,22 @@ def explain(opened: PageContext) -> None:
         source=source,
         attempt=attempt,
     )
+
+
+def _written_out(record: LayerRecord) -> list[str]:
+    """What the map of a layer without softmax is, and what its heads stand for; nothing of others."""
+    own = record.unrolled
+    if own is None:
+        return []
+    matrix = _(
+        "This layer has no softmax: {rule}. It carries a state from token to token; written out, its output is a "
+        "lower-triangular matrix × its inputs, and that matrix is drawn."
+    )
+    gathered = _(
+        "Each of the {count} channels has a matrix of its own: a head stands for {each} neighbouring channels, and "
+        "its map is their mean."
+    )
+    found = [matrix.format(rule=_(own.label))]
+    if own.channels > 1:
+        found.append(gathered.format(count=own.channels * len(record.q), each=own.channels))
+    return found

@@ -32,7 +32,8 @@ held, strip = state(), st.container()
 try:
     layout, problem = turned(opened.capture, opened.layer), ""
 except NotRecoverable as error:  # NoRotation is one: what there is instead is shown
-    layout, problem = None, sentence(error)
+    without = opened.capture.record(opened.layer).unrolled is not None  # no scores either: said below
+    layout, problem = None, "" if without else sentence(error)
 view = held.view if layout is not None else "others"
 
 with st.container(key="position_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -83,6 +84,7 @@ def show_score() -> None:
 
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError of a head that has no scores."""
+    opened.capture.check_attention(opened.layer)
     if layout is None or view == "others":
         show_export_menu(opened, show_others(opened, layout))
         return

@@ -32,6 +32,7 @@ from scripts.families.small import families, small_model
 WRITTEN = "jumps over"
 CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
 NOT_DRAWN = ", The block does not draw it: "
+UNROLLED = "no softmax, its recurrence written out as a matrix and multiplied by its inputs"
 SINK = ", a learned sink in the softmax"
 MERGED = ", one softmax over what is written and what is read drawn as two maps"
 COUNTED = ", keys that its softmax counts several times drawn with their whole weight"
@@ -103,7 +104,8 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
     both = [*every, *([] if capture.compressed is None else [capture.compressed])]
     if not all(one.verify(layer).ok for one in both for layer in range(one.n_layers) if one.has_weights(layer)):
         return Tried(mapping, family, "wrong", "its badge refuses it")
-    error, apart = _against_eager(mapping, family, own, every)
+    unrolled = any(record is not None and record.unrolled is not None for one in both for record in one.records)
+    error, apart = (None, False) if unrolled else _against_eager(mapping, family, own, every)  # RWKV returns outputs
     mechanism = _mechanism(runner, both, apart)
     mechanism += _not_drawn(runner, every)
     if error is None:
@@ -116,6 +118,7 @@ def _mechanism(runner: LocalRunner, every: Sequence[Capture], sinks_apart: bool)
     records = [record for one in every for record in one.records if record]
     mechanism = "eager function" if any(record.eager for record in records) else "attention interface"
     mechanism = "products of its own code" if runner.engine.structure.legacy else mechanism
+    mechanism = UNROLLED if any(record.unrolled for record in records) else mechanism
     if getattr(runner.engine.structure, "legacy_encoder", False):
         mechanism = "attention interface, and products of the encoder's own code"
     if every[0].compressed is not None:

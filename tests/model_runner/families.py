@@ -381,6 +381,15 @@ def often(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.long]) for name in names]
 
 
+RECURRENT = {  # families without softmax, whose recurrences are written out as matrices: test_scans.py
+    "mamba": tiny("mamba", state_size=4),
+    "falcon_mamba": tiny("falcon_mamba", state_size=4),
+    "mamba2": tiny("mamba2", num_heads=8, head_dim=8, expand=2, state_size=6, n_groups=2, chunk_size=8),
+    "rwkv": tiny("rwkv", attention_hidden_size=D_MODEL),
+    "xlstm": tiny("xlstm", num_heads=N_HEADS, num_blocks=N_LAYERS),
+}
+
+
 @dataclass(frozen=True)
 class Refused:
     """A family that no capture can be exact for; the runner must say so, and truly why, before it shows anything."""
@@ -398,7 +407,7 @@ NOT_ASKED = "none of its layers asks transformers' attention interface for softm
 
 # fmt: off
 REFUSED: tuple[Refused, ...] = (
-    Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
+    Refused("fnet", tiny("fnet", MASKED), "Fourier transforms", NOT_ASKED),
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
 )
 # fmt: on

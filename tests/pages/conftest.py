@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page
-from transformers import AutoModel, AutoModelForSpeechSeq2Seq
+from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSpeechSeq2Seq
 
 from classroom.desk import DESK, MOST_ROOMS
 from tests.model_runner.cases import FAMILY
+from tests.model_runner.families import RECURRENT
 from tests.model_runner.folders import save
 from tests.model_runner.listening import save_whisper
 from tests.model_runner.tiny import tiny
@@ -21,7 +22,8 @@ OTHERS = {  # beside the table of families
     "bert-base": tiny("bert", AutoModel),
     "llama-base": tiny("llama", AutoModel),
     "bloom": tiny("bloom"),
-    "mamba": tiny("mamba"),
+    **RECURRENT,
+    "fnet": tiny("fnet", AutoModelForMaskedLM),
     "hears": tiny("speech_to_text", AutoModelForSpeechSeq2Seq, d_model=32, **SMALL, **dict.fromkeys(ROWS, 48)),
 }
 

@@ -21,12 +21,24 @@ OVER_A_TEXT = "Here two sides are compared piece by piece of a text that looks a
 NOT_NEXT = "The model encoder (bert) cannot continue a text: "
 HEARS = "cannot be captured: its encoder reads sound, and of such models only Whisper can be looked at so far."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
+NO_SCORES = "has no softmax scores: its tokens are mixed by a recurrence, "
+NO_STATE = "its state is not kept here while a text grows, only keys and values are."
+NO_ATTENTION = "This change cannot be made: its layers have no softmax attention, but a recurrence each."
+RECURRENCE = {
+    **dict.fromkeys(("cell", "positions", "zoo"), NO_SCORES),
+    **dict.fromkeys(("film", "kv_cache"), NO_STATE),
+    **dict.fromkeys(("sharing", "edit_heads"), NO_ATTENTION),
+}
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
 TABLE: dict[str, dict[str, str]] = {
     "gptj": {"sharing": NO_CHANGE},
     "bloom": {"positions": NO_ROTATION, "film": GROWS, "kv_cache": GROWS, "sharing": NO_CHANGE},
     "jamba": {"positions": NO_ROTATION},
-    "mamba": {"": NO_SOFTMAX},
+    "mamba": RECURRENCE,
+    "mamba2": RECURRENCE,
+    "rwkv": RECURRENCE,
+    "xlstm": RECURRENCE,
+    "fnet": {"": NO_SOFTMAX},
     "hears": {"": HEARS},
     "whisper": {
         "positions": NO_ROTATION,
@@ -43,9 +55,9 @@ TABLE: dict[str, dict[str, str]] = {
 }
 OFTEN = [
     ("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare"), ("translator", "masks"),
-    ("encoder", "cell"), ("encoder", "film"),
+    ("encoder", "cell"), ("encoder", "film"), ("rwkv", "positions"),
 ]  # fmt: skip
-NO_CAPTURE = [("bloom", "film"), ("encoder", "film")]
+NO_CAPTURE = [(name, "film") for name in ("bloom", "encoder", "mamba", "mamba2", "rwkv", "xlstm")]
 
 EXAMPLES = {
     "default": "The dog chased the squirrel because it",

@@ -236,7 +236,7 @@ def test_an_encoder_has_a_map_and_no_needle():
 @pytest.mark.long  # three models of others, each tried in a process of its own first
 def test_models_with_two_stacks_or_without_attention_say_so_in_one_sentence(folder_of):
     assert len(sentences(open_app(page=PAGE, model="translator"))) == 1
-    assert len(sentences(open_app(page=PAGE, model=folder_of("mamba"), text="some text"))) == 1
+    assert len(sentences(open_app(page=PAGE, model=folder_of("fnet"), text="some text"))) == 1
 
 
 @pytest.mark.parametrize("family", ["gpt2", pytest.param("gptj", marks=pytest.mark.long)])

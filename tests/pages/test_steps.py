@@ -80,7 +80,7 @@ def test_every_model_and_text_has_its_steps(address):
     assert "step_by_step" in components(app)
 
 
-@pytest.mark.parametrize("address", [{"text": ""}, pytest.param({"model": "mamba"}, marks=pytest.mark.long)])
+@pytest.mark.parametrize("address", [{"text": ""}, pytest.param({"model": "fnet"}, marks=pytest.mark.long)])
 def test_small_numbers_stay_where_no_text_or_model_can_be_read(address, folder_of):
     address = {name: folder_of(value) if name == "model" else value for name, value in address.items()}
     app = open_app(page=PAGE, **address)

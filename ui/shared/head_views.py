@@ -144,7 +144,7 @@ def summary(opened: PageContext, reading: Reading = WEIGHTS) -> str:
 
 
 def sink_note(opened: PageContext) -> str:
-    """What a learned sink makes of the open head's rows, in a sentence; nothing where there is none."""
+    """Why the rows of the open head do not sum to 1, in a sentence; nothing where they do."""
     words = sink_words(opened.capture, opened.layer, opened.head, opened.runner.info.family)
     return _(words) if words else ""
 
@@ -180,8 +180,10 @@ def _note(opened: PageContext, read: ReadHead) -> str:
     words = (*keys_seen(opened.capture.record(opened.layer)), *beside_attention(opened.runner.info.family))
     parts += [_(one.text).format(**one.values) for one in words]
     parts.append(chosen_note(opened))
-    parts += [sink_note(opened) if read.reading.what != "scores" else "", own_mask_note(opened)]
-    parts += map(_, read.notes())
+    notes = read.notes()
+    sink = "" if read.reading.what == "scores" else sink_note(opened)
+    parts += ["" if sink in map(_, notes) else sink, own_mask_note(opened)]
+    parts += map(_, notes)
     return joined(*parts)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ui.state import session
 from ui.state.controls import pick
-from ui.state.known_tokenizers import known
+from ui.state.known_tokenizers import embedding_rows, known
 from ui.state.selection import ModelOptions
 from ui.wording.i18n import _
 from ui.wording.language_names import by_name, named
@@ -50,12 +50,12 @@ def show_card() -> None:
     if found is None:
         return
     with st.popover(_("tokenizer"), type="tertiary", key="tokenizer_card"):
-        for line in in_words(found):
+        for line in in_words(found, embedding_rows(session.model())):
             st.html(f"<p class='atlas-caption'>{escape(line)}</p>")
 
 
-def in_words(found: TokenizerInfo) -> list[str]:
-    """What cuts, how many tokens it knows, and for how many languages it has one."""
+def in_words(found: TokenizerInfo, n_rows: int | None = None) -> list[str]:
+    """What cuts, how many tokens it knows, how many the model's embedding has rows for, and for how many languages."""
     if found.overruled:
         words = OVERRULED
     elif found.file == FILE:
@@ -64,6 +64,8 @@ def in_words(found: TokenizerInfo) -> list[str]:
         words = BY_PIECES if found.file else CLASS_ALONE
     lines = [_(words).format(name=found.name, file=found.file)]
     lines.append(_("It knows {count} tokens.").format(count=f"{found.count:,}"))
+    if n_rows is not None:
+        lines.append(_("The model’s embedding has {count} rows.").format(count=f"{n_rows:,}"))
     if found.languages:
         lines.append(_("It has tokens for {count} languages.").format(count=len(found.languages)))
     return lines

@@ -10,18 +10,24 @@ if TYPE_CHECKING:  # torch is imported only after the frame is painted
     from model_runner import Runner
     from model_runner.tokens import TokenizerInfo
 
-_KNOWN = "tokenizers"
+_KNOWN, _ROWS = "tokenizers", "embedding_rows"
 
 
 def noted(model: str, runner: Runner) -> Runner:
     """The runner of a model, of whose tokenizer it is known from now on what it is."""
     st.session_state.setdefault(_KNOWN, {})[model] = runner.info.tokenizer
+    st.session_state.setdefault(_ROWS, {})[model] = runner.info.n_vocab
     return runner
 
 
 def known(model: str) -> TokenizerInfo | None:
     """What cuts the text of a model, as far as this session has met it."""
     return st.session_state.get(_KNOWN, {}).get(model)
+
+
+def embedding_rows(model: str) -> int | None:
+    """For how many tokens a model has a vector, as far as this session has met it."""
+    return st.session_state.get(_ROWS, {}).get(model)
 
 
 def languages(model: str) -> tuple[str, ...]:

@@ -20,6 +20,11 @@ SOME = N_(
     "what the model's own attention returned in the same forward. Tolerance {tolerance}: rounding alone can "
     "reach it. All of them would take longer than the forward itself."
 )
+UNROLLED = N_(
+    "The matrix of each head or channel × its inputs, recomputed here in {rows} of {of} rows of layer {layer}, against "
+    "what the model's own recurrence returned in the same forward, before its gate and without its skip connection. "
+    "Tolerance {tolerance}: rounding alone can reach it."
+)
 COARSE = N_(
     "In {dtype} the model's own output_attentions (eager) rounds scores and weights, so one of its weights can lie "
     "0.02 from the one here, which is within 2e-7 of a float64 softmax of the recorded q and k."
@@ -40,6 +45,8 @@ def verdict(check: Check, layer: int, dtype: str, say: Callable[[str], str]) -> 
     if check.rows < check.of:
         text += " · " + say(N_("{rows} of {of} rows")).format(**count)
         meaning = say(SOME)
+    if check.unrolled:
+        return text, say(UNROLLED).format(**errors(check), **count)
     if dtype in ROUNDED:
         meaning += " " + say(COARSE)
     if check.substituted:

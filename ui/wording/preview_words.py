@@ -32,6 +32,8 @@ def _parts(preview: ModelPreview, say: Callable[[str], str]) -> Iterator[str]:
         yield say(words).format(count=f"{preview.n_parameters / unit:.3g}" if unit > 1 else f"{preview.n_parameters:,}")
     yield preview.dtype
     layers, heads, kv_heads = preview.n_layers, preview.n_heads, preview.n_kv_heads
+    if layers is not None and heads is None:
+        yield say(N_("{count} layers") if layers > 1 else N_("1 layer")).format(count=layers)
     if layers is not None and heads is not None:
         yield say(N_("{layers} layers × {heads} heads")).format(layers=layers, heads=heads)
         if kv_heads is not None and kv_heads != heads:

@@ -17,6 +17,10 @@ from model_runner.local.loading.dtypes import Precision
 from model_runner.local.recording.model_inspection import LENGTHS
 from model_runner.preview import ModelPreview
 
+HEADS = {  # without attention: under which name they have heads, if any, whatever else is in config.json
+    **dict.fromkeys(("mamba", "falcon_mamba", "rwkv"), ""),
+    **dict.fromkeys(("mamba2", "xlstm"), "num_heads"),
+}
 USUAL = "float32"  # the dtype of a configuration that names none
 
 
@@ -45,8 +49,8 @@ def preview_config(
         device=place.name,
         n_parameters=n_parameters,
         n_layers=_count(family, config, "num_hidden_layers"),
-        n_heads=_count(family, config, "num_attention_heads"),
-        n_kv_heads=_count(family, config, "num_key_value_heads"),
+        n_heads=_count(family, config, HEADS.get(family, "num_attention_heads")),
+        n_kv_heads=None if family in HEADS else _count(family, config, "num_key_value_heads"),
         max_tokens=next((count for name in LENGTHS if (count := _count(family, config, name))), None),
         needed=needed,
         free=place.free,

@@ -34,11 +34,13 @@ from model_runner.local.recording.recorder import (
     CannotRecord,
     hook_joined,
     install_recorder,
+    install_scans,
     module_of_call,
     record_with,
 )
 from model_runner.local.recording.residual_stream import Take, watched
 from model_runner.local.recording.rope_switch import dynamic_reach
+from model_runner.local.recording.scans import mixers_of
 from model_runner.local.recording.step_consumer import StepConsumer
 from model_runner.mask_rule import MaskRule
 from model_runner.runner import ModelInfo
@@ -53,6 +55,7 @@ MORE_KEYS = N_(
     "columns for them"
 )
 NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
+RECURRENT = N_("recurrent")  # the kind of a layer whose recurrence is drawn
 LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last of MPT
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
@@ -74,6 +77,7 @@ class ModelStructure:
     begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # see OrderedLayers, as all below
     origins: tuple[LayerOrigin, ...] = ()
     breaks: frozenset[int] = frozenset()
+    recurrent: bool = False  # its layers have no attention, but recurrences that are written out as matrices
 
     def recording(
         self,
@@ -129,6 +133,8 @@ def inspect_model(model: Any, name: str) -> ModelStructure:
 
 
 def _examine(model: Any) -> ModelStructure:
+    if mixers_of(model):
+        return _examine_scans(model)
     own, ids = text_config(model), probe_tokens(model)
     recording, backbone, width, asks = _proved(model, ids)
     calls, recording = _calls(model, ids, recording)
@@ -158,6 +164,29 @@ def _examine(model: Any) -> ModelStructure:
     heads = len(first.q), len(first.k)
     return ModelStructure(
         layers, attention, kinds, names, *heads, stored, backbone, not asks, calls, begins, origins, breaks
+    )
+
+
+def _examine_scans(model: Any) -> ModelStructure:
+    """The same of a model whose layers have a recurrence each, and no attention. Raises CannotRecord."""
+    ids, names = probe_tokens(model), {id(module): qualified for qualified, module in model.named_modules()}
+    plain = plain_forward(model, ids)
+    install_scans(model)
+    recording = ActivationRecorder(names)
+    with record_with(recording):
+        backbone, width, recorded = _backbone(model, ids)
+    records = recording.records
+    stack = _stack(model, records)
+    if stack is None or len(stack[1]) != len(stack[0]):
+        raise CannotRecord(NOT_ASKED)
+    layers, attention = stack
+    if not torch.equal(recorded, plain):
+        raise CannotRecord(CHANGES)
+    prove(records.values(), layers, ids.shape[1], lambda: run(model, ids))
+    n_heads, stream = len(records[attention[0]].q), width * (len(layers) + 2)
+    stored = sum(record.nbytes for record in records.values()) / ids.shape[1] + stream
+    return ModelStructure(
+        layers, attention, (RECURRENT,) * len(layers), names, n_heads, n_heads, stored, backbone, recurrent=True
     )
 
 

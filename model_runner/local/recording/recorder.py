@@ -56,6 +56,7 @@ from model_runner.local.recording.indexer import (
 from model_runner.local.recording.mask_parsing import rule_of, rule_of_cells
 from model_runner.local.recording.merged_attention import MERGED, READ_UNTURNED, MergedCall, MergedPart, hook_merged
 from model_runner.local.recording.rotary_hooks import InferredRotation, RotaryCall, find_rotation, hook_rotary
+from model_runner.local.recording.scans import hook_scans
 from model_runner.local.recording.step_consumer import StepConsumer
 from model_runner.local.recording.to_device import cells_of, same_cells, to_device
 from model_runner.local.recording.token_made_bias import (
@@ -81,6 +82,7 @@ IN_SCORES = ("softcap", "s_aux", "sinks", "position_bias", "indices")  # options
 BY_QUERY = ("position_bias", "sinks")  # options of attention that may have a row a query
 EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks by themselves, as what is added to scores
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
+GROWING_STATE = N_("its state is not kept here while a text grows, only keys and values are")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
 SEVERAL = N_("it splits one text into a batch of several")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
@@ -312,6 +314,21 @@ def hook_joined(pairs: Mapping[str, HeadPairs]) -> None:
 
     for name, one in pairs.items():
         one.projection.register_forward_pre_hook(hear(name))
+
+
+def install_scans(model: nn.Module) -> None:
+    """Make the model's recurrences recordable: process-wide for their functions."""
+    hook_scans(model, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps, _take_scan)
+
+
+def _take_scan(mixer: nn.Module, seen: LayerRecord) -> None:
+    recording = _ACTIVE.get()
+    if recording is None:
+        return
+    if recording.consumer is not None:
+        raise CannotRecord(GROWING_STATE)
+    pause()
+    recording.take(recording.enter(recording.names[id(mixer)])[0], seen)
 
 
 def install_recorder(model: nn.Module) -> None:

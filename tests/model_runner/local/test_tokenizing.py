@@ -92,8 +92,8 @@ def test_a_token_that_stands_for_no_characters_is_special_and_covers_none(embedd
     "text, shown",
     [
         ("a b", ["a", "·", "b"]),
-        ("a\nb\tc\rd", ["a", "⏎", "b", "⇥", "c", "␍", "d"]),
-        ("\x00\x07\x1b\x1f", ["␀", "␇", "␛", "␟"]),
+        ("a\nb\tc\rd", ["a", "⏎", "b", "⇥", "c", "⟨000D⟩", "d"]),
+        ("\x00\x07\x1b\x1f", ["⟨0000⟩", "⟨0007⟩", "⟨001B⟩", "⟨001F⟩"]),
         ("\x7fx", ["⟨007F⟩", "x"]),
         ("<b>&", ["<", "b", ">", "&"]),
     ],
@@ -238,7 +238,7 @@ def test_half_a_character_is_refused_with_its_place(
 
 
 def test_a_nul_is_a_token_like_any_other(embedded: PreTrainedTokenizerBase) -> None:
-    assert [token.text for token in _tokens(embedded, "a\x00b")][1:] == ["a", "␀", "b"]
+    assert [token.text for token in _tokens(embedded, "a\x00b")][1:] == ["a", "⟨0000⟩", "b"]
 
 
 # -- texts that are too long ------------------------------------------------------------------------------------------

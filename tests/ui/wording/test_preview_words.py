@@ -39,6 +39,7 @@ def test_what_is_not_known_is_not_said() -> None:
     assert (
         in_words(bare, str) == "llama · its family can be captured · float32 · needs 513 MB of 20 GB free memory on cpu"
     )
+    assert " · 30 layers · up to" in in_words(replace(PREVIEW, n_heads=None, n_kv_heads=None), str)
     assert "kv" not in in_words(replace(PREVIEW, n_kv_heads=9), str)  # each head has its own
 
 

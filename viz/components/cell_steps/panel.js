@@ -15,7 +15,7 @@ import {
   signed,
   subscript,
 } from "./numbers.js"
-import { mixedParts, valueTerms } from "./row.js"
+import { mixedParts, nameOfOthers, valueTerms } from "./row.js"
 import { tidyScale } from "./score.js"
 /** @import { Texts } from "../shared/types" */
 /** @import { Arrays, State } from "./payload" */
@@ -121,7 +121,7 @@ function valueLines(state, cell) {
   const { meta, arrays } = state
   const { texts } = meta
   const parts = mixedParts(state, cell)
-  const sum = parts.map((part) => `${percent(part.weight, texts)}·v(${part.i === null ? fill(texts.others, { count: part.count }) : isolate(meta.labels[part.i])})`)
+  const sum = parts.map((part) => `${percent(part.weight, texts)}·v(${part.i === null ? nameOfOthers(part.count, texts) : isolate(meta.labels[part.i])})`)
   const found = valueTerms(parts, arrays, state.valueDimension ?? 0)
   const difference = meta.difference === 0 ? "0" : formatNumber(meta.difference, "plain", texts)
   return [

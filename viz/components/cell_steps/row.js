@@ -66,8 +66,8 @@ function barNodes(state, scale) {
   }
   const count = meta.n_visible - arrays.scores.filter((score) => !Number.isNaN(score)).length
   if (count > 0) {
-    const words = fill(texts.others_long, { count, weight: percent(meta.rest, texts) })
-    const node = barNode(fill(texts.others, { count }), words, meta.rest / scale, "")
+    const words = fill(count === 1 ? texts.other_long : texts.others_long, { count, weight: percent(meta.rest, texts) })
+    const node = barNode(nameOfOthers(count, texts), words, meta.rest / scale, "")
     node.classList.add("rest")
     nodes.push(node)
   }
@@ -95,6 +95,11 @@ function showBar(bars) {
 }
 
 // ---- 6: the values --------------------------------------------------------------------------------------------------
+
+/** @param {number | undefined} count */
+export function nameOfOthers(count, texts) {
+  return count === 1 ? texts.other : fill(texts.others, { count: count ?? 0 })
+}
 
 // The strips of the mix: the keys that bring most, the chosen one, all others as one, and their sum.
 /** @param {State} state */
@@ -128,7 +133,7 @@ export function drawValues(state, cell) {
   const own = parts.findIndex((part) => part.i === cell.at)
   steps[5].result.textContent = fill(texts.length, { key: cell.token, length: `‖w·v‖ ${length(parts[own].values)}` })
   const rows = parts.map((part) => {
-    const name = part.i === null ? fill(texts.others, { count: part.count }) : isolate(meta.labels[part.i])
+    const name = part.i === null ? nameOfOthers(part.count, texts) : isolate(meta.labels[part.i])
     const line = stripRow({ className: "value", name: `${percent(part.weight, texts)} × v · ${name}`, amount: length(part.values) })
     line.row.classList.toggle("chosen", part.i === cell.at)
     if (part.i !== null) line.row.dataset.key = String(arrays.positions[part.i])

@@ -154,7 +154,7 @@ function paintTrack(state, track, { own, final, below, count }, scale) {
 function paintRest(state, scale) {
   const others = state.order.length - state.shown.length
   state.restRow.node.hidden = others === 0
-  state.restRow.label.textContent = fill(state.meta.texts.rest, { count: wholeNumber(others) })
+  state.restRow.label.textContent = fill(others === 1 ? state.meta.texts.rest_one : state.meta.texts.rest, { count: wholeNumber(others) })
   const beyond = (values) => Math.max(0, state.shown.reduce((left, token) => left - values[token], 1))
   for (const bench of benches(state)) {
     const result = state.results[bench]

@@ -53,6 +53,7 @@ TEXTS: dict[str, str] = {
     "after_all": N_("after “{text}”"),
     "went_on": N_("the text goes on with {label}"),
     "rest": N_("{count} others"),
+    "rest_one": N_("1 other"),
     "cut_off": N_("This bar goes on beyond the end of the axis."),
     "stay": N_("{count} kept"),
     "times": N_("{count}×"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from transformers import CONFIG_MAPPING
+from transformers import CONFIG_MAPPING, AutoModelForMaskedLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from model_runner import load_runner, memory
@@ -17,10 +17,12 @@ from model_runner.errors import NotCapturable
 from model_runner.local.loading.config_preview import StoredWeights, preview_config, stored_dtype
 from model_runner.local.loading.dtypes import Precision
 from model_runner.preview import ModelPreview
-from tests.model_runner.tiny import byte_tokenizer, tiny
+from tests.model_runner.families import RECURRENT
+from tests.model_runner.tiny import N_HEADS, N_LAYERS, byte_tokenizer, tiny
 
 CPU = torch.device("cpu")
 ELSEWHERE = {
+    **{(family, "num_attention_heads"): "num_heads" for family in ("mamba2", "xlstm")},
     ("mpt", "max_position_embeddings"): "max_seq_len",
     ("whisper", "max_position_embeddings"): "max_target_positions",  # what it writes, not what it hears
 }
@@ -91,11 +93,19 @@ def test_a_folder_s_preview_is_what_its_model_turns_out_to_be(kind: str, tmp_pat
 
 def test_what_cannot_be_captured_is_told_what_it_is_and_refused(tmp_path: Path) -> None:
     heard: list[ModelPreview] = []
-    tiny("mamba")().save_pretrained(tmp_path)
+    tiny("fnet", AutoModelForMaskedLM)().save_pretrained(tmp_path)
     byte_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(NotCapturable):
         load_runner(str(tmp_path), preview=heard.append)
-    assert [(one.family, one.n_layers) for one in heard] == [("mamba", 3)]
+    assert [(one.family, one.n_layers) for one in heard] == [("fnet", 3)]
+
+
+@pytest.mark.parametrize("family, heads", [("mamba", None), ("rwkv", None), ("mamba2", 8), ("xlstm", 4)])
+def test_a_family_without_attention_has_its_own_heads_or_none(family: str, heads: int | None) -> None:
+    config = json.loads(RECURRENT[family]().config.to_json_string())
+    assert config["num_attention_heads"] == N_HEADS  # which nothing in it reads
+    found = previewed(config, StoredWeights(1000, 500))
+    assert (found.n_heads, found.n_kv_heads, found.n_layers) == (heads, None, N_LAYERS)
 
 
 def test_memory_is_that_of_the_dtype_it_will_have() -> None:

@@ -20,7 +20,7 @@ import torch
 from huggingface_hub import constants, file_download
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+from transformers import AutoConfig, AutoModelForMaskedLM
 
 from model_runner import CaptureRequest, load_runner, memory
 from model_runner.adapter import BaseNotAsked
@@ -260,15 +260,13 @@ def test_what_cannot_be_captured_is_not_downloaded(hub: LocalHub, tmp_path: Path
 @pytest.mark.parametrize(
     "family, settings, reason",
     [
-        ("mamba", {}, "none of its layers asks transformers' attention interface for softmax attention"),
         ("fnet", {}, "none of its layers asks transformers' attention interface for softmax attention"),
     ],
 )
 def test_the_weights_of_a_family_that_is_never_captured_are_not_asked_for(
     hub: LocalHub, tmp_path: Path, family: str, settings: dict[str, Any], reason: str
 ) -> None:
-    auto = AutoModelForCausalLM if family == "mamba" else AutoModelForMaskedLM
-    tiny(family, auto, **settings)().save_pretrained(tmp_path / family)
+    tiny(family, AutoModelForMaskedLM, **settings)().save_pretrained(tmp_path / family)
     byte_tokenizer().save_pretrained(tmp_path / family)
     hub.models[f"someone/{family}@main"] = tmp_path / family
     heard: list[ModelPreview] = []
