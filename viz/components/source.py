@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+EXPORT = "export default function"  # once in every component: how its host would call it
 _SHARED = Path(__file__).parent / "shared" / "shared.css"
 _IMPORT = re.compile(r'^import \{ ?(?P<names>[^}]*?),?\s*\} from "(?P<path>\.\.?/[\w/]+\.js)"\n+', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function\b|const |let |class )", re.MULTILINE)
