@@ -4,6 +4,8 @@ The script that each session runs does not stand beside ``pages/``: Streamlit (1
 it for its own list of pages, and greets who opens a fresh server at a page's own address with "Page not found".
 """
 
+import sys
+import threading
 from pathlib import Path
 
 import streamlit as st
@@ -22,7 +24,22 @@ from ui.state.url_state import base
 from ui.wording.i18n import LANGUAGES, catalog
 from viz.components.served import FOLDER
 
+SWITCH = (
+    0.001  # seconds that a busy thread, such as the import of the engine, keeps the server waiting; Python has 0.005
+)
+
+
+def import_ahead() -> None:
+    """What the first run needs, while the browser still loads Streamlit's own page."""
+    import pages.extras
+    from ui.shell.first_picture import made_for
+
+    _ = pages.extras, made_for()
+
+
 meet_awake()
+sys.setswitchinterval(SWITCH)
+threading.Thread(target=import_ahead, name="frame", daemon=True).start()
 BASE = base()  # below which Streamlit puts its own routes
 
 

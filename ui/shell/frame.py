@@ -127,7 +127,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     if not stands:
         _sidebar(entries, guest)
     stored = show_first_picture(entry.address)
-    import_engine(session.text)  # a look at the session: a newer run takes over
+    sent = sent_arrays()
+    import_engine(session.text, lambda: sent.reached)  # a look at the session: a newer run takes over
     if stored:
         session.warm_up()
         st.rerun()
