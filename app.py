@@ -4,6 +4,8 @@ The script that each session runs does not stand beside ``pages/``: Streamlit (1
 it for its own list of pages, and greets who opens a fresh server at a page's own address with "Page not found".
 """
 
+import sys
+import threading
 from pathlib import Path
 
 import streamlit as st
@@ -15,12 +17,30 @@ from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
 from hosting.visitors.maps import maps
 from hosting.visitors.privacy import privacy
+from hosting.visitors.served_texts import served_texts
 from hosting.visitors.server import options
 from jobs.torch_threads import meet_awake
+from ui.state.url_state import base
 from ui.wording.i18n import LANGUAGES, catalog
+from viz.components.served import FOLDER
+
+SWITCH = (
+    0.001  # seconds that a busy thread, such as the import of the engine, keeps the server waiting; Python has 0.005
+)
+
+
+def import_ahead() -> None:
+    """What the first run needs, while the browser still loads Streamlit's own page."""
+    import pages.extras
+    from ui.shell.first_picture import made_for
+
+    _ = pages.extras, made_for()
+
 
 meet_awake()
-BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")  # below which Streamlit puts its own routes
+sys.setswitchinterval(SWITCH)
+threading.Thread(target=import_ahead, name="frame", daemon=True).start()
+BASE = base()  # below which Streamlit puts its own routes
 
 
 def first_page(request: Request) -> RedirectResponse:
@@ -28,7 +48,13 @@ def first_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{request.scope.get('root_path', '')}{BASE}/?{request.url.query}".rstrip("?"))
 
 
-WHERE = {"/heads": first_page, "/maps/{place:path}": maps, "/join/maps/{place:path}": maps, "/privacy": privacy}
+WHERE = {
+    "/heads": first_page,
+    f"/{FOLDER}/{{name}}": served_texts,
+    "/maps/{place:path}": maps,
+    "/join/maps/{place:path}": maps,
+    "/privacy": privacy,
+}
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
 CLASSES = classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
 app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

@@ -18,7 +18,7 @@ import argparse
 import random
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from urllib.parse import quote
@@ -30,18 +30,15 @@ from benchmarks._app import PAUSE, App, opened_page, running_app, settle
 from benchmarks._table import Target, machine, print_table
 from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from tests.browser import CHROMIUM, FLAGS, Watch
-from viz.components.head_grid import head_grid
-from viz.components.head_map import head_map
-from viz.components.token_lines import token_lines
-from viz.components.token_strip import token_strip
 
 FRAME, MAP, VERIFIED = Target(1.1, "×"), Target(1.3, "×"), Target(5, " s")
 BEFORE, AFTER = Target(150, " MB"), Target(450, " MB")
 CLICK = {128: Target(100, " ms"), 1024: Target(150, " ms")}
-TEXT = Target(700, " ms")
+MESSAGES, BYTES = Target(30, ""), {128: Target(150, " KB"), 1024: None}  # that answer a click, by the WebSocket
+TEXT = Target(250, " ms")
+IDLE, AT_REST = Target(1, " %"), 20  # of one processor, and seconds that are looked at
 TEXT_TOKENS = 50
 FLOOR = "benchmarks/_floor_app.py"
-COMPONENTS = (head_map.SOURCE, head_grid.SOURCE, token_lines.SOURCE, token_strip.SOURCE)  # of the page Heads
 Clicks = tuple[list[float], list[float], list[int]]  # milliseconds to the map and to its name, bytes of each message
 WORDS = "the cat that my old friend found was asleep when we came home and nobody knew why it had left its fire".split()  # noqa: SIM905  # read as prose
 
@@ -62,6 +59,7 @@ def main() -> None:
         floor = _floor(browser, watch, options.clicks)
         clicks = {n: _clicks(browser, watch, n, options.clicks) for n in CLICK}
         texts = _texts(browser, watch, options.texts)
+        idle = _idle(browser, watch)
         version = browser.version
         browser.close()
     bare = [one.bare for one in starts]
@@ -84,8 +82,16 @@ def main() -> None:
             for n in CLICK
         ),
         *(_row(f"click → its name and numbers, T = {n}", clicks[n][1], None, 0) for n in CLICK),
-        *([f"messages a click, T = {n}", *_traffic(clicks[n])] for n in CLICK),
+        *(row for n in CLICK for row in _traffic(n, clicks[n])),
         _row(f"new text of {TEXT_TOKENS} tokens → heads, median of {len(texts)}", texts, TEXT, 0),
+        _row("an open tab at rest: server and page", [idle.used], IDLE, 1),
+        [
+            f"messages of a tab at rest, {AT_REST} s",
+            str(idle.messages),
+            "",
+            "0",
+            "ok" if not idle.messages else "missed",
+        ],
         [f"of {len(watch.requests)} requests, left this machine", str(len(watch.outside)), "", "0", _none(watch)],
     ]
     print_table("Waiting", ["from → to", "measured", "slowest", "target", ""], rows)
@@ -119,16 +125,11 @@ def _row(what: str, values: Sequence[float], target: Target | None, digits: int,
     return [what, middle, slowest, *(("", "") if target is None else (str(target), target.verdict(median(values))))]
 
 
-def _traffic(clicks: Clicks) -> list[str]:
-    """How many messages answer a click, how large they are together, and what part of them is components' scripts."""
+def _traffic(n_tokens: int, clicks: Clicks) -> Iterator[list[str]]:
+    """How many messages answer a click, and how large they are together; the map itself comes beside them by HTTP."""
     count, sizes = len(clicks[0]), clicks[2]
-    scripts = sum(len(one.js) + len(one.css) for one in COMPONENTS)
-    return [
-        f"{len(sizes) / count:.0f}",
-        f"{sum(sizes) / count / 1000:.0f} KB",
-        "",
-        f"{scripts / 1000:.0f} KB of scripts",
-    ]
+    yield _row(f"messages a click, T = {n_tokens}", [len(sizes) / count], MESSAGES, 0)
+    yield _row(f"their bytes, T = {n_tokens}", [sum(sizes) / count / 1000], BYTES[n_tokens], 0, " KB")
 
 
 def _none(watch: Watch) -> str:
@@ -232,6 +233,44 @@ def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
             if turn >= 1:
                 found.append(took)
     print(f"  texts: {[round(ms) for ms in found]}", file=sys.stderr)
+    return found
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What a tab costs that nobody touches: percent of one processor, and messages in both directions."""
+
+    used: float
+    messages: int
+
+
+def _idle(browser: Browser, watch: Watch) -> Idle:
+    """The server's threads and the tasks of the page together."""
+    messages = list[object]()
+
+    def hear(frame: object) -> None:  # of a built-in method Playwright cannot make a listener
+        messages.append(frame)
+
+    with running_app(watch) as app, opened_page(browser, watch) as page:
+        page.on("websocket", lambda socket: socket.on("framereceived", hear))
+        page.on("websocket", lambda socket: socket.on("framesent", hear))
+        app.open(page)
+        page.evaluate("probe.opened('verified')")
+        settle(page)
+        page.wait_for_timeout(10_000)  # what the browser does after loading
+        devtools = page.context.new_cdp_session(page)
+        devtools.send("Performance.enable")
+
+        def spent() -> float:
+            told = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
+            times = psutil.Process(app.process.pid).cpu_times()
+            return times.user + times.system + told["TaskDuration"]
+
+        messages.clear()
+        before = spent()
+        page.wait_for_timeout(AT_REST * 1000)
+        found = Idle(100 * (spent() - before) / AT_REST, len(messages))
+    print(f"  {found}", file=sys.stderr)
     return found
 
 

@@ -22,7 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # Of Streamlit's own routes (1.67): uploads, numbers, and the ones that drive an app without a browser.
 CLOSED = ("/_stcore/upload_file", "/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check", "/component")
-FILES = "/static/"  # of the page itself; a browser keeps them, and they cost nothing
+FILES = ("/static/", "/scripts/")  # of the page itself; a browser keeps them, and they cost nothing
 POLICY_VIOLATION = 1008  # how a WebSocket is refused
 
 SENTENCES = {

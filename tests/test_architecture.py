@@ -48,7 +48,7 @@ ROOMS = {
     "ui": room("attention model_runner analysis viz hosting jobs classroom lessons", "streamlit babel pandas"),
     "hosting/visitors": room("viz hosting jobs ui", "streamlit starlette psutil"),
     "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
-    "app": room("pages ui hosting hosting/visitors jobs classroom app", "streamlit starlette"),
+    "app": room("pages ui viz hosting hosting/visitors jobs classroom app", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
     "scripts": room("attention model_runner analysis ui scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),

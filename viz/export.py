@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.components.source import Source
+from viz.components.source import EXPORT, Source
 from viz.figure_svg import map_svg as map_svg
 from viz.share_text import MINUS
 from viz.token_text import escaped, printable
 
 _FOLDER = Path(__file__).parent / "standalone"
-_EXPORT = "export default function"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -38,10 +37,10 @@ def standalone_html(
 
     The file forbids itself every request and every script except its own by a content security policy.
     """
-    if source.js.count(_EXPORT) != 1:
-        raise ValueError(f"component {source.name!r} must contain {_EXPORT!r} exactly once")
+    if source.js.count(EXPORT) != 1:
+        raise ValueError(f"component {source.name!r} must contain {EXPORT!r} exactly once")
     host = (_FOLDER / "standalone.js").read_text(encoding="utf-8")
-    script = _inline(f"{source.js.replace(_EXPORT, 'const component = function')}\n{host}")
+    script = _inline(f"{source.js.replace(EXPORT, 'const component = function')}\n{host}")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     figures = {"": payload} if isinstance(payload, bytes) else payload
     page = Template((_FOLDER / "standalone.html").read_text(encoding="utf-8")).substitute(

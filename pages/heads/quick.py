@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from weakref import ref
 
-import streamlit as st
-
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Reading
 from analysis.read_head import ReadHead
@@ -14,9 +12,9 @@ from jobs.head_prefetch import HeadPrefetch
 from model_runner import Capture
 from pages.heads.state import HeadsState, Other
 from ui.shared.head_views import DrawnHead, draw_head
-from ui.shell.components import mount
+from ui.shell.components import mount, sent_arrays
 from ui.shell.page import PageContext
-from ui.state import session
+from ui.state import session, url_state
 from ui.state.selection import UrlWindow
 from ui.wording.i18n import in_this_language, language
 from viz.components.quick_head import quick_head
@@ -54,6 +52,7 @@ def draw_open(opened: PageContext, reading: Reading, other: Other, log: bool) ->
 def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
     """Every head in the way of this run; one that would be read otherwise than asked for comes with its page alone."""
     quick, way, runner = _quick(), _way(opened, held.reading, other, held.color == "log"), ref(opened.runner)
+    sent = sent_arrays()
 
     def draw(layer: int, head: int) -> bytes:
         model, shown = runner(), way.capture()
@@ -61,11 +60,11 @@ def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
             return b""
         for place in ((layer, head), *([] if other is None else [other])):
             shown.check_softmax(*place)
-        return way.draw(quick, PageContext(model, shown, layer, head, *way.at)).payload
+        return sent.lean(way.draw(quick, PageContext(model, shown, layer, head, *way.at)).payload)
 
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     number = quick.show(way, in_this_language(draw))
-    payload = quick_head.payload(ticket=quick.ticket, way=number, base=f"/{base}" if base else "")
+    of = opened.layer, opened.head
+    payload = quick_head.payload(ticket=quick.ticket, way=number, base=url_state.base(), of=of)
     mount(quick_head.SOURCE, payload, key="quick_head", on={}, followed=False)
 
 

@@ -104,17 +104,16 @@ def test_a_key_of_the_lines_is_pinned_by_a_click_and_by_enter_as_a_cell_of_the_m
 
 @pytest.mark.long
 def test_the_map_of_a_clicked_head_comes_before_the_page(page, server):
-    sizes: list[int] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
+    maps: list[bool] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: maps.append(b"head_map" in frame)))
     wait_for_heads(visit(page, server, layer="3", head="7"))
     wait_for_rest(page)
-    sizes.clear()
+    maps.clear()
     click_head(page, 2, 1)
     expect_head(page, "L2H1")
     wait_for_rest(page)
-    maps = [at for at, size in enumerate(sizes) if size > 20_000]
-    assert maps[0] < 25  # its own part of the page's messages
-    assert len(sizes) > 3 * maps[0]  # and then all of them
+    assert maps.index(True) < 25  # its own part of the page's messages
+    assert len(maps) > 3 * maps.index(True)  # and then all of them
 
 
 @pytest.mark.long
@@ -243,3 +242,30 @@ def test_a_page_opened_first_at_its_own_address_has_its_frame(tmp_path, new_page
         expect(page.get_by_test_id("stException")).to_have_count(0)
         expect(text_box(page)).to_have_value(DEFAULT_TEXT)
         page.close()  # before its server goes
+
+
+def test_a_click_sends_what_changes_and_a_page_that_lost_a_part_asks_for_it(page, server, watch):
+    """Scripts, thumbnails and style sheet are not sent again: with them a click was a megabyte."""
+    sent: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(len(frame))))
+    visit(page, server, text=" and".join(["one"] * 64))
+    wait_for_heads(page)
+    wait_for_rest(page)
+    for layer, head in ((2, 5), (1, 3)):  # with the first after the page reached the server, all of it comes once more
+        sent.clear()
+        click_head(page, layer, head)
+        expect_head(page, f"L{layer}H{head}")
+        page.wait_for_timeout(300)  # the page's own run follows that of the head
+        wait_for_rest(page)
+    assert 20_000 < sum(sent) < 150_000
+    worn = "getComputedStyle(document.querySelector('.atlas-title')).lineHeight"
+    dressed = page.evaluate(worn)
+    page.evaluate("document.adoptedStyleSheets = []")
+    assert page.evaluate(worn) != dressed  # the style sheet is the page's by now, and sent no more
+    page.evaluate("atlasSent.clear()")
+    with page.expect_response("**/maps/array/*") as asked:
+        click_head(page, 4, 0)
+    assert asked.value.status == 200
+    wait_for_rest(page)
+    expect_head(page, "L4H0")
+    assert watch.errors == []

@@ -13,16 +13,10 @@ ROOM = "room"  # the part of an address that leads back to the class
 HERE = ("127.0.0.1", "localhost", "::1")
 
 
-def base_path() -> str:
-    """What the server stands under, or nothing."""
-    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"/{path}" if path else ""
-
-
 def join_link(code: str) -> str:
     """What students open."""
     here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}{base_path()}/join/{code}"
+    return f"{here.scheme}://{here.netloc}{url_state.base()}/join/{code}"
 
 
 def only_here() -> bool:
@@ -38,4 +32,4 @@ def address_of_page(page: str, code: str) -> str:
 def way_back() -> str | None:
     """The class that this reader came from, if the address says so."""
     code = normalized(url_state.written(ROOM) or "")
-    return None if code is None else f"{base_path()}/join/{code}"
+    return None if code is None else f"{url_state.base()}/join/{code}"

@@ -11,9 +11,8 @@ from classroom.desk import DESK
 from classroom.frames import Refused
 from classroom.room import Room
 from ui.classroom import ending
-from ui.classroom.links import base_path
 from ui.shell.components import mount
-from ui.state import session
+from ui.state import session, url_state
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from viz.components.room_link import room_link
@@ -74,7 +73,7 @@ def _show_actions(room: Room) -> None:
 
 def _link(**more: Any) -> None:
     words = {name: _(text) for name, text in room_link.TEXTS.items()}
-    talk = f"{base_path()}/classroom/talk"
+    talk = f"{url_state.base()}/classroom/talk"
     payload = room_link.payload(talk=talk, born=DESK.born, texts=words, **more)
     mount(room_link.SOURCE, payload, key="room_link", on={"back": _back}, followed=False)
 

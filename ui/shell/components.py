@@ -14,8 +14,10 @@ import streamlit as st
 from streamlit.components.v2 import component as register
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
+from ui.shell.sent_arrays import SentArrays
 from ui.state import session, url_state
 from ui.state.run_context import run_context
+from viz.components.served import loader
 from viz.components.source import Source
 from viz.components.still import still
 from viz.token_text import plain_text
@@ -69,12 +71,17 @@ def mount(
 
     if followed:
         to_class(source, payload, key=key, adds=adds)
-    component = register(source.name, html=source.html, css=source.css, js=source.js)
-    component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
+    component = register(source.name, html=source.html, js=loader(source, url_state.base()))
+    component(key=key, data=sent_arrays().lean(payload), width="content" if narrow else "stretch", on_told_change=hear)
     heard = st.session_state.get(f"{key} heard")
     hear()  # what was told to a server that was started again, before it had drawn this: it knew of nobody who hears
     if st.session_state.get(f"{key} heard") != heard:
         st.rerun()
+
+
+def sent_arrays() -> SentArrays:
+    """What this session's browser was sent."""
+    return session.jobs().get("sent_arrays", None, lambda _name: SentArrays(url_state.base()))
 
 
 def show_heading(name: str, beside: str = "", **more: Any) -> None:

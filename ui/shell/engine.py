@@ -8,9 +8,11 @@ could not be left: whoever types, or opens another page, would wait for the rest
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 PAUSE = 0.05  # seconds between two looks at whether it is there
+TO_PAINT = 1.0  # seconds at most in which a browser paints the frame before the import takes a processor from it
 
 
 class _Engine:
@@ -21,6 +23,12 @@ class _Engine:
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
         self.is_up = False
+
+    def _run(self, painted: Callable[[], bool]) -> None:
+        until = time.monotonic() + TO_PAINT
+        while not painted() and time.monotonic() < until:
+            time.sleep(PAUSE / 5)
+        self._import()
 
     def _import(self) -> None:
         try:
@@ -34,16 +42,16 @@ class _Engine:
         except BaseException as error:  # noqa: BLE001  it is raised where the engine is waited for
             self._error = error
 
-    def begin(self) -> threading.Thread:
+    def begin(self, painted: Callable[[], bool]) -> threading.Thread:
         with self._lock:
             if self._thread is None or (self._error is not None and not self._thread.is_alive()):
                 self._error = None
-                self._thread = threading.Thread(target=self._import, name="engine", daemon=True)
+                self._thread = threading.Thread(target=self._run, args=(painted,), name="engine", daemon=True)
                 self._thread.start()
             return self._thread
 
-    def wait(self, look: Callable[[], object]) -> None:
-        thread = self.begin()
+    def wait(self, look: Callable[[], object], painted: Callable[[], bool]) -> None:
+        thread = self.begin(painted)
         while thread.is_alive():
             thread.join(PAUSE)
             look()
@@ -59,10 +67,11 @@ def engine_is_up() -> bool:
     return _ENGINE.is_up
 
 
-def import_engine(look: Callable[[], object] = lambda: None) -> None:
+def import_engine(look: Callable[[], object] = lambda: None, painted: Callable[[], bool] = lambda: True) -> None:
     """After the frame is painted, and before a page imports what it shows. Raises what the import raised.
 
     ``look`` is called while it is waited for: a look at the session, say, in which a newer run takes over.
+    ``painted``: whether the browser has the frame; the import waits for that a little, for it takes a processor.
     """
     if not _ENGINE.is_up:
-        _ENGINE.wait(look)
+        _ENGINE.wait(look, painted)

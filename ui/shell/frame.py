@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from analysis.examples import Example, examples_offered
 from hosting.listed import devices, dtypes, listed_models
-from ui.shell.components import mount, show_page
+from ui.shell.components import mount, sent_arrays, show_page
 from ui.shell.engine import engine_is_up, import_engine
 from ui.shell.first_picture import show_first_picture
 from ui.shell.models_offered import LOADED_AS, good_for, labelled, offered
@@ -37,6 +38,7 @@ from ui.wording.i18n import _, language, languages, settle_language
 from ui.wording.model_name import CUT
 from ui.wording.sentences import sentence
 from viz.components.glossary import glossary
+from viz.components.served import FOLDER, SERVED
 from viz.components.theme_switch import theme_switch
 from viz.markdown import plain
 
@@ -125,7 +127,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     if not stands:
         _sidebar(entries, guest)
     stored = show_first_picture(entry.address)
-    import_engine(session.text)  # a look at the session: a newer run takes over
+    sent = sent_arrays()
+    import_engine(session.text, lambda: sent.reached)  # a look at the session: a newer run takes over
     if stored:
         session.warm_up()
         st.rerun()
@@ -152,6 +155,11 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     draw_run_number()
 
 
+@functools.cache
+def _style() -> str:
+    return STYLE.read_text(encoding="utf-8")
+
+
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
     about = session.model(), session.text(), *_met(), own_sound()
     return page.url_path, language(), *about, session.model_options(), session.edits_on_all_pages()
@@ -164,7 +172,8 @@ def _met() -> tuple[object, ...]:
 
 
 def _draw_head(entry: Entry) -> None:
-    st.html(STYLE)
+    if not sent_arrays().reached:  # else it wears it by its URL, see theme_switch.js
+        st.html(STYLE)
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
         menus = [st.container(key=f"slot_{name}", width="content") for name in ("badge", "read", "tables", "take")]
@@ -202,8 +211,17 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
         with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
             choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", languages(), language(), guest.translate)
             words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
-            base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
-            data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
+            base = url_state.base()
+            data = theme_switch.payload(
+                paths=[f"{base}/{entry.address}" for entry in entries],
+                texts=words,
+                lang=language(),
+                reach={
+                    "ticket": sent_arrays().ticket,
+                    "base": base,
+                    "style": f"{FOLDER}/{SERVED.add('frame', _style(), 'css')}",
+                },
+            )
             mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
             if not listed_models():
                 _loaded_as()

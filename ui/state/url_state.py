@@ -40,6 +40,12 @@ def choose(name: str, value: str, default: str) -> None:
         st.session_state[_PARTS][name] = value
 
 
+def base() -> str:
+    """What the server's own addresses begin with: "/atlas", or "" where it has a host of its own."""
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
 def text() -> str:
     return st.session_state[TEXT]
 

@@ -8,11 +8,12 @@ its name; shared/shared.css is before all.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+EXPORT = "export default function"  # once in every component: how its host would call it
 _SHARED = Path(__file__).parent / "shared" / "shared.css"
 _IMPORT = re.compile(r'^import \{ ?(?P<names>[^}]*?),?\s*\} from "(?P<path>\.\.?/[\w/]+\.js)"\n+', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function\b|const |let |class )", re.MULTILINE)
@@ -37,7 +38,7 @@ def read_source(folder: Path, name: str, html: str) -> Source:
     """
     html = html if "\n" in html else f"{html}\n"
     entry = (folder / f"{name}.js").resolve()
-    parts = [path for path in dict(_modules(entry, ())) if path != entry]
+    parts = [path for path in _modules(entry) if path != entry]
     sheets = [_SHARED, *(path.with_suffix(".css") for path in (entry, *parts))]  # the whole's before its parts'
     return Source(
         name=name,
@@ -53,34 +54,63 @@ def one_module(entry: Path) -> str:
     ValueError for an import that is not of the one form, of a name that is not exported or in a circle, and for a name
     that two modules declare.
     """
-    texts = dict(_modules(entry.resolve(), ()))
+    modules = _modules(entry.resolve())
     declared: dict[str, Path] = {}
-    for path, text in texts.items():
-        for found in _DECLARED.finditer(text):
-            name = found["name"]
+    for path, module in modules.items():
+        for name in module.declared:
             if name in declared:
                 raise ValueError(f"{name!r} is declared in {declared[name].name} and in {path.name}")
             declared[name] = path
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts.values())
+    return "\n".join(module.text for module in modules.values())
 
 
-def _modules(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
-    """Each module after those it imports; one that several import comes several times, with the same text."""
-    if path in above:
-        raise ValueError(f"{above[-1].name} imports {path.name} in a circle")
+@dataclass(frozen=True)
+class _Module:
+    """One script: its text without imports and exports, what it declares and exports, and the names it imports."""
+
+    text: str
+    declared: tuple[str, ...]
+    exported: frozenset[str]
+    imported: tuple[tuple[Path, frozenset[str]], ...]
+
+
+def _modules(entry: Path) -> dict[Path, _Module]:
+    """Each module after those it imports."""
+    found: dict[Path, _Module] = {}
+
+    def add(path: Path, above: tuple[Path, ...]) -> None:
+        if path in above:
+            raise ValueError(f"{above[-1].name} imports {path.name} in a circle")
+        if path in found:
+            return
+        module = _read(path, path.stat().st_mtime_ns)
+        for other, names in module.imported:
+            add(other, (*above, path))
+            missing = names - found[other].exported
+            if missing:
+                raise ValueError(
+                    f"{path.name} imports {', '.join(sorted(missing))}, which {other.name} does not export"
+                )
+        found[path] = module
+
+    add(entry, ())
+    return found
+
+
+@functools.cache
+def _read(path: Path, _changed: int) -> _Module:
+    """The module as it is since it was changed last: many components import the same ones, and the frame waits."""
     text = path.read_text(encoding="utf-8")
-    for found in _IMPORT.finditer(text):
-        other = (path.parent / found["path"]).resolve()
-        yield from _modules(other, (*above, path))
-        names = [name.strip() for name in found["names"].split(",")]
-        missing = set(names) - _exported(other)
-        if missing:
-            raise ValueError(f"{path.name} imports {', '.join(sorted(missing))}, which {other.name} does not export")
-    rest = _LEFT.search(_EXPORT.sub("", _IMPORT.sub("", text)))
-    if rest:
+    imported = tuple(
+        (
+            (path.parent / one["path"]).resolve(),
+            frozenset(name.strip() for name in one["names"].split(",")),
+        )
+        for one in _IMPORT.finditer(text)
+    )
+    bare = _EXPORT.sub("", _IMPORT.sub("", text))
+    if _LEFT.search(bare):
         raise ValueError(f"{path.name} has an import or export of another form than the one that can be taken out")
-    yield path, text
-
-
-def _exported(path: Path) -> set[str]:
-    return {found["name"] for found in _DECLARED.finditer(path.read_text(encoding="utf-8")) if found["export"]}
+    declared = list(_DECLARED.finditer(text))
+    exported = frozenset(one["name"] for one in declared if one["export"])
+    return _Module(bare, tuple(one["name"] for one in declared), exported, imported)

@@ -106,6 +106,20 @@ def test_below_a_base_path_the_first_page_asks_for_another_heads_map_where_the_s
     assert (answered.value.status, urlsplit(answered.value.url).path[:16]) == (200, "/atlas/maps/head")
 
 
+def test_scripts_of_components_are_kept_for_good_under_their_digest(hosted: Hosted, page: Page):
+    with page.expect_response("**/atlas/scripts/head_map.*.js") as answered:
+        opened(page, f"{hosted.url}/")
+    told = answered.value.headers
+    assert "immutable" in told["cache-control"]
+    assert told["content-encoding"] == "gzip"
+    with hosted.get(urlsplit(answered.value.url).path.removeprefix("/atlas/")) as plain:
+        assert b"head-map" in plain.read()
+    with pytest.raises(HTTPError) as none:
+        hosted.get("scripts/head_map.0000000000000000.js")
+    assert none.value.code == 404
+    assert none.value.headers["cache-control"] == "no-store"
+
+
 @pytest.mark.long
 def test_who_finds_no_place_waits_and_comes_in_by_itself(
     hosted: Hosted, axe_if_there: str, new_page: Callable[..., Page]

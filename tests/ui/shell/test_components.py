@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.long
 def test_clicks_of_a_component_while_the_server_is_busy_are_all_heard(new_page: Callable[[], Page], tmp_path: Path):
-    with running_app(tmp_path / "log.txt", script=Path(__file__).with_name("told_app.py")) as slow:
+    with running_app(tmp_path / "log.txt", script=Path(__file__).with_name("told_server.py")) as slow:
         page = new_page()
         page.goto(slow.url)
         expect(page.locator(".heard")).to_have_text("[]", timeout=PATIENCE)

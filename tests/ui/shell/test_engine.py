@@ -84,3 +84,18 @@ def test_a_run_that_waits_can_be_left_and_the_import_goes_on(monkeypatch: pytest
     own.go.set()
     engine.import_engine()
     assert own.tries == 1
+
+
+def test_the_import_leaves_the_processor_to_a_browser_that_paints_for_a_moment(monkeypatch: pytest.MonkeyPatch):
+    own = Failing(failures=0)
+    own.go.set()
+    monkeypatch.setattr(engine, "_ENGINE", own)
+    tries = list[int]()
+    engine.import_engine(painted=lambda: tries.append(own.tries) or len(tries) > 2)
+    assert tries == [0, 0, 0]
+    own = Failing(failures=0)
+    own.go.set()
+    monkeypatch.setattr(engine, "_ENGINE", own)
+    monkeypatch.setattr(engine, "TO_PAINT", 0.1)
+    engine.import_engine(painted=lambda: False)  # no browser, or one whose page never says so
+    assert own.tries == 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
@@ -48,15 +46,6 @@ def test_entries_of_a_section_stand_together():
     sections = [entry.section for entry in ENTRIES]
     changes = [section for before, section in zip(["", *sections], sections, strict=False) if before != section]
     assert len(changes) == len(set(sections))
-
-
-@pytest.mark.parametrize(
-    "modules", ["ui.shell.frame", "pages.extras, hosting.visitors.entrance, hosting.visitors.sign_in", "app"]
-)
-def test_the_frame_is_drawn_without_the_engine(modules: str):
-    # A new process, for this one has long imported torch. What the frame imports, the first paint waits for.
-    code = f"import sys, {modules}; sys.exit(bool({{'torch', 'transformers'}} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_an_example_goes_into_the_box_and_is_read():

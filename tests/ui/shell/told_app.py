@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from ui.shell.components import mount, show_page
+from ui.state import session
 from viz.components.token_strip import token_strip
 
 LABELS = list("abcdef")
@@ -33,5 +34,6 @@ def show() -> None:
     st.html(f"<p class='heard'>{heard}</p>")
 
 
+session.begin()
 show_page(Path(__file__))
 show()

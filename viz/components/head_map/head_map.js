@@ -60,7 +60,7 @@ function take(state, { figure, of, bytes }) {
   if (!bytes) return forget(state, "of")
   if (String(state.meta.of) === String(of)) return
   chosen(state, "of", of)
-  show(state, /** @type {any} */ (unpack(new Uint8Array(bytes))))
+  show(state, /** @type {any} */ (unpack(bytes)))
   state.repaint()
 }
 

@@ -6,6 +6,7 @@ export interface Meta {
   ticket: string
   way: number
   base: string
+  of: number[]
 }
 
 export interface State extends Life {

@@ -1,6 +1,7 @@
 import { ask } from "../shared/desk.js"
 import { POINTED } from "../shared/follow.js"
 import { GIVEN } from "../shared/given.js"
+import { whole } from "../shared/sent.js"
 import { markPainted, mounted } from "../shared/shell.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State } from "./payload" */
@@ -26,6 +27,7 @@ function create(_root, signal) {
  */
 function receive(state, { meta }) {
   state.meta = meta
+  state.of ||= String(meta.of) // the grid may come later, and say so
 }
 
 // A head is chosen in the grid or in a list of heads, or only pointed at.
@@ -45,6 +47,8 @@ async function give(state, of) {
   const flight = (state.flight = new AbortController())
   const { bytes } = await ask(state.meta, `head/${state.meta.way}/${of.join("/")}`, flight.signal)
   if (flight.signal.aborted) return
-  dispatchEvent(new CustomEvent(GIVEN, { detail: { figure: "head-map", of, bytes: bytes?.byteLength ? bytes : undefined } }))
+  const map = bytes?.byteLength ? await whole(new Uint8Array(bytes)) : undefined
+  if (flight.signal.aborted) return
+  dispatchEvent(new CustomEvent(GIVEN, { detail: { figure: "head-map", of, bytes: map } }))
   await new Promise(requestAnimationFrame) // it is painted
 }

@@ -14,6 +14,9 @@ from viz.components.source import read_source
 SOURCE = read_source(Path(__file__).parent, "quick_head", '<div class="quick-head"></div>\n')
 
 
-def payload(*, ticket: str, way: int, base: str) -> bytes:
-    """`ticket` and `way` are those of jobs/head_prefetch.py; the server stands below `base`: "/atlas", say."""
-    return pack({"ticket": ticket, "way": way, "base": base}, {})
+def payload(*, ticket: str, way: int, base: str, of: tuple[int, int]) -> bytes:
+    """`ticket` and `way` are those of jobs/head_prefetch.py; the server stands below `base`: "/atlas", say.
+
+    `of` is the head that the page shows by itself, by layer and head.
+    """
+    return pack({"ticket": ticket, "way": way, "base": base, "of": list(of)}, {})

@@ -3,4 +3,4 @@
 
 export const GIVEN = "atlas-given"
 
-/** @typedef {{ figure: string, of: number[], bytes?: ArrayBuffer }} Given */
+/** @typedef {{ figure: string, of: number[], bytes?: Uint8Array }} Given */

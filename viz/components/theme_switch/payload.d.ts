@@ -2,9 +2,17 @@
 
 import type { Life, Texts } from "../shared/types"
 
+export interface Reach {
+  ticket: string
+  base: string
+  style: string
+}
+
 export interface Meta {
   paths: string[]
   lang: string
+  /** Where to ask, for what the session was sent and for the page's style sheet. */
+  reach: Reach | null
   texts: Texts
 }
 

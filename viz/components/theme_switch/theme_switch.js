@@ -1,3 +1,4 @@
+import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -6,7 +7,7 @@ import { focusOpenedMenus } from "./opened_menu.js"
 import { followKeysOfRoom } from "./pressed_in_room.js"
 import { followProjector, project, projected, showWayBack } from "./projector.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Meta, Reach, State } from "./payload" */
 
 /** @param {Host} host */
 export default function (host) {
@@ -31,8 +32,29 @@ function create(_root, signal) {
  * @param {{ meta: Meta }} payload
  */
 function receive(state, { meta }) {
+  if (meta.reach) void reach(meta.reach)
   state.meta = meta
   document.documentElement.lang = meta.lang
+}
+
+let worn = ""
+let reached = ""
+
+// The page's style sheet by its URL, and then a word to the server, which sends it with every run until it hears this,
+// and what is on the page already: see ui/shell/sent_arrays.py.
+/** @type {(reach: Reach) => Promise<void>} */
+async function reach({ ticket, base, style }) {
+  if (ticket === reached) return
+  reached = ticket
+  if (style !== worn) {
+    const answer = await fetch(`${base}/${style}`)
+    if (!answer.ok) return
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(await answer.text())
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+    worn = style
+  }
+  void ask({ ticket, base }, "reached")
 }
 
 /** @param {State} state */
