@@ -15,11 +15,10 @@ from torch.overrides import TorchFunctionMode
 from attention import masks
 from model_runner.capture import Capture
 from model_runner.edits import Blocked, ChosenKeys, Edit, Masked
-from model_runner.errors import EditInvalid, EditNotPossible, NoIndexer, NotUnderstood
+from model_runner.errors import EditInvalid, EditNotPossible, ForwardFails, NoIndexer, NotUnderstood
 from model_runner.local.recording import indexer
 from model_runner.questions import NextLogits
 from model_runner.request import CaptureRequest, GenerateRequest
-from model_runner.text_errors import ForwardFails
 from model_runner.wire import from_bytes, to_bytes
 from tests.model_runner.cases import FAMILY, TEXT, case_of, runner_of, shared_runner
 from tests.model_runner.families import INDEXED as INDEXED_SIZES
