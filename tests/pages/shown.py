@@ -55,7 +55,9 @@ def words(app: AppTest) -> str:
 
 def settings(app: AppTest) -> list[str]:
     """What every control is set to, in the words of its option; a switch that is on by its label; the open head."""
-    found = ["L{}H{}".format(*meta["open"]) for meta, _arrays in payloads(app, "model_strip")]
+    found: list[str] = []
+    for meta, _arrays in payloads(app, "model_strip"):
+        found.append(("L{}" if meta["picks"] == "layers" else "L{}H{}").format(*meta["open"]))
     for proto in widgets(app):
         value = set_to(proto)
         if isinstance(value, bool):

@@ -90,7 +90,9 @@ function draw(state) {
   const summary = meta.picks === "heads" ? meta.texts.summary_elsewhere : meta.texts.summary
   const layers = meta.rows.map((row) => wholeNumber(row.layers.length)).join(" + ")
   picture.setAttribute("aria-label", fill(summary, { layers, name: nameOf(state, state.place) }))
-  picture.setAttribute("tabindex", state.narrow ? "-1" : "0")
+  if (state.narrow) picture.removeAttribute("tabindex")
+  else picture.setAttribute("tabindex", "0")
+  picture.setAttribute("aria-hidden", String(state.narrow)) // the line beside it says the same
   line.hidden = !state.narrow
   line.setAttribute("aria-expanded", String(state.narrow && state.opened))
   line.setAttribute("aria-label", fill(meta.texts.choose, { name: nameOf(state, state.place) }))
@@ -143,7 +145,7 @@ function paintStrip(state) {
   line.textContent = `${nameOf(state, place)} ▾`
   const marked = hovered && picture.querySelector(`[data-layer="${hovered[0]}"]`)
   if (marked) marked.classList.add("hovered")
-  Object.assign(state.root.dataset, { place: place.slice(0, 2).join(), hovered: hovered ? hovered.slice(0, 2).join() : "" })
+  Object.assign(state.root.dataset, { picks: meta.picks, place: place.slice(0, 2).join(), hovered: hovered ? hovered.slice(0, 2).join() : "" })
   markPainted(state.root)
 }
 
@@ -236,7 +238,9 @@ function onStripKey(state, event) {
   /** @type {Record<string, { layers?: number, heads?: number }>} */
   const steps = { ArrowUp: { layers: -1 }, ArrowDown: { layers: 1 }, ArrowLeft: { heads: -1 }, ArrowRight: { heads: 1 } }
   const step = steps[event.key]
-  if (event.key === "Enter") choose(state, state.place, 0)
+  if (event.key === "Enter") {
+    if (state.meta.picks === "heads") choose(state, state.place, 0)
+  }
   else if (step) {
     const next = beside(state.meta.rows, state.place, step, everyLayer(state))
     if (next) choose(state, next, RESTS)
