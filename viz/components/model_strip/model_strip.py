@@ -23,7 +23,6 @@ TEXTS: dict[str, str] = {
     "next": N_("next token"),
     "filled": N_("filled-in token"),
     "classes": N_("classes"),
-    "shared": N_("{name} · kv {kv}"),
     "no_head": N_("{name}: no attention weights"),
     "elsewhere": N_("{name}: open in Heads"),
     "opens": N_("{part}: open its page"),

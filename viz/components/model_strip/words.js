@@ -15,7 +15,7 @@ export function nameOfHead({ meta }, layer, head, attention = meta.open[2]) {
   const row = meta.rows[rowOf(meta.rows, attention)]
   const [count, size] = kindOf(row, layer).attentions[Math.max(0, row.attentions.indexOf(attention))] ?? [0, 1]
   const shared = size > 1 && size < count
-  return shared ? fill(meta.texts.shared, { name: `H${head}`, kv: Math.floor(head / size) }) : `H${head}`
+  return shared ? `H${head} · kv ${Math.floor(head / size)}` : `H${head}`
 }
 
 /** @type {(state: State, place: Place) => string} */
