@@ -1,4 +1,4 @@
-"""The strip of the model under every page's title: a head picked by mouse, by keyboard and by finger, and the way back."""
+"""The strip of the model under every title: a head picked by mouse, keyboard and finger, and the way back."""
 
 from __future__ import annotations
 

@@ -115,7 +115,8 @@ def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
     assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
     (row,) = payload(app, "model_strip")[0]["rows"]
     given = [row["kinds"][kind]["attentions"] for kind in row["layers"]]
-    assert given[0] == [None] and given[1] != [None]
+    assert given[0] == [None]
+    assert given[1] != [None]
 
 
 def test_a_model_whose_push_cannot_be_separated_shows_the_other_steps_and_why(folder_of):

@@ -23,7 +23,7 @@ from ui.shell.models_offered import LOADED_AS, good_for, labelled, offered
 from ui.shell.tokenizer_card import choose_languages, show_card
 from ui.state import session, text_in_url, url_state
 from ui.state.controls import choose, switch
-from ui.state.frame_slots import FrameSlots, set_frame_slots
+from ui.state.frame_slots import FrameSlots, frame_slots, set_frame_slots
 from ui.state.inputs import choose_one, draw_run_number, on_change, pick_one, set_value, widget_key
 from ui.state.known_tokenizers import languages as languages_of
 from ui.state.page_state import change
