@@ -85,7 +85,9 @@ def test_what_the_page_shows_is_lit_what_an_edit_changes_is_edged_and_parts_are_
     page.mouse.move(*head_at(page, 3, 1))
     assert page.locator(".name").inner_text() == "L3H1 · kv 0, changed"
     page.get_by_role("button", name="embedding: open its page").click()
-    assert calls(page) == [["part", "embedding"]]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert calls(page) == [["part", "embedding"], ["part", "logits"]]
 
 
 @pytest.mark.browser

@@ -33,7 +33,7 @@ function create(root, signal) {
     picture: svg("svg", { tabindex: 0, role: "img" }),
     name: element("output", { className: "name" }),
     line: element("button", { type: "button", className: "open-line", "aria-expanded": "false" }),
-    links: element("div", { className: "links" }),
+    links: element("div", { className: "links", role: "toolbar" }),
     panel: element("div", { className: "panel", hidden: true }),
     live: element("div", { className: "spoken", "aria-live": "polite" }),
   })
@@ -126,9 +126,10 @@ function drawLinks({ meta, layout, links, narrow }) {
   const made = wanted.map((part) => `${part.name} ${part.left} ${part.top} ${part.width} ${meta.texts[part.name]}`).join()
   if (links.dataset.made === made) return
   links.dataset.made = made
-  links.replaceChildren(...wanted.map(({ name, left, top, width }) => {
+  links.setAttribute("aria-label", meta.texts.pages ?? "")
+  links.replaceChildren(...wanted.map(({ name, left, top, width }, i) => {
     const label = fill(meta.texts.opens, { part: meta.texts[name] ?? name })
-    const button = element("button", { type: "button", "data-part": name, "aria-label": label, title: label })
+    const button = element("button", { type: "button", "data-part": name, "aria-label": label, title: label, tabIndex: i ? -1 : 0 })
     Object.assign(button.style, { left: `${left}px`, top: `${top}px`, width: `${width}px` })
     return button
   }))
@@ -224,6 +225,19 @@ function listen(state) {
     const part = closest(event, "[data-part]")?.dataset.part
     if (part) tell(state, "part", part)
   })
+  links.addEventListener("keydown", (event) => onLinkKey(links, event))
+}
+
+// One stop of Tab; left and right move in it.
+/** @type {(links: HTMLElement, event: KeyboardEvent) => void} */
+function onLinkKey(links, event) {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+  const buttons = /** @type {HTMLElement[]} */ ([...links.children])
+  const next = step && plainKey(event) && buttons[buttons.findIndex((one) => one.tabIndex === 0) + step]
+  if (!next) return
+  for (const button of buttons) button.tabIndex = button === next ? 0 : -1
+  next.focus()
+  event.preventDefault()
 }
 
 /** @param {State} state */

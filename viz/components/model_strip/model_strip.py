@@ -26,6 +26,7 @@ TEXTS: dict[str, str] = {
     "no_head": N_("{name}: no attention weights"),
     "elsewhere": N_("{name}: open in Heads"),
     "opens": N_("{part}: open its page"),
+    "pages": N_("Pages of the model's parts"),
     "changed": N_("{name}, changed"),
     "layer": N_("Layer"),
     "head": N_("Head"),
