@@ -87,7 +87,7 @@ function drawWide(state, group, row, at, layer, kind) {
     group.append(svg("path", { d, class: `heads${all ? " lit" : ""}` }))
     marks.forEach((mark, head) => {
       const own = layer === place[0] && head === place[1] && attention === place[2]
-      const changed = isChanged(state, attention, layer, head)
+      const changed = meta.changed.some((place) => place[0] === attention && place[1] === layer && place[2] === head)
       if (!own && !changed) return
       const classes = ["tick", own && "own", changed && "changed"].filter(Boolean).join(" ")
       group.append(svg("rect", { ...line, x: mark.left, width: Math.max(own ? 2 : 1, mark.width), class: classes }))

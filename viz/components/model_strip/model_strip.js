@@ -74,7 +74,7 @@ function draw(state) {
   state.theme = readTheme(root)
   state.narrow = width < NARROW_STRIP
   root.classList.toggle("narrow", state.narrow)
-  root.classList.toggle("heads-elsewhere", meta.picks === "heads")
+  root.classList.toggle("head-unlit", !meta.lit.includes("head"))
   const pen = measuring(`12px ${state.theme.font}`)
   const widthOf = (name) => (state.narrow ? 10 : Math.ceil(pen.measureText(meta.texts[name] ?? name).width) + 18)
   const reserved = Math.ceil(pen.measureText(longestName(state)).width) + (state.narrow ? 40 : 22)
