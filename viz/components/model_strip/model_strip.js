@@ -143,7 +143,7 @@ function paintStrip(state) {
   const words = nameOf(state, shown)
   name.textContent = hovered && meta.picks === "heads" ? fill(meta.texts.elsewhere, { name: words }) : words
   name.hidden = state.narrow
-  line.textContent = `${nameOf(state, place)} ▾`
+  line.textContent = nameOf(state, place)
   const marked = hovered && picture.querySelector(`[data-layer="${hovered[0]}"]`)
   if (marked) marked.classList.add("hovered")
   Object.assign(state.root.dataset, { picks: meta.picks, place: place.slice(0, 2).join(), hovered: hovered ? hovered.slice(0, 2).join() : "" })
