@@ -17,7 +17,6 @@ from pages.block.which_text import one_text
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext, asked
 from ui.shell.progressive import show_chart
-from ui.state.controls import pick
 from ui.state.page_state import refuse
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
@@ -47,9 +46,6 @@ def show_ffn(opened: PageContext) -> FfnView:
     position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     layer = layer_of(opened)
     controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
-    with controls:
-        names = {place: f"L{place}" for place in range(opened.capture.n_layers)}
-        pick(BlockState, "layer", layer, names, width=100)
     units = asked(opened, FeedForwardUnits(opened.capture.request, layer, position))
     share = number(float(units.active[layer, position]), "share")
     words = _(

@@ -12,12 +12,10 @@ from analysis.norms import NormEffect, normed, random_growth
 from analysis.number_text import three_digits
 from model_runner.block_questions import WhatItIsMadeOf
 from pages.block.ffn import layer_of
-from pages.block.state import BlockState
 from pages.block.which_text import one_text
 from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext, asked, translated
 from ui.shell.progressive import show_chart
-from ui.state.controls import pick
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
@@ -52,7 +50,6 @@ def show_norms(opened: PageContext) -> NormsView:
     position = len(capture.tokens) - 1 if opened.query is None else opened.query
     layer = layer_of(opened)
     with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(BlockState, "layer", layer, {place: f"L{place}" for place in range(capture.n_layers)}, width=100)
         own = sorted({part.note for block in asked(opened, WhatItIsMadeOf()).blocks for part in block.parts} - {""})
         words = _(
             "The stream that enters this layer, through three norms without gain and bias. This model uses {own}."

@@ -13,17 +13,57 @@ from pages.block.lens_export import lens_view
 from pages.block.norms import show_norms
 from pages.block.norms_export import norms_view
 from pages.block.reading import explain
-from pages.block.state import BlockState, state
+from pages.block.state import BlockState, View, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
 from pages.block.which_text import one_text
 from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.model_strip import StripView
 from ui.shell.page import PageContext, open_page, show_badge, show_errors, show_strip
+from ui.state import session
 from ui.state.controls import choose
+from ui.state.page_state import change
 from ui.wording.i18n import _
 
-opened = open_page(two_texts=True)
+PARTS: dict[View, tuple[str, ...]] = {
+    "architecture": ("embedding", "stream", "attention", "ffns", "logits"),
+    "stream": ("embedding", "stream"),
+    "norms": ("stream",),
+    "ffn": ("ffn",),
+    "experts": ("ffns",),
+    "lens": ("stream", "logits"),
+    "learning": ("attention", "ffns"),
+}
+
+
+def pick(layer: int, head: int) -> None:
+    """A layer without attention is this page's alone; any other the whole session looks at."""
+    other = not opened.capture.has_weights(layer)
+    change(BlockState, layer=layer if other else None)
+    if not other:
+        session.move(layer=layer, head=head)
+    rerun_fragment("block")
+
+
+def open_block(layer: int, head: int) -> None:
+    """The block of this layer, whichever was chosen in the picture."""
+    change(BlockState, block=None)
+    session.move(layer=layer, head=head)
+    rerun_fragment("block")
+
+
+layered, whole = state().view in ("norms", "ffn"), state().view == "architecture"
+opened = open_page(
+    two_texts=True,
+    strip=StripView(
+        PARTS[state().view],
+        here=layered or whole,
+        pick=pick if layered else open_block,
+        layers=layered,
+        layer=state().layer if layered else None,
+    ),
+)
 show_badge(opened)
 show_strip(opened, then=lambda: rerun_fragment("block"))
 

@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from analysis.cell import Cell, Push
-from analysis.head_names import head_name
 from analysis.joined import first_query, n_looked_at, side_of
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
@@ -20,11 +19,10 @@ from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
 from ui.shared import cached
 from ui.shared.finding import key_name, query_name
-from ui.shared.head_views import width_of
 from ui.shell.components import mount
 from ui.shell.page import PageContext, rows_of, translated
 from ui.state import session
-from ui.state.inputs import on_change, pick_one, widget_key
+from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import change
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence, with_unit
@@ -35,13 +33,9 @@ from viz.token_text import lone_spaces
 
 
 def show_coordinates(opened: PageContext, query: int, key: int) -> None:
-    """Layer, head, query and key; a layer without weights is not offered, nor a token that does not look here."""
+    """Query and key; a token that does not look here is not offered."""
     capture = opened.capture
     first, n_tokens, n_keys = first_query(capture), len(capture.tokens), n_looked_at(capture)
-    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
-    _coordinate(_("Layer"), "layer", opened.layer, layers)
-    heads = {head: head_name(capture, opened.layer, head)[1:] for head in range(len(capture.q(opened.layer)))}
-    _coordinate(_("Head"), "head", opened.head, heads)
     _coordinate(_("Query (looking)"), "query", query, range(first, n_tokens))
     _coordinate(_("Key (looked at)"), "key", key, range(n_keys))
     st.button(
@@ -53,30 +47,19 @@ def show_coordinates(opened: PageContext, query: int, key: int) -> None:
     )
 
 
-def _coordinate(
-    label: str, name: Literal["layer", "head", "query", "key"], value: int, options: list[int] | dict[int, str] | range
-) -> None:
-    """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
-
-    def move(place: int) -> None:
-        session.move_one(name, place)
-
-    if isinstance(options, range):
-        key = widget_key(f"place_{name}", value)
-        st.number_input(
-            label,
-            options[0],
-            options[-1],
-            value,
-            step=1,
-            key=key,
-            on_change=on_change(key, move),
-            width=130,
-        )
-    else:
-        names = options if isinstance(options, dict) else {option: str(option) for option in options}
-        width = max(90, width_of(names.values()))
-        pick_one(label, f"place_{name}", names, value, move, width=width, hidden=False)
+def _coordinate(label: str, name: Literal["query", "key"], value: int, options: range) -> None:
+    """One coordinate of the place, typed or stepped through."""
+    key = widget_key(f"place_{name}", value)
+    st.number_input(
+        label,
+        options[0],
+        options[-1],
+        value,
+        step=1,
+        key=key,
+        on_change=on_change(key, lambda place: session.move_one(name, place)),
+        width=130,
+    )
 
 
 def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "key"]) -> None:

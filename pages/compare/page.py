@@ -12,14 +12,17 @@ from pages.compare.reading import explain
 from pages.compare.state import CompareState, state
 from pages.compare.tokens import show_tokens
 from ui.shared.export_bundle import ExportBundle, show_export_menu
+from ui.shell.model_strip import StripView
 from ui.shell.page import PageContext, open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose, switch
 from ui.wording.i18n import _
 
-opened = open_page(two_texts=True)
+view, layers = state().view, state().layers
+PARTS = {"next": ("logits", "next"), "tokens": ("text",)}
+shows = StripView(PARTS.get(view, ("attention",) if layers else ("head",)), here=view not in PARTS)
+opened = open_page(two_texts=True, strip=shows)
 show_badge(opened)
 show_strip(opened)
-view, layers = state().view, state().layers
 with st.container(key="compare_view", horizontal=True, vertical_alignment="center", gap="small"):
     choose(
         CompareState,

@@ -9,14 +9,16 @@ from pages.edit_heads.patch_export import patches_view
 from pages.edit_heads.patching import show_patches
 from pages.edit_heads.state import EditHeadsState, state
 from ui.shared.export_bundle import show_export_menu
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
-opened = open_page(plain_model=True, two_texts=True)
+view = state().view
+PARTS = {"edit": ("head",), "effects": ("attention", "head"), "patching": ("stream", "attention")}
+opened = open_page(plain_model=True, two_texts=True, strip=StripView(PARTS[view], edits=view == "edit"))
 show_badge(opened)
 show_strip(opened)
-view = state().view
 choose(
     EditHeadsState,
     "view",

@@ -31,7 +31,6 @@ from ui.shell.components import mount, show_heading
 from ui.shell.models_offered import EMBEDDED
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
-from ui.state.controls import pick
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
@@ -89,17 +88,9 @@ def _position(capture: Capture, name: str) -> int | None:
 
 
 def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHead:
-    """The map under its name, with the head and, of two texts, the attention to choose; a click pins a cell."""
+    """The map under its name, with, of two texts, the attention to choose; a click pins a cell."""
     model = _(EMBEDDED[MODEL_OF[one.kind]][0])
     with st.container(key="family_heading", horizontal=True, vertical_alignment="center", gap="small"):
-        capture = here.capture
-        words = {
-            (layer, head): f"L{layer}H{head}"
-            for layer in range(capture.n_layers)
-            if capture.has_weights(layer)
-            for head in range(len(capture.q(layer)))
-        }
-        pick(FamiliesState, "head", (here.layer, here.head), words, width=104)
         if two_to_choose:
             choose_attention()
         if one.kind == "encoder":

@@ -15,15 +15,18 @@ from pages.families.reading import explain
 from pages.families.readings import of_every_kind
 from pages.families.state import FamiliesState, state
 from ui.shared.export_bundle import show_export_menu
+from ui.shell.model_strip import StripView, show_model_strip
 from ui.shell.page import check_again, open_page, show_badge, show_errors
 from ui.state import session
 from ui.state.controls import choose
 from ui.state.frame_slots import frame_slots
+from ui.state.page_state import change
 from ui.wording.i18n import _
 from viz.markdown import plain
 
-opened = open_page(plain_model=True, two_texts=True)
 view = state().view
+ELSEWHERE = StripView((), here=False)  # of the open model, where the page shows none of its heads
+opened = open_page(plain_model=True, two_texts=True, strip=ELSEWHERE if view == "known" else None)
 choose(FamiliesState, "view", view, {"kinds": _("the same text through all"), "known": _("well-known models")})
 
 
@@ -40,12 +43,15 @@ def draw() -> None:
         st.html(f"<p class='atlas-caption'>{escape(words.format(text=session.text()))}</p>")
     own_beside = own == chosen and session.model() not in MODEL_OF.values()
     if one.read is None:
+        show_model_strip(opened.runner.info, opened.capture, (opened.layer, opened.head), ELSEWHERE, opened.runner)
         st.info(plain(one.problem))
         if own_beside:
             show_badge(opened)
             show_own(opened)
         return
     here = context_of(opened, one, one.read, causal)
+    shows = StripView(pick=lambda layer, head: change(FamiliesState, head=(layer, head)))
+    show_model_strip(one.read.info, here.capture, (here.layer, here.head), shows)
     with frame_slots().badge:
         check_again(here, st.empty())  # without the edit that makes a prefix model: its card says it
     widths = [0.34, 0.34, 0.32] if own_beside else [0.54, 0.46]

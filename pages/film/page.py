@@ -9,10 +9,14 @@ from pages.film.views import show_film
 from ui.shared.export_bundle import show_export_menu
 from ui.shared.help_card import show_reading
 from ui.shared.open_text import offer_open_text
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge
 from ui.wording.i18n import _
 
-opened = open_page(address=False, two_texts=True)  # a setting that changes makes another film: one step of Back
+shows = StripView(("text", "head", "next", "loop"))
+opened = open_page(
+    address=False, two_texts=True, strip=shows
+)  # a setting that changes makes another film: one step of Back
 offer_open_text(opened.capture)
 controls = st.empty()
 with controls.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):

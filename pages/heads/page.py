@@ -17,13 +17,14 @@ from ui.shared.export_bundle import show_export_menu
 from ui.shared.finding import show_finding
 from ui.shared.head_views import DrawnHead, show_map
 from ui.shared.strip_shade import bars_of, shade_by_row
-from ui.shell.fragment_first import draw_fragment_first, moved
+from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose, pick, switch
 from ui.state.page_state import current
 from ui.wording.i18n import _
 
-opened = open_page(two_texts=True, compressed=True)
+opened = open_page(two_texts=True, compressed=True, strip=StripView(then=lambda: rerun_fragment("open_head")))
 show_badge(opened)
 held, grid = current(HeadsState), cached.grid(opened.capture)
 by = metric_of(opened, held)

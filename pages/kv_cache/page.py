@@ -12,6 +12,7 @@ from pages.kv_cache.sizes import show_sizes, sizes
 from pages.kv_cache.state import KvCacheState, state
 from pages.kv_cache.what_if import ask, show_what_if
 from ui.shared.export_bundle import show_export_menu
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
@@ -20,7 +21,8 @@ N_ = str  # marks a text for Babel without translating it here
 
 FIXED = N_("the cache across is of what is read, and every step reads all of it")
 
-opened = open_page(plain_model=True, two_texts=True)
+shows = StripView(("attention", "loop"), here=False, edits=state().view == "what_if")
+opened = open_page(plain_model=True, two_texts=True, strip=shows)
 show_badge(opened)
 show_strip(opened)
 with st.container(key="kv_view", horizontal=True, vertical_alignment="center", gap="small"):

@@ -11,15 +11,16 @@ from pages.long_texts.state import LongTextsState, state
 from pages.long_texts.the_map import show_map
 from ui.shared.export_bundle import show_export_menu
 from ui.shared.head_views import sink_note
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
 show_examples()
 check_length()
-opened = open_page()
-show_badge(opened)
 view = state().view
+opened = open_page(strip=StripView(("attention", "head") if view in ("heads", "needle") else ("head",)))
+show_badge(opened)
 views = {"map": _("map"), "heads": _("every head"), "curves": _("curves"), "needle": _("needle")}
 choose(LongTextsState, "view", view, views)
 

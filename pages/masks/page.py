@@ -7,14 +7,16 @@ from pages.masks.reading import explain
 from pages.masks.state import MasksState, state
 from pages.masks.sweep import show_sweep
 from ui.shared.export_bundle import show_export_menu
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
-opened = open_page(plain_model=True)
+view = state().view
+shows = StripView(("attention",), here=view == "model", edits=view == "model")
+opened = open_page(plain_model=True, strip=shows)
 show_badge(opened)
 show_strip(opened)
-view = state().view
 choose(
     MasksState, "view", view, {"gallery": _("gallery"), "model": _("on the model"), "sweep": _("sweep of the window")}
 )

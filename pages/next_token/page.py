@@ -12,12 +12,13 @@ from ui.shared.export_bundle import show_export_menu
 from ui.shared.finding import show_finding
 from ui.shared.help_card import show_reading
 from ui.shared.open_text import offer_open_text
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_strip
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 from viz.markdown import plain
 
-opened = open_page(two_texts=True)
+opened = open_page(two_texts=True, strip=StripView(("logits", "next"), here=False))
 show_badge(opened)
 show_strip(opened)
 offer_open_text(opened.capture)

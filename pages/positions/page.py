@@ -19,16 +19,17 @@ from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
 from ui.shared.export_bundle import show_export_menu
 from ui.shared.finding import key_name, query_name, show_finding
-from ui.shared.head_views import choose_head
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, settle, show_badge, show_errors
 from ui.state.controls import choose
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 from viz.markdown import plain
 
-opened, query, key = settle(open_page(two_texts=True))
+held = state()
+opened, query, key = settle(open_page(two_texts=True, strip=StripView(edits=held.view == "what_if")))
 show_badge(opened)
-held, strip = state(), st.container()
+strip = st.container()
 try:
     layout, problem = turned(opened.capture, opened.layer), ""
 except NotRecoverable as error:  # NoRotation is one: what there is instead is shown
@@ -37,7 +38,6 @@ except NotRecoverable as error:  # NoRotation is one: what there is instead is s
 view = held.view if layout is not None else "others"
 
 with st.container(key="position_controls", horizontal=True, vertical_alignment="center", gap="small"):
-    choose_head(opened)
     views: dict[View, str] = {
         "rotation": _("rotation"),
         "difference": _("only the difference"),

@@ -10,14 +10,15 @@ from pages.sharing.on_model import show_on_model
 from pages.sharing.reading import explain
 from pages.sharing.state import SharingState, state
 from ui.shared.export_bundle import show_export_menu
+from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
-opened = open_page(plain_model=True)
+view = state().view
+opened = open_page(plain_model=True, strip=StripView(("attention",), here=view == "model", edits=view == "model"))
 show_badge(opened)
 show_strip(opened)
-view = state().view
 with st.container(key="sharing_view", horizontal=True, vertical_alignment="center", gap="small"):
     choose(SharingState, "view", view, {"model": _("on the model"), "counts": _("all numbers of heads")})
     words = _(

@@ -14,8 +14,8 @@ from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, cover, covered, state
 from ui.shared.export_bundle import ExportBundle, show_export_menu
-from ui.shared.head_views import choose_head
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.model_strip import StripView
 from ui.shell.page import PageContext, open_page, settle, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
@@ -38,7 +38,9 @@ with controls:
 def open_model() -> tuple[PageContext, int]:
     """The model's text at the head of the page; where it cannot be read, its sentence stands there."""
     with strip:
-        opened, query, _key = settle(open_page(two_texts=True))
+        own = of_model or view == "length"
+        shows = StripView(("head",) if own else (), here=own, then=lambda: rerun_fragment("steps"))
+        opened, query, _key = settle(open_page(two_texts=True, strip=shows))
         show_badge(opened)
         if of_model:
             show_strip(opened, then=lambda: rerun_fragment("steps"))
@@ -49,9 +51,6 @@ def show_with_model() -> None:
     """What is made of the model's own numbers, or of its text. Raises RunnerError."""
     opened, query = open_model()
     explain(held.view, of_model=of_model)
-    if of_model or view == "length":
-        with controls:
-            choose_head(opened, "steps")
 
     def draw(alone: bool) -> list[ExportBundle]:
         here, at = settle(moved(opened))[:2] if alone else (opened, query)

@@ -17,19 +17,20 @@ from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from pages.zoo.weights import show_weights, weights_view
 from ui.shared.export_bundle import ExportBundle, show_export_menu
-from ui.shared.head_views import choose_head
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
+from ui.shell.model_strip import StripView
 from ui.shell.page import PageContext, open_page, show_badge, show_errors, show_strip
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
 view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
-opened = open_page(plain_model=running, two_texts=True)
+lit = ("head",) if view in ("maps", "flash", "weights") else ("attention",)
+shows = StripView(lit, here=view != "cost", then=lambda: rerun_fragment("zoo"), edits=running)
+opened = open_page(plain_model=running, two_texts=True, strip=shows)
 show_badge(opened)
 show_strip(opened, then=lambda: rerun_fragment("zoo"))
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
-    choose_head(opened, "zoo")
     views = {
         "maps": _("on this head"),
         "model": _("in the model"),

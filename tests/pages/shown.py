@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.ui.driving import PATIENCE, components, payload, payloads, send, set_to, widgets
 
-FRAME = ("token_strip", "theme_switch", "glossary")  # components that show no picture of a page
+FRAME = ("token_strip", "theme_switch", "glossary", "model_strip")  # components that show no picture of a page
 
 
 def complete(app: AppTest) -> AppTest:
@@ -54,8 +54,10 @@ def words(app: AppTest) -> str:
 
 
 def settings(app: AppTest) -> list[str]:
-    """What every control is set to, in the words of its option; a switch that is on by its label."""
+    """What every control is set to, in the words of its option; a switch that is on by its label; the open head."""
     found: list[str] = []
+    for meta, _arrays in payloads(app, "model_strip"):
+        found.append(("L{}" if meta["picks"] == "layers" else "L{}H{}").format(*meta["open"]))
     for proto in widgets(app):
         value = set_to(proto)
         if isinstance(value, bool):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages.visiting import address, eventually, visit, wait_for_rest
+from tests.pages.visiting import address, click_strip, eventually, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
@@ -23,8 +23,7 @@ def test_step_by_step_computes_another_layer(page, server):
         page.locator(".step-by-step[data-painted]").wait_for()
         wait_for_rest(page)
     before = page.locator(".step-by-step").inner_text()
-    page.locator(".st-key-place_layer input").click()
-    page.get_by_role("option", name="L6").click()
+    click_strip(page, 6, 1)
     eventually(page, lambda: address(page.url).get("layer"), lambda held: held == "6")
     sound(page)
     expect(page.locator(".step-by-step")).to_have_count(1)
@@ -39,9 +38,8 @@ def test_the_block_shows_the_norms_of_another_layer(page, server):
         strips.wait_for()
         wait_for_rest(page)
     before = strips.inner_text()
-    page.locator(".st-key-block-layer input").click()
-    page.get_by_role("option", name="L6").click()
-    eventually(page, lambda: address(page.url).get("block.layer"), lambda held: held == "6")
+    click_strip(page, 6, 0)
+    eventually(page, lambda: address(page.url).get("layer"), lambda held: held == "6")
     sound(page)
     expect(strips).to_have_count(1)
     assert strips.inner_text() != before

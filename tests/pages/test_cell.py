@@ -91,8 +91,7 @@ def test_the_strip_sets_the_query_or_after_the_switch_the_key():
 
 def test_the_coordinates_move_the_place():
     app = open_app(page=PAGE, layer="3", head="2")
-    app.selectbox(key="place_layer").set_value(5).run()
-    app.selectbox(key="place_head").set_value(0).run()
+    send(app, "model_strip", "head", [5, 0, ""])
     app.number_input(key="place_query").set_value(6).run()
     app.number_input(key="place_key").set_value(2).run()
     meta, _ = payload(app, "cell_steps")
@@ -114,7 +113,10 @@ def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
     app = open_app(page=PAGE, model=folder_of("jamba"), layer="0")
     assert any("Layer 0 has no softmax attention" in shown for shown in sentences(app)), sentences(app)
     assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
-    assert app.selectbox(key="place_layer").options == ["1"]
+    (row,) = payload(app, "model_strip")[0]["rows"]
+    given = [row["kinds"][kind]["attentions"] for kind in row["layers"]]
+    assert given[0] == [None]
+    assert given[1] != [None]
 
 
 def test_a_model_whose_push_cannot_be_separated_shows_the_other_steps_and_why(folder_of):

@@ -1,4 +1,4 @@
-"""Heads in the lists and maps of every page: the key/value head that a group shares is named or drawn."""
+"""Heads in the strip, the lists and the maps: the key/value head that a group shares is named or drawn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from tests.ui.driving import open_app, payloads
 @pytest.mark.parametrize(
     "page, key, shown",
     [
-        ("pages/cell/page.py", "place_head", "5 · kv 2"),
-        ("pages/positions/page.py", "place_head", "H5 · kv 2"),
         ("pages/heads/page.py", "heads.other", "L3H5 · kv 2"),
         ("pages/edit_heads/page.py", "edit_heads.other", "⇄ L3H4 · kv 2"),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from model_runner.errors import Cancelled
 from model_runner.local.model_cache import ModelKey
-from tests.ui.driving import button, components, open_app, sentences, until
+from tests.ui.driving import button, components, open_app, send, sentences, until
 from ui.state import session
 
 EDIT, SHARING, MASKS, CACHE = (f"pages/{name}/page.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
@@ -82,7 +82,7 @@ def test_two_texts_are_drawn_by_the_model_loaded_anew():
     address = {"model": "translator", "text": "Tom reads the red book.", "query": "10"}
     app = open_app(page="pages/cell/page.py", **address)
     give_up("translator")
-    app.selectbox(key="place_layer").set_value(1).run()
+    send(app, "model_strip", "head", [1, 0, "cross"])
     assert sentences(app) == []
 
 

@@ -24,13 +24,13 @@ def place(app):
 
 
 @pytest.mark.parametrize("page", ["cell", "positions"])
-def test_menus_move_from_the_head_that_the_page_picked(page):
+def test_the_strip_moves_from_the_head_that_the_page_picked(page):
     app = open_app(page=f"pages/{page}/page.py")
     assert place(app) == PICKED
-    app.selectbox(key="place_head").set_value(2).run()
+    send(app, "model_strip", "head", [6, 2, ""])
     assert place(app) == {"layer": "6", "head": "2"}
-    assert app.selectbox(key="place_head").value == 2
-    app.selectbox(key="place_layer").set_value(3).run()
+    assert payload(app, "model_strip")[0]["open"] == [6, 2, ""]
+    send(app, "model_strip", "head", [3, 2, ""])
     assert place(app) == {"layer": "3", "head": "2"}
 
 

@@ -178,7 +178,7 @@ def test_a_layer_without_rotation_says_so_and_its_neighbour_is_turned(folder_of)
     assert any("Layer 1 has no rotation" in shown for shown in sentences(app)), sentences(app)
     assert app.button_group(key="positions.view").value == "others"  # what is drawn is what is chosen
     assert rotary_note(app).endswith("this layer has none of its own.")
-    app.selectbox(key="place_layer").set_value(0).run()
+    send(app, "model_strip", "head", [0, 0, ""])
     assert sentences(app) == []
     assert app.button_group(key="positions.view").value == "rotation"
     assert "rotation" in components(app)

@@ -35,10 +35,8 @@ def test_a_sidebar_that_was_collapsed_can_be_opened_again(page, server):
     page.locator("[data-testid=stSidebar][data-collapsed=false]").wait_for()
 
 
-def test_menus_of_the_open_head_are_held_to_the_address_and_a_pages_own_layer_is_not():
+def test_the_open_head_of_the_strip_is_held_to_the_address():
     place = {"layer": "6", "head": "4"}
-    own = [["block-expert_layer", "L0"], ["block-layer", "L1"], ["steps-head", "head 0"], ["families-head", "L0H2"]]
-    assert heads({"heads": [], "selects": [*own, ["place_layer", "L6"], ["place_head", "H4 · kv 2"]]}, place) == []
-    assert heads({"heads": [], "selects": [["place_head", "H5 · kv 2"]]}, place) == [
-        "the menu head says 5, the address {'layer': 6, 'head': 4}"
-    ]
+    assert heads({"heads": [], "strip": ["6,4"]}, place) == []
+    assert heads({"heads": [], "strip": []}, {}) == []
+    assert heads({"heads": [], "strip": ["6,5"]}, place) == ["the strip says (6, 5), the address (6, 4)"]

@@ -166,7 +166,7 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
 
 def test_layer_and_head_are_chosen_on_the_page():
     app = opened()
-    next(box for box in app.selectbox if box.label == "Head").select("H2 · kv 1").run()
+    send(app, "model_strip", "head", [int(app.query_params["layer"]), 2, ""])
     assert app.query_params["head"] == "2"
     close(maps(app)[0], own(head(number=2)).weights)
 

@@ -95,6 +95,14 @@ def click_head(page: Page, layer: int, head: int, group: int = 2) -> None:
     page.locator(".head-grid canvas").click(position={"x": x, "y": at["top"] + (layer + 0.5) * at["rowHeight"]})
 
 
+def click_strip(page: Page, layer: int, head: int, n_heads: int = 8) -> None:
+    """Click on a head in the strip of the model, in a layer that has room for its heads."""
+    ticks = page.locator(f".model-strip [data-layer='{layer}'] path.heads").bounding_box()
+    assert ticks is not None
+    x = ticks["x"] + ticks["width"] * (head + 0.5) / n_heads
+    page.mouse.click(x, ticks["y"] + ticks["height"] / 2)
+
+
 def click_cell(page: Page, query: int, key: int, n_tokens: int) -> None:
     """Click on a cell of the whole map."""
     at = json.loads(page.locator(".head-map").get_attribute("data-geometry") or "{}")

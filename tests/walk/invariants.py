@@ -91,7 +91,7 @@ LOOK = """() => ({
     languages: walk.checked("choice_lang"),
     text: document.querySelector(".st-key-text_box textarea")?.value,
     heads: [...walk.texts(".atlas-head"), ...walk.labels("canvas[role=img]")],
-    selects: walk.selects(),
+    strip: walk.strip(),
     tables: walk.rows("table.atlas-next:not(.change)"),
     bars: [walk.labels(".cell-steps [role=option]")],
 })"""
@@ -132,31 +132,19 @@ def _titles(page: Page, shown: dict[str, Any], parts: dict[str, str]) -> list[st
 
 
 def heads(shown: dict[str, Any], parts: dict[str, str]) -> list[str]:
-    """Captions, pictures, menus and address name one head."""
+    """Captions, pictures, the strip of the model and the address name one head."""
     of_one = [text for text in shown["heads"] if len(set(ANY_HEAD.findall(text))) == 1]  # not of every head of a layer
     named = {(int(a), int(b)) for a, b in (found.groups() for found in map(HEAD.match, of_one) if found)}
-    menus = {
-        key.removeprefix("place_"): int(NUMBER.findall(value)[0])
-        for key, value in shown["selects"]
-        if _names_the_open_head(key, value)
-    }
-    if not named and not menus:
+    strip = [tuple(map(int, place.split(","))) for place in shown["strip"]]
+    if not named and not strip:
         return []
     if "layer" not in parts or "head" not in parts:
-        return [f"the page shows {sorted(named) or menus}, the address names no head"]
+        return [f"the page shows {sorted(named) or strip}, the address names no head"]
     here = int(parts["layer"]), int(parts["head"])
     if min(here) < 0:  # counted from the end
         return []
     found = [f"the page shows {sorted(named)}, the address says {here}"] if named - {here} else []
-    said = dict(zip(("layer", "head"), here, strict=True))
-    return found + [
-        f"the menu {name} says {value}, the address {said}" for name, value in menus.items() if value != said[name]
-    ]
-
-
-def _names_the_open_head(key: str, value: str) -> bool:
-    """Menus of the open place are ``place_…``; one of a page's own layer or head has its field's address for a key."""
-    return key in ("place_layer", "place_head") and bool(NUMBER.search(value))
+    return found + [f"the strip says {place}, the address {here}" for place in strip if place != here]
 
 
 def _shares(shown: dict[str, Any]) -> list[str]:

@@ -285,8 +285,8 @@
 
   const exceptions = () => all("[data-testid=stException]").filter(visible).map(textOf)
 
-  const selects = () =>
-    all("[data-testid=stSelectbox]").filter(visible).map((node) => [keyOf(node), node.querySelector("input")?.value ?? textOf(node)])
+  // The head that is open in the strip of the model; not a page's own layer, nor the head of another model than the open one.
+  const strip = () => (location.pathname.endsWith("/families") ? [] : all(".model-strip[data-picks=here]").map((node) => node.dataset.place))
 
   const texts = (selector) => all(selector).filter(visible).map(textOf)
   const labels = (selector) => all(selector).filter(visible).map((node) => node.getAttribute("aria-label") ?? "")
@@ -296,5 +296,5 @@
 
   const rows = (selector) => all(selector).filter(visible).map((table) => [...table.querySelectorAll("tbody tr")].map(textOf))
 
-  window.walk = { checked, rows, ticking, playing, atRest, lacking, working, controls, reach, value, settled, bounds, focus, snapshot, alerts, exceptions, selects, texts, labels, textOf }
+  window.walk = { checked, rows, ticking, playing, atRest, lacking, working, controls, reach, value, settled, bounds, focus, snapshot, alerts, exceptions, strip, texts, labels, textOf }
 })()

@@ -93,7 +93,7 @@ def looked_at() -> PageContext | None:
     aside = st.empty()
     try:
         with aside.container():
-            return open_page(plain_model=run_context().plain_model)
+            return open_page(plain_model=run_context().plain_model, strip=None)
     except StopException:
         return None
     finally:

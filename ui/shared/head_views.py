@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from analysis.chosen_keys import leaves_out
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
-from analysis.head_names import head_name
 from analysis.keys_seen import beside_attention, keys_seen
-from analysis.layer_names import layer_name
 from analysis.own_mask import LEFT_OUT, keys_read
 from analysis.read_head import WEIGHTS, ReadHead, read_head
 from analysis.sentences import joined
@@ -22,10 +20,8 @@ from analysis.silence import heard_window
 from analysis.sinks import sink_words
 from analysis.strongest_key import look_words, strongest_key
 from ui.shell.components import mount
-from ui.shell.fragment_first import rerun_fragment
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
-from ui.state.inputs import pick_one
 from ui.wording.i18n import _
 from ui.wording.sentences import number
 from viz.components.head_map import head_map as map_component
@@ -185,24 +181,6 @@ def _note(opened: PageContext, read: ReadHead) -> str:
     parts += ["" if sink in map(_, notes) else sink, own_mask_note(opened)]
     parts += map(_, notes)
     return joined(*parts)
-
-
-def choose_head(opened: PageContext, first: str = "") -> None:
-    """Layer and head; a layer without weights is not offered. The part of the page that is to answer ``first``."""
-    capture = opened.capture
-    layers = {layer: layer_name(capture, layer, _) for layer in range(capture.n_layers) if capture.has_weights(layer)}
-    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
-    _choose(_("Layer"), "layer", opened.layer, layers, first)
-    _choose(_("Head"), "head", opened.head, heads, first)
-
-
-def _choose(label: str, name: Literal["layer", "head"], value: int, names: dict[int, str], first: str) -> None:
-    def look(place: int) -> None:
-        session.move_one(name, place)
-        if first:
-            rerun_fragment(first)
-
-    pick_one(label, f"place_{name}", names, value, look, width=width_of(names.values()))
 
 
 def width_of(names: Iterable[str]) -> int:

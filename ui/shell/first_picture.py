@@ -28,13 +28,16 @@ from ui.state.url_state import DEFAULT_MODEL
 from ui.wording.i18n import KEY, _, language
 from viz.components.head_grid import head_grid
 from viz.components.head_map import head_map
+from viz.components.model_strip import model_strip
 from viz.components.source import Source
 from viz.components.token_lines import token_lines
 from viz.components.token_strip import token_strip
 
 STORE = Path(__file__).with_name("first_pictures.zip")
 MODEL = Path(__file__).resolve().parents[2] / "model_runner" / "default_model"
-PARTS: dict[str, Source] = {part.SOURCE.name: part.SOURCE for part in (token_strip, head_grid, head_map, token_lines)}
+PARTS: dict[str, Source] = {
+    part.SOURCE.name: part.SOURCE for part in (model_strip, token_strip, head_grid, head_map, token_lines)
+}
 INDEX = "index.json"
 OPENED = {"layer", "head", KEY}  # parts of an address that may stand beside an example's text
 
@@ -93,6 +96,8 @@ def _draw(picture: FirstPicture) -> None:
     words = _("stored with the model · checking")
     frame_slots().badge.html(f"<span class='atlas-badge stored'>{words}</span>")
     frame_slots().status.empty()
+    with frame_slots().strip:
+        _mount("model_strip", picture, head=_open)
     st.html("<div class='atlas-room-for-menus'></div>")
     strip = st.container()
     with st.container(key="heads_columns"):

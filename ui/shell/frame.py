@@ -23,7 +23,7 @@ from ui.shell.models_offered import LOADED_AS, good_for, labelled, offered
 from ui.shell.tokenizer_card import choose_languages, show_card
 from ui.state import session, text_in_url, url_state
 from ui.state.controls import choose, switch
-from ui.state.frame_slots import FrameSlots, set_frame_slots
+from ui.state.frame_slots import FrameSlots, frame_slots, set_frame_slots
 from ui.state.inputs import choose_one, draw_run_number, on_change, pick_one, set_value, widget_key
 from ui.state.known_tokenizers import languages as languages_of
 from ui.state.page_state import change
@@ -143,6 +143,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
             st.rerun()
         st.warning(plain(sentence(error)))
     AGAIN.set(False)
+    frame_slots().draw_last()
     if _met() != met:  # which only a model that is loaded tells
         st.rerun()
     if stands:
@@ -177,7 +178,8 @@ def _draw_head(entry: Entry) -> None:
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
         menus = [st.container(key=f"slot_{name}", width="content") for name in ("badge", "read", "tables", "take")]
-    slots = FrameSlots(*menus, status=st.empty(), stop=st.empty(), preview=st.empty())
+    strip = st.container(key="slot_model_strip")  # as high before the model is there as with it
+    slots = FrameSlots(*menus, strip=strip, status=st.empty(), stop=st.empty(), preview=st.empty())
     set_frame_slots(slots)
     url_warnings.begin(st.empty())
     if missing := MISSING_PAGE.get():

@@ -30,6 +30,7 @@ from ui.shared.outside_vocabulary import TRANSLATOR, offer_known_text
 from ui.shared.strip_shade import Shade, no_shade
 from ui.shared.two_texts import choose_attention, choose_keys, write
 from ui.shell.components import mount
+from ui.shell.model_strip import StripView, show_model_strip
 from ui.state import edit_list, session
 from ui.state.frame_slots import frame_slots
 from ui.state.inputs import in_fragment
@@ -67,13 +68,19 @@ class PageContext:
 
 
 def open_page(
-    *, plain_model: bool = False, address: bool = True, two_texts: bool = False, compressed: bool = False
+    *,
+    plain_model: bool = False,
+    address: bool = True,
+    two_texts: bool = False,
+    compressed: bool = False,
+    strip: StripView | None = StripView(),  # noqa: B008  a frozen value
 ) -> PageContext:
     """The session's text through its model, or, with the edits that it carries over every page, the changed one.
 
     ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
     that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
-    show keys that stand for several tokens. On a failure its sentence is shown and the page ends here.
+    show keys that stand for several tokens. ``strip``: what the model strip says of the page; None: the page shows that
+    itself. On a failure its sentence is shown and the page ends here.
     """
     run_context().plain_model = plain_model
     edits = () if plain_model or not session.edits_on_all_pages() else edit_list.held()
@@ -100,6 +107,8 @@ def open_page(
                 write()  # without the box nothing could be made shorter
             raise StopException from None
         frame_slots().clear_status()
+        if strip is not None:
+            show_model_strip(runner.info, opened.capture, (opened.layer, opened.head), strip, runner)
         if plain_model and session.edits_on_all_pages():
             words = _("This page begins with the model as it is, without the edits that other pages show.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
@@ -129,7 +138,7 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
         request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
-        run_context().edits = request.edits
+        run_context().edits = frame_slots().edits = request.edits
         return as_square(session.asked(opened.runner, request, show_stage))
     finally:
         frame_slots().status.empty()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+
+if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from model_runner.edits import Edit
 
 _KEY = "frame_slots"
 
@@ -18,15 +23,24 @@ class FrameSlots:
     read: DeltaGenerator  # how to read the picture
     tables: DeltaGenerator
     take: DeltaGenerator  # the menu of files
+    strip: DeltaGenerator  # of the model
     status: DeltaGenerator  # what is waited for
     stop: DeltaGenerator  # the way to wait no longer,
     preview: DeltaGenerator  # and what is waited for will be
     stoppable: bool = True  # not once its button is there
+    edits: tuple[Edit, ...] = ()  # by which the page changed the model itself
+    last: Callable[[], None] | None = None  # what is drawn when the page is, and knows those edits
 
     def clear_status(self) -> None:
         """Nothing is waited for."""
         self.status.empty()
         self.stop.empty()
+
+    def draw_last(self) -> None:
+        """At the end of the page."""
+        last, self.last = self.last, None
+        if last is not None:
+            last()
 
 
 def frame_slots() -> FrameSlots:

@@ -19,6 +19,7 @@ from tests.viz.components.test_layer_head_map import cells
 from tests.viz.components.test_long_map import whole_map
 from tests.viz.components.test_mask_gallery import gallery
 from tests.viz.components.test_model_stages import stages
+from tests.viz.components.test_model_strip import strip as model
 from tests.viz.components.test_sampling_bench import bench
 from tests.viz.components.test_step_by_step import steps
 from tests.viz.components.test_token_lines import lines
@@ -38,6 +39,7 @@ from viz.components.layer_head_map import layer_head_map
 from viz.components.long_map import long_map
 from viz.components.mask_gallery import mask_gallery
 from viz.components.model_stages import model_stages
+from viz.components.model_strip import model_strip
 from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
 from viz.components.sampling_bench import sampling_bench
 from viz.components.step_by_step import step_by_step
@@ -67,6 +69,7 @@ COMPONENTS = [
     (score_sweep.SOURCE, made.sweeping),
     (position_schemes.SOURCE, made.comparing),
     (model_stages.SOURCE, stages),
+    (model_strip.SOURCE, model),
     (sampling_bench.SOURCE, bench),
     (step_by_step.SOURCE, steps),
     (still.SOURCE, lambda: still.payload("<p>one <b>&lt;script&gt;</b></p>")),

@@ -1,0 +1,148 @@
+// Where everything of the strip is: the layers as boxes with their heads, or, of a model with many, hairlines beside the
+// open one. Numbers alone; nothing is drawn here.
+
+/** @import { Kind, Layout, LayerRow, Place, RowLayout } from "./payload" */
+
+const GAP = 10 // pixels between two parts
+const TICK = 3 // of a head at least
+const PAD = 6 // inside a box
+const LABEL = 26 // of a layer's name beside its heads, where rows are low
+const SMALLEST = 34 // of a box
+const LARGEST = 76
+const OPENED = 260 // of the open layer among hairlines, at most
+const HAIR = 12 // of a hairline and the gap behind it, at most
+
+export const ONE_ROW = 46
+export const LOW_ROW = 34
+
+/** @type {(row: LayerRow, layer: number) => Kind} */
+export const kindOf = (row, layer) => row.kinds[row.layers[layer]]
+
+/** @type {(row: LayerRow, layer: number) => number} */
+export const mostHeads = (row, layer) => Math.max(0, ...kindOf(row, layer).attentions.map((one) => one?.[0] ?? 0))
+
+// The row whose layers have this attention; the last one where none is named so.
+/** @type {(rows: LayerRow[], attention: string) => number} */
+export function rowOf(rows, attention) {
+  const found = rows.findIndex((row) => row.attentions.includes(attention))
+  return found < 0 ? rows.length - 1 : found
+}
+
+/** @type {(rows: LayerRow[], open: Place, width: number, widthOf: (part: string) => number) => Layout} */
+export function layOutStrip(rows, open, width, widthOf) {
+  const several = rows.length > 1
+  const own = rowOf(rows, open[2])
+  const height = several ? LOW_ROW : ONE_ROW
+  const placed = rows.map((row, i) => placeRow(row, {
+    top: i * height, width, widthOf, low: several, open: i === own ? open[0] : -1,
+  }))
+  return { width: Math.min(width, Math.ceil(Math.max(...placed.map(({ right }) => right))) + (several ? 8 : 1)), height: height * rows.length, rows: placed }
+}
+
+/** @type {(row: LayerRow, at: { top: number, width: number, widthOf: (part: string) => number, low: boolean, open: number }) => RowLayout} */
+function placeRow(row, { top, width, widthOf, low, open }) {
+  const inset = low ? LABEL : PAD
+  const parts = []
+  let left = 0
+  for (const name of row.before) {
+    parts.push({ name, left, width: widthOf(name) })
+    left += widthOf(name) + GAP
+  }
+  const rest = row.after.reduce((sum, name) => sum + widthOf(name) + GAP, 0)
+  const boxes = placeLayers(row, left, Math.max(0, width - left - rest), { inset, open })
+  const last = boxes[boxes.length - 1]
+  left = last ? last.left + last.width + GAP : left
+  for (const name of row.after) {
+    parts.push({ name, left, width: widthOf(name) })
+    left += widthOf(name) + GAP
+  }
+  return { top, height: low ? LOW_ROW - 4 : ONE_ROW - 6, inset, parts, boxes, right: left - GAP }
+}
+
+/** @type {(row: LayerRow, from: number, room: number, at: { inset: number, open: number }) => RowLayout["boxes"]} */
+function placeLayers(row, from, room, { inset, open }) {
+  const count = row.layers.length
+  const heads = row.layers.map((_, layer) => mostHeads(row, layer))
+  const needed = Math.max(SMALLEST, ...heads.map((many) => many * TICK + inset + PAD))
+  if (count * (needed + 4) <= room) {
+    const pitch = Math.min(LARGEST, room / count)
+    const gap = Math.min(GAP, Math.max(4, pitch * 0.13))
+    return row.layers.map((_, layer) => ({ left: from + layer * pitch, width: pitch - gap, wide: true }))
+  }
+  const wide = open < 0 ? 0 : Math.min(OPENED, Math.max(SMALLEST, Math.min(room / 3, heads[open] * 4 + inset + PAD)))
+  const pitch = Math.min(HAIR, (room - wide - (wide ? 4 : 0)) / Math.max(1, count - (wide ? 1 : 0)))
+  let left = from
+  return row.layers.map((_, layer) => {
+    const own = layer === open
+    const box = { left, width: own ? wide : Math.max(1, pitch - (pitch > 4 ? 2 : pitch > 2 ? 1 : 0)), wide: own }
+    left += own ? wide + 4 : pitch
+    return box
+  })
+}
+
+// Left edge and width of the tick of each head of a layer; those that share keys and values stand together.
+/** @type {(box: { left: number, width: number }, inset: number, heads: [number, number]) => { left: number, width: number }[]} */
+export function ticks(box, inset, [count, size]) {
+  const room = box.width - inset - PAD
+  const groups = size > 1 && size < count ? Math.ceil(count / size) : 1
+  const gap = groups > 1 && (room - 2 * (groups - 1)) / count >= TICK ? 2 : 0
+  const pitch = (room - gap * (groups - 1)) / count
+  const width = pitch >= TICK ? pitch - 1 : pitch * 0.75
+  return Array.from({ length: count }, (_, head) => ({
+    left: box.left + inset + head * pitch + (groups > 1 ? Math.floor(head / size) * gap : 0), width,
+  }))
+}
+
+// Where the heads of each attention of a layer stand in its box, and its feed-forward part below them.
+/** @type {(row: RowLayout, attentions: number) => { heads: { top: number, height: number }[], ffn: { top: number, height: number } }} */
+export function bands(row, attentions) {
+  if (row.height > LOW_ROW) return { heads: [{ top: row.top + 16, height: 11 }], ffn: { top: row.top + 31, height: 6 } }
+  const height = attentions > 1 ? 7 : 11
+  const heads = Array.from({ length: attentions }, (_, i) => ({ top: row.top + 4 + i * (height + 1.5), height }))
+  return { heads, ffn: { top: row.top + 22, height: 5 } }
+}
+
+// What can be opened at this point: a head, or a layer by the head that is open; null beside the layers, and, unless
+// `every` layer can be opened, on one without heads.
+/** @type {(rows: LayerRow[], layout: Layout, open: Place, x: number, y: number, every?: boolean) => Place | null} */
+export function placeAt(rows, layout, open, x, y, every = false) {
+  const i = layout.rows.findIndex(({ top, height }) => y >= top - 2 && y < top + height + 6)
+  if (i < 0) return null
+  const row = rows[i]
+  const at = layout.rows[i]
+  const layer = nearest(at.boxes, x)
+  if (layer < 0) return null
+  const given = kindOf(row, layer).attentions
+  const { heads } = bands(at, row.attentions.length)
+  const line = heads.findIndex(({ top, height }) => y >= top - 1 && y < top + height + 1)
+  const own = Math.max(0, row.attentions.indexOf(open[2]))
+  const attention = line < 0 ? own : line
+  const counts = given[attention]
+  if (!counts) return every ? [layer, 0, row.attentions[attention]] : null
+  const marks = at.boxes[layer].wide && line >= 0 ? ticks(at.boxes[layer], at.inset, counts) : []
+  const head = marks.findIndex((mark, j) => x >= mark.left - 1 && x < (marks[j + 1]?.left ?? mark.left + mark.width + 1) - (marks[j + 1] ? 1 : 0))
+  return [layer, head < 0 ? Math.min(open[1], counts[0] - 1) : head, row.attentions[attention]]
+}
+
+/** @type {(boxes: RowLayout["boxes"], x: number) => number} */
+function nearest(boxes, x) {
+  for (let layer = 0; layer < boxes.length; layer++) {
+    const end = boxes[layer + 1]?.left ?? boxes[layer].left + boxes[layer].width + 1
+    if (x >= boxes[layer].left - 1 && x < end - 1) return layer
+  }
+  return -1
+}
+
+// The next head or layer that can be opened in this direction; null at the end. A layer has the same head where it has
+// as many.
+/** @type {(rows: LayerRow[], open: Place, step: { layers?: number, heads?: number }, every?: boolean) => Place | null} */
+export function beside(rows, [layer, head, attention], { layers = 0, heads = 0 }, every = false) {
+  const row = rows[rowOf(rows, attention)]
+  const own = Math.max(0, row.attentions.indexOf(attention))
+  const count = (at) => kindOf(row, at).attentions[own]?.[0] ?? 0
+  if (heads) return head + heads >= 0 && head + heads < count(layer) ? [layer, head + heads, attention] : null
+  for (let next = layer + layers; next >= 0 && next < row.layers.length; next += layers) {
+    if (count(next) || every) return [next, Math.max(0, Math.min(head, count(next) - 1)), attention]
+  }
+  return null
+}
