@@ -20,7 +20,7 @@ from jobs.interruptible_steps import InterruptibleSteps, Say
 from jobs.waiting import await_job
 from model_runner import Capture, Runner, Sampling, Step
 from model_runner.byte_lru import weight
-from model_runner.errors import RunnerError, no_room
+from model_runner.errors import RunnerError
 from model_runner.sampling import stages, uniforms
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
@@ -92,7 +92,7 @@ class GenerationTree:
         Raises ContextFull, CannotContinue and every other RunnerError.
         """
         if not self.room:
-            raise no_room(self.runner.info, len(decoder_side(self.prompt).tokens))
+            raise self.runner.info.no_room(len(decoder_side(self.prompt).tokens))
         if not self.take.ids:
             self.pull(1, say)
 

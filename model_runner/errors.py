@@ -8,10 +8,7 @@ can do something about; :class:`Cancelled` is no failure, and whoever catches th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from model_runner.runner import ModelInfo
+from typing import Any, ClassVar
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -360,10 +357,6 @@ def first_line(error: BaseException) -> str:
     return shown.rstrip(".: ")[:200]
 
 
-FITS = N_("Only {number} tokens fit after the text: this model was built for {limit} positions.")
-FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model has {limit} positions for it.")
-
-
 class TokenizerStops(SequenceTooLong):
     message = N_(
         "The text is {tokens} tokens long, but {limit} fit: this model has no longest text of its own, and its "
@@ -396,16 +389,6 @@ class BrokenNumbers(RunnerError):
 class ForwardFails(RunnerError):
     message = N_("The model’s own code does not read this text of {tokens} tokens ({error}).")
     hint = N_("Shorten the text, or choose another model.")
-
-
-def no_room(info: ModelInfo, tokens: int) -> ContextFull:
-    """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
-    return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.room)
-
-
-def little_room(info: ModelInfo) -> str:
-    """What says that fewer tokens fit than were asked for; it names their ``{number}`` and the ``{limit}``."""
-    return FITS_WRITTEN if info.attentions else FITS
 
 
 class HubNotAsked(RunnerError):

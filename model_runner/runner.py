@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar, overload
 from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
 from model_runner.class_scores import Scale
+from model_runner.errors import N_, ContextFull, WrittenFull
 from model_runner.job import Job
 from model_runner.kv import RaceStep
 from model_runner.question import Question
@@ -17,6 +18,9 @@ from model_runner.step import Step
 from model_runner.tokens import TokenizerInfo
 
 A = TypeVar("A")
+
+FITS = N_("Only {number} tokens fit after the text: this model was built for {limit} positions.")
+FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model has {limit} positions for it.")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,15 @@ class ModelInfo:
     def room(self) -> int:
         """How many tokens a text that grows may have: the whole text, or what an encoder–decoder writes."""
         return self.max_tokens if self.max_written is None else self.max_written
+
+    def no_room(self, tokens: int) -> ContextFull:
+        """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
+        return (WrittenFull if self.attentions else ContextFull)(tokens=tokens, limit=self.room)
+
+    @property
+    def little_room(self) -> str:
+        """What says that fewer tokens fit than were asked for; it names their ``{number}`` and the ``{limit}``."""
+        return FITS_WRITTEN if self.attentions else FITS
 
 
 class Runner(Protocol):

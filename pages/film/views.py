@@ -26,7 +26,6 @@ from jobs.generation_tree import GenerationTree
 from jobs.waiting import await_job
 from model_runner import Capture
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
-from model_runner.errors import little_room
 from model_runner.questions import Beams
 from pages.film.cache import cache_growth
 from pages.film.opening import remember
@@ -111,7 +110,7 @@ def film_labels(film: GenerationTree) -> dict[str, str]:
     words = translated(picture.TEXTS)
     if film.room < film.limit:
         info = film.runner.info
-        words["limit"] = _(little_room(info)).format(number=film.room, limit=info.room)
+        words["limit"] = _(info.little_room).format(number=film.room, limit=info.room)
     if any(isinstance(edit, KeepLast | Int8Cache | SharedKeys) for edit in film.prompt.request.edits):
         words["cache"] = _("KV cache, kept whole under the edits: {count} tokens, {bytes}")
     return words

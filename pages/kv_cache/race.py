@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from jobs.race import RaceRun, begins_with
-from model_runner.errors import little_room, no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui.shared.export_bundle import ExportBundle
 from ui.shared.finding import show_finding
@@ -34,7 +33,7 @@ def ask_race(opened: PageContext) -> RaceRun:
     """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
     n_tokens, limit = begins_with(opened.capture), opened.runner.info.room
     if n_tokens >= limit:
-        raise no_room(opened.runner.info, n_tokens)
+        raise opened.runner.info.no_room(n_tokens)
     length = state().length
     words = {count: _("{number} tokens").format(number=count) for count in ("100", "50", "200", "500")}
     pick(KvCacheState, "length", length, words, width=140)
@@ -55,7 +54,7 @@ def ask_race(opened: PageContext) -> RaceRun:
     else:
         st.button(_("Start the race"), key="race_start", type="primary", on_click=run.start)
     if run.length < int(length):
-        shown = _(little_room(opened.runner.info)).format(number=run.length, limit=limit)
+        shown = _(opened.runner.info.little_room).format(number=run.length, limit=limit)
         st.html(f"<p class='atlas-caption'>{shown}</p>", width="stretch")
     return run
 

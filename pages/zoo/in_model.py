@@ -17,7 +17,7 @@ from analysis.zoo import LARGEST
 from jobs.greedy_pair import TOKENS, GreedyPair
 from model_runner import Capture
 from model_runner.edits import Edit
-from model_runner.errors import NoLogits, little_room
+from model_runner.errors import NoLogits
 from model_runner.substitution import LONGEST, Substituted
 from pages.zoo.numbers import show_rule
 from pages.zoo.parts import show_parts
@@ -150,5 +150,5 @@ def _draw_pair(opened: PageContext, pair: GreedyPair) -> None:
     elif pair.count < TOKENS:
         limit = _longest(opened)
         words = _("Only {number} tokens fit after the text: heads can be substituted in texts of up to {limit}.")
-        words = _(little_room(opened.runner.info)) if limit == opened.runner.info.room else words
+        words = _(opened.runner.info.little_room) if limit == opened.runner.info.room else words
         st.html(f"<p class='atlas-caption'>{escape(words.format(number=pair.count, limit=limit))}</p>")
