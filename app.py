@@ -24,17 +24,15 @@ from ui.state.url_state import base
 from ui.wording.i18n import LANGUAGES, catalog
 from viz.components.served import FOLDER
 
-SWITCH = (
-    0.001  # seconds that a busy thread, such as the import of the engine, keeps the server waiting; Python has 0.005
-)
+SWITCH = 0.001  # seconds that a busy thread, such as the engine's import, keeps the server waiting; Python has 0.005
 
 
 def import_ahead() -> None:
     """What the first run needs, while the browser still loads Streamlit's own page."""
-    import pages.extras
+    from pages.extras import extras_of
     from ui.shell.first_picture import made_for
 
-    _ = pages.extras, made_for()
+    _ = extras_of, made_for()
 
 
 meet_awake()

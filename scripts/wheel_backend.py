@@ -37,7 +37,10 @@ def stage(target: Path) -> None:
     for name in LEFT_OUT:
         (package / name).unlink()
     for path in package.rglob("*.py"):
-        path.write_text(prefixed(path.read_text(encoding="utf-8")), encoding="utf-8")
+        try:
+            path.write_text(prefixed(path.read_text(encoding="utf-8")), encoding="utf-8")
+        except ValueError as error:
+            raise ValueError(f"{path.relative_to(package)}, {error}") from None
 
 
 def prefixed(source: str) -> str:
