@@ -80,7 +80,8 @@ class Models:
 
 @dataclass(frozen=True)
 class Limits:
-    """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait; the others a minute.
+    """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait, ``address_sessions`` of them
+    from one address; ``looks`` and ``requests`` a minute.
 
     ``memory`` holds what is kept of all texts; beyond ``process_memory`` nobody is let in; ``idle`` are seconds after
     which a place goes to who waits, ``forget`` those after which a left session is forgotten.
@@ -92,6 +93,7 @@ class Limits:
     text: int = _number(20_000, 10, 10_000_000)
     tokens: int = _number(500, 1, 100_000)
     sessions: int = _number(60, 1, 100_000)
+    address_sessions: int = _number(30, 1, 100_000)
     looks: int = _number(240, 1, 1_000_000)
     requests: int = _number(12_000, 10, 10_000_000)
     memory: str = _size("1 GB")
