@@ -18,7 +18,7 @@ from classroom.routes import classroom_routes
 from hosting.visitors.maps import maps
 from hosting.visitors.privacy import privacy
 from hosting.visitors.served_texts import served_texts
-from hosting.visitors.server import options
+from hosting.visitors.server import options, phones_of
 from jobs.torch_threads import meet_awake
 from ui.state.url_state import base
 from ui.wording.i18n import LANGUAGES, catalog
@@ -54,5 +54,7 @@ WHERE = {
     "/privacy": privacy,
 }
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
-CLASSES = classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
+CLASSES = classroom_routes(
+    ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE, phones_of
+)
 app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

@@ -81,7 +81,7 @@ class Models:
 @dataclass(frozen=True)
 class Limits:
     """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait, ``address_sessions`` of them
-    from one address; ``looks`` and ``requests`` a minute.
+    from one address; ``address_phones`` of one address in a room; ``looks`` and ``requests`` a minute.
 
     ``memory`` holds what is kept of all texts; beyond ``process_memory`` nobody is let in; ``idle`` are seconds after
     which a place goes to who waits, ``forget`` those after which a left session is forgotten.
@@ -94,6 +94,7 @@ class Limits:
     tokens: int = _number(500, 1, 100_000)
     sessions: int = _number(60, 1, 100_000)
     address_sessions: int = _number(30, 1, 100_000)
+    address_phones: int = _number(40, 1, 500)
     looks: int = _number(240, 1, 1_000_000)
     requests: int = _number(12_000, 10, 10_000_000)
     memory: str = _size("1 GB")

@@ -57,7 +57,7 @@ def test_a_certificate_of_its_own_serves_pages_rooms_and_cookies(hosted: Hosted)
     for spoken_from, said in {origin: "There is no room with this code.", origin.replace("https", "http"): ""}.items():
         given: Any = {"origin": spoken_from, "ssl": hosted.trust, "legacy": True}
         with suppress(InvalidStatus), connect(address, **given) as line:
-            line.send(json.dumps({"kind": "join", "code": "AAAAAA", "who": "0" * 32}))
+            line.send(json.dumps({"kind": "join", "code": "AAAAAA"}))
             assert json.loads(line.recv(5))["words"] == said
 
 
