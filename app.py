@@ -12,6 +12,7 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
@@ -55,6 +56,11 @@ WHERE = {
 }
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
 CLASSES = classroom_routes(
-    ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE, phones_of
+    ROOMS,
+    tuple(LANGUAGES),
+    lambda language, words: catalog(language).gettext(words),
+    BASE,
+    share=phones_of,
+    is_host=is_host_allowed,
 )
 app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

@@ -52,11 +52,13 @@ def classroom_routes(
     translate: Translate,
     base: str = "",
     share: Share = lambda address: (address, MOST_STUDENTS),
+    is_host: Callable[[str], bool] = bool,
 ) -> list[BaseRoute]:
     """Routes of a Starlette application that stands under ``base``, a path or nothing.
 
     The first of ``languages`` is spoken to browsers that ask for none of them. ``share`` says how many phones of an
-    address may be in a room, and which network it is counted for.
+    address may be in a room, and which network it is counted for;
+    ``is_host`` whether this server is reached by this name.
     """
 
     def page(request: Request) -> Response:
@@ -82,7 +84,7 @@ def classroom_routes(
         return Response(found[at], headers=SECURE | {"cache-control": keep}, media_type=media)
 
     async def talk(socket: WebSocket) -> None:
-        await _Talk(desk, socket, languages, translate, share, base).run()
+        await _Talk(desk, socket, languages, translate, share, base).run(is_host)
 
     return [
         Route(f"{base}/join", page),
@@ -123,10 +125,10 @@ class _Talk:
         self._one = Present(desk.devices.known(socket.cookies.get(COOKIE)), source, most)
         self._root = str(socket.scope.get("root_path", "")) + base
 
-    async def run(self) -> None:
+    async def run(self, is_host: Callable[[str], bool]) -> None:
         """From the first frame to the last. What a page elsewhere opens is refused before it can say anything."""
         origin, host = self._socket.headers.get("origin", ""), self._socket.headers.get("host", "")
-        if not host or urlsplit(origin).netloc != host:
+        if not is_host(host) or urlsplit(origin).netloc != host:
             await self._socket.close(ELSEWHERE)
             return
         await self._accept()

@@ -208,6 +208,11 @@ def _check_server(server: Server) -> None:
         raise WrongSetting(f"server.url is “{server.url}”; it must be like https://atlas.school.org/atlas.")
     if server.url and server.certificate and address.scheme == "http":
         raise WrongSetting("server.url begins with http://, but there is a certificate: visitors come by https://.")
+    if not server.url and server.address in ("0.0.0.0", "::"):
+        raise WrongSetting(
+            f"server.url is missing: server.address is “{server.address}”, which nobody can type; "
+            "say what visitors type, such as http://atlas.school.org:8501."
+        )
     for name in ("certificate", "key"):
         _check_file(f"server.{name}", getattr(server, name))
     for name in ("proxies", "shared"):

@@ -20,6 +20,7 @@ from hosting.metrics_server import listen
 from hosting.middleware import HostedMiddleware
 from hosting.open_connections import is_among, source
 from hosting.settings import Settings, SignIn
+from hosting.unframed import UnframedMiddleware
 from hosting.visitors.entrance import entrance
 from ui.wording.i18n import _
 
@@ -32,7 +33,7 @@ def options() -> dict[str, Any]:
     """Keyword arguments of ``st.App``. Raises WrongSetting."""
     hosted = settings.current()
     if hosted is None:
-        return {}
+        return {"middleware": [Middleware(UnframedMiddleware)]}
     keep_texts_out()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return {

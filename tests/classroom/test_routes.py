@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from classroom import desk as desks
 from classroom import frames
 from classroom.codes import MOST_MISSES, WITHIN
 from classroom.room import STAYS
-from classroom.routes import MOST_FRAMES, SLOWER
-from tests.classroom.talking import OTHER, PART, question, who
+from classroom.routes import MOST_FRAMES, SLOWER, classroom_routes
+from tests.classroom.talking import HERE, OTHER, PART, question, who
 
 
 def closed(line) -> int:
@@ -219,6 +221,21 @@ def test_a_page_from_elsewhere_is_refused_before_it_can_speak(client, origin):
         client.websocket_connect("/classroom/talk", headers={"origin": origin}),
     ):
         pass
+    assert error.value.code == 4403
+
+
+def test_a_page_that_gave_its_own_name_this_servers_address_is_refused(desk):
+    """Its origin is its host, whatever machine the name leads to."""
+    routes = classroom_routes(desk, ("en",), lambda _language, words: words, is_host="testserver".__eq__)
+    rebound = {"origin": "http://evil.example", "host": "evil.example"}
+    with TestClient(Starlette(routes=routes)) as client:
+        with client.websocket_connect("/classroom/talk", headers=HERE):
+            pass
+        with (
+            pytest.raises(WebSocketDisconnect) as error,
+            client.websocket_connect("/classroom/talk", headers=rebound),
+        ):
+            pass
     assert error.value.code == 4403
 
 

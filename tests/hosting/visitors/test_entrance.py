@@ -5,6 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from hosting import settings
@@ -31,8 +36,14 @@ def hosted(tmp_path, monkeypatch):
     monkeypatch.undo()
 
 
-def test_an_app_of_ones_own_has_no_entrance_and_no_options():
-    assert options() == {}
+def test_an_app_of_ones_own_has_no_entrance_and_stands_in_no_frame():
+    assert set(options()) == {"middleware"}
+
+    def page(_request: Request) -> Response:
+        return Response("")
+
+    with TestClient(Starlette(routes=[Route("/", page)], **options())) as browser:
+        assert browser.get("/").headers["content-security-policy"].startswith("frame-ancestors 'self'")
     app = open_app()
     assert "privacy" not in html(app)
 

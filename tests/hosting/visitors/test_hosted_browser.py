@@ -135,6 +135,9 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(
     assert found_in_both(waiting[0], axe_if_there) == []
     assert "atlas_sessions 2\n" in hosted.metrics()
     assert "atlas_sessions_waiting 2\n" in hosted.metrics()
+    inside[0].reload()
+    inside[0].locator(".head-map[data-painted]").wait_for()  # a new session, in the place of the one before
+    expect(waiting[0].get_by_test_id("stAlert")).to_contain_text("You are next.")
     inside[0].close()
     waiting[0].locator(".head-map[data-painted]").wait_for()
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("下一个就是你")
