@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 PATIENCE = 15.0  # seconds after which somebody who waits and does not ask any more has gone
-KEPT = 60.0  # seconds for which a place is its browser's still: a page that is loaded again is a new session
 
 
 class Visitor(NamedTuple):
@@ -27,6 +26,8 @@ class AdmissionQueue:
     """At most ``most`` are in, ``share`` of them from one source; a place not used for ``idle`` seconds goes to who
     waits. A source for which ``whole`` is true has no share. Thread-safe.
 
+    For ``keep`` seconds a place is its browser's still: a page that is loaded again is a new session.
+
     Others wait in the order in which they came, but behind nobody who waits for a share alone. Who teaches waits for no
     place, and nobody is let in while there is no ``room``, of memory say.
     """
@@ -40,9 +41,10 @@ class AdmissionQueue:
         *,
         share: int | None = None,
         whole: Callable[[str], bool] = lambda _source: False,
+        keep: float = 60,
     ) -> None:
         self._most, self._idle, self._room, self._clock = most, idle, room, clock
-        self._share, self._whole = most if share is None else share, whole
+        self._share, self._whole, self._keep = most if share is None else share, whole, keep
         self._in: dict[str, tuple[float, Visitor]] = {}  # session → when its reader last did something, who that is
         self._waiting: dict[str, tuple[float, Visitor]] = {}  # in order; session → when it last asked, who that is
         self._kept: list[tuple[float, Visitor]] = []  # places of who has left: until when
@@ -78,7 +80,7 @@ class AdmissionQueue:
             _, visitor = self._in.pop(who, (0.0, NOBODY))
             self._waiting.pop(who, None)
             if visitor.browser and not visitor.teaches:
-                self._kept.append((self._clock() + KEPT, visitor))
+                self._kept.append((self._clock() + self._keep, visitor))
 
     def _enter(self, who: str, visitor: Visitor, now: float) -> None:
         self._waiting.pop(who, None)

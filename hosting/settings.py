@@ -84,7 +84,8 @@ class Limits:
     from one address; ``address_phones`` of one address in a room; ``looks`` and ``requests`` a minute.
 
     ``memory`` holds what is kept of all texts; beyond ``process_memory`` nobody is let in; ``idle`` are seconds after
-    which a place goes to who waits, ``forget`` those after which a left session is forgotten.
+    which a place goes to who waits, ``keep`` those for which it is kept for a page that is loaded again, ``forget``
+    those after which a left session is forgotten.
 
     ``connections`` are open at a time, ``address_connections`` of them from one address, whose unfinished messages may
     have ``unfinished`` bytes; ``handshake`` are the seconds in which a connection says what it wants.
@@ -100,6 +101,7 @@ class Limits:
     memory: str = _size("1 GB")
     process_memory: str = _size("8 GB")
     idle: int = _number(900, 10, 86_400)
+    keep: int = _number(60, 0, 3600)
     forget: int = _number(1800, 0, 86_400)
     connections: int = _number(3000, 20, 1_000_000)
     address_connections: int = _number(600, 10, 1_000_000)

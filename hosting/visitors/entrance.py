@@ -44,6 +44,7 @@ def entrance(hosted: Settings) -> Entrance:
         lambda: process.memory_info().rss < most,
         share=limits.address_sessions,
         whole=lambda source: is_among(source, shared),
+        keep=limits.keep,
     )
     METER.watch(
         sessions=lambda: door.inside,

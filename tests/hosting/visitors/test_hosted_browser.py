@@ -35,7 +35,7 @@ OFTEN = ("kv_cache?kv_cache.view=bytes", "privacy")  # looked at in each run of 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     """A server with places for two."""
-    with hosted_app(tmp_path_factory.mktemp("hosted"), sessions=2) as held:
+    with hosted_app(tmp_path_factory.mktemp("hosted"), sessions=2, limits={"keep": 10}) as held:
         yield held
 
 
