@@ -12,13 +12,14 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
 from hosting.visitors.maps import maps
 from hosting.visitors.privacy import privacy
 from hosting.visitors.served_texts import served_texts
-from hosting.visitors.server import options
+from hosting.visitors.server import options, phones_of
 from jobs.torch_threads import meet_awake
 from ui.state.url_state import base
 from ui.wording.i18n import LANGUAGES, catalog
@@ -54,5 +55,12 @@ WHERE = {
     "/privacy": privacy,
 }
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
-CLASSES = classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
+CLASSES = classroom_routes(
+    ROOMS,
+    tuple(LANGUAGES),
+    lambda language, words: catalog(language).gettext(words),
+    BASE,
+    share=phones_of,
+    is_host=is_host_allowed,
+)
 app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

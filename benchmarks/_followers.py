@@ -13,7 +13,6 @@ import atexit
 import json
 import os
 import random
-import secrets
 import struct
 import subprocess
 import sys
@@ -101,7 +100,7 @@ class _Follower:
     def __init__(self, port: int, code: str, number: int, asleep: float) -> None:
         self._origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
         self._address = f"ws://127.0.0.1:{port}/classroom/talk"
-        self._code, self._who, self._born = code, secrets.token_hex(16), ""
+        self._code, self._cookie, self._born = code, "", ""
         self._name, self._told, self._over, self._tries = f"{os.getpid()} {number}", list[Told](), False, 0
         self._asleep = asleep
 
@@ -109,7 +108,11 @@ class _Follower:
         while not self._over:
             given: dict[str, Any] = {"origin": self._origin, "compression": None, "max_size": None, "open_timeout": 30}
             try:
+                given["additional_headers"] = {"Cookie": self._cookie} if self._cookie else {}
                 async with connect(self._address, **given) as socket:
+                    answered = socket.response
+                    given_cookie = answered.headers.get("Set-Cookie", "") if answered else ""
+                    self._cookie = given_cookie.partition(";")[0] or self._cookie
                     async with asyncio.timeout(random.expovariate(1 / self._asleep) if self._asleep else None):
                         await self._join(socket)
                         while True:
@@ -123,7 +126,7 @@ class _Follower:
         return self._told
 
     async def _join(self, socket: ClientConnection) -> None:
-        await socket.send(json.dumps({"kind": "join", "code": self._code, "who": self._who, "born": self._born}))
+        await socket.send(json.dumps({"kind": "join", "code": self._code, "born": self._born}))
 
     async def _hear(self, socket: ClientConnection, frame: str | bytes) -> None:
         if isinstance(frame, bytes):

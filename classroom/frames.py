@@ -20,7 +20,6 @@ UNREADABLE = N_("This message cannot be read.")
 TOO_LONG = N_("This message is too long.")
 ONLY_TEACHER = N_("Only the teacher can do this.")
 
-_WHO = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
@@ -30,13 +29,9 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Join:
-    """A student comes, or comes back: ``who`` is 128 random bits that the browser made for this room.
-
-    ``born`` is the server that it was there on before, or nothing.
-    """
+    """A student comes, or comes back; ``born`` is the server that it was there on before, or nothing."""
 
     code: str
-    who: str
     born: str = ""
 
 
@@ -98,7 +93,7 @@ def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
     match kind:
         case "join":
             born = _text({"born": "", **given}, "born", LONGEST_BORN)
-            return Join(_text(given, "code", 40), _text(given, "who", 32, _WHO), born)
+            return Join(_text(given, "code", 40), born)
         case "teach":
             return Teach(_text(given, "code", 40), _text(given, "key", LONGEST_KEY, _KEY))
         case "vote":

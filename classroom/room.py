@@ -18,15 +18,23 @@ N_ = str  # marks a text for Babel without translating it here
 
 STAYS = 600.0  # seconds after its teacher left
 MOST_STUDENTS = 500
+MOST_KNOWN = 5000  # phones that a room remembers
 
 FULL = N_("This room is full.")
+LOCKED = N_("This room is locked: nobody else can join. Ask your teacher.")
+MANY = N_("Too many phones of your network are in this room. Ask your teacher.")
 
 
 @dataclass(eq=False)
 class Present:
-    """Somebody whose browser is connected: woken by ``changed`` whenever there may be something new."""
+    """Somebody whose browser is connected: woken by ``changed`` whenever there may be something new.
+
+    ``source`` is the network that it comes from, of which so many phones may be in a room: ``share``.
+    """
 
     who: str
+    source: str = ""
+    share: int = MOST_STUDENTS
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -45,6 +53,9 @@ class Room:
         self._lock = threading.RLock()
         self._students: set[Present] = set()
         self._teachers: set[Present] = set()
+        self.locked = False  # only phones that were here may come back
+        self._came: dict[str, None] = {}  # phones that were here, the last ones
+        self._answered: dict[str, set[str]] = {}  # source → phones of it that answered
         self._left = now()
         self._ended = False
         self.rounds = secrets.randbelow(10**9)  # a phone takes no round for one that it knew on a server before
@@ -77,11 +88,24 @@ class Room:
     def enter(self, one: Present, *, teacher: bool = False) -> None:
         """Somebody is there now, in the running event loop. Raises Refused for a full room."""
         with self._lock:
-            if not teacher and len(self._students) >= MOST_STUDENTS:
-                raise Refused(FULL)
+            if not teacher:
+                self._let_in(one)
             self._loop = asyncio.get_running_loop()
             (self._teachers if teacher else self._students).add(one)
         self.wake()
+
+    def _let_in(self, one: Present) -> None:
+        if len(self._students) >= MOST_STUDENTS:
+            raise Refused(FULL)
+        if self.locked and one.who not in self._came:
+            raise Refused(LOCKED)
+        beside = {other.who for other in self._students if other.source == one.source and other.who != one.who}
+        if len(beside) >= one.share:
+            raise Refused(MANY)
+        self._came.pop(one.who, None)
+        self._came[one.who] = None
+        if len(self._came) > MOST_KNOWN:
+            del self._came[next(iter(self._came))]
 
     def leave(self, one: Present) -> None:
         """Not any more."""
@@ -152,12 +176,16 @@ class Room:
         known = dict(enumerate(self._saved))
         return sum(one.taken > known.get(number, 0) for number, one in enumerate(self.asked))
 
-    def vote(self, who: str, vote: Vote) -> tuple[str, str]:
-        """Count an answer; its value and label. Raises Refused."""
+    def vote(self, one: Present, vote: Vote) -> tuple[str, str]:
+        """Count an answer; its value and label. Raises Refused, also where enough others of its source answered."""
         with self._lock:
             if self.poll is None:
                 raise Refused(CLOSED)
-            given = self.poll.take(who, vote)
+            answered = self._answered.setdefault(one.source, set())
+            if len(answered - {one.who}) >= one.share:
+                raise Refused(MANY)
+            given = self.poll.take(one.who, vote)
+            answered.add(one.who)
         self.wake()
         return given
 

@@ -21,11 +21,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from classroom import frames
 from classroom.desk import NO_ROOM, RoomDesk
+from classroom.devices import COOKIE
 from classroom.frames import Alive, Complete, Join, PointerFrame, Refused, Teach, Vote
-from classroom.room import STAYS, Present, Room
+from classroom.room import MOST_STUDENTS, STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
 Translate = Callable[[str, str], str]  # language, message → message
+Share = Callable[[str], tuple[str, int]]  # address → for whom it is counted, and how many phones of it may be in a room
 
 GREETING = 15.0  # seconds in which the first frame has to come
 LOOK = 0.5  # seconds between two looks for a room whose teacher is not back yet
@@ -45,18 +47,29 @@ KINDS = {"js": (0, "text/javascript"), "css": (1, "text/css"), "html": (2, "text
 
 
 def classroom_routes(
-    desk: RoomDesk, languages: tuple[str, ...], translate: Translate, base: str = ""
+    desk: RoomDesk,
+    languages: tuple[str, ...],
+    translate: Translate,
+    base: str = "",
+    share: Share = lambda address: (address, MOST_STUDENTS),
+    is_host: Callable[[str], bool] = bool,
 ) -> list[BaseRoute]:
     """Routes of a Starlette application that stands under ``base``, a path or nothing.
 
-    The first of ``languages`` is spoken to browsers that ask for none of them.
+    The first of ``languages`` is spoken to browsers that ask for none of them. ``share`` says how many phones of an
+    address may be in a room, and which network it is counted for;
+    ``is_host`` whether this server is reached by this name.
     """
 
     def page(request: Request) -> Response:
         language = _language(request, languages)
         root = str(request.scope.get("root_path", "")) + base
         text = student_page(root, language, lambda words: translate(language, words))
-        return Response(text, headers=SECURE | {"cache-control": "no-store"}, media_type="text/html")
+        more = {"cache-control": "no-store"}
+        if not desk.devices.known(request.cookies.get(COOKIE)):
+            secure = request.url.scheme == "https"
+            more["set-cookie"] = desk.devices.header(desk.devices.new(), root, secure=secure)
+        return Response(text, headers=SECURE | more, media_type="text/html")
 
     def file(request: Request) -> Response:
         text, kind = (script(), "text/javascript") if request.url.path.endswith(".js") else (sheet(), "text/css")
@@ -71,7 +84,7 @@ def classroom_routes(
         return Response(found[at], headers=SECURE | {"cache-control": keep}, media_type=media)
 
     async def talk(socket: WebSocket) -> None:
-        await _Talk(desk, socket, languages, translate).run()
+        await _Talk(desk, socket, languages, translate, share, base).run(is_host)
 
     return [
         Route(f"{base}/join", page),
@@ -94,25 +107,46 @@ def _language(request: Request | WebSocket, languages: tuple[str, ...]) -> str:
 class _Talk:
     """One connection, of a student or of the teacher."""
 
-    def __init__(self, desk: RoomDesk, socket: WebSocket, languages: tuple[str, ...], translate: Translate) -> None:
+    def __init__(
+        self,
+        desk: RoomDesk,
+        socket: WebSocket,
+        languages: tuple[str, ...],
+        translate: Translate,
+        share: Share,
+        base: str,
+    ) -> None:
         self._desk, self._socket = desk, socket
         language = _language(socket, languages)
         self._words = lambda sentence: translate(language, sentence)
         self._address = socket.client.host if socket.client else ""
         self._times: list[float] = []
+        source, most = share(self._address)
+        self._one = Present(desk.devices.known(socket.cookies.get(COOKIE)), source, most)
+        self._root = str(socket.scope.get("root_path", "")) + base
 
-    async def run(self) -> None:
+    async def run(self, is_host: Callable[[str], bool]) -> None:
         """From the first frame to the last. What a page elsewhere opens is refused before it can say anything."""
         origin, host = self._socket.headers.get("origin", ""), self._socket.headers.get("host", "")
-        if not host or urlsplit(origin).netloc != host:
+        if not is_host(host) or urlsplit(origin).netloc != host:
             await self._socket.close(ELSEWHERE)
             return
-        await self._socket.accept()
+        await self._accept()
         with suppress(WebSocketDisconnect):
             try:
                 await self._greet()
             except Refused as error:
                 await self._end(REFUSED, "refused", str(error))
+
+    async def _accept(self) -> None:
+        """A phone without a cookie of this server, which may have been started again, is given one."""
+        given: list[tuple[bytes, bytes]] = []
+        if not self._one.who:
+            self._one.who = self._desk.devices.new()
+            secure = self._socket.url.scheme == "wss"
+            header = self._desk.devices.header(self._one.who, self._root, secure=secure)
+            given.append((b"set-cookie", header.encode()))
+        await self._socket.accept(headers=given)
 
     async def _greet(self) -> None:
         try:
@@ -121,10 +155,10 @@ class _Talk:
         except TimeoutError:
             raise Refused(frames.UNREADABLE) from None
         match first:
-            case Join(code, who, born):
+            case Join(code, born):
                 room = await self._found(code, born)
                 await self._send({"kind": "here", "born": self._desk.born})
-                await self._present(room, Present(who), teacher=False)
+                await self._present(room, self._one, teacher=False)
             case Teach(code, key):
                 await self._present(self._desk.taught(code, key, self._address), Present(""), teacher=True)
             case _:
@@ -207,7 +241,7 @@ class _Talk:
     async def _answer(self, room: Room, one: Present, frame: frames.Frame, *, teacher: bool) -> None:
         match frame:
             case Vote() if not teacher:
-                answer, label = room.vote(one.who, frame)
+                answer, label = room.vote(one, frame)
                 await self._send({"kind": "voted", "round": frame.round, "answer": answer, "label": label})
             case Complete(typed) if not teacher:
                 await self._send({"kind": "completed", "typed": typed, **room.complete(typed)})

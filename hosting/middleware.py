@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from hosting.login_redirect import with_return_page
 from hosting.meter import Meter
+from hosting.open_connections import source
 from hosting.policy import cookie, headers
 from hosting.rates import Rates
 from hosting.settings import Settings
@@ -127,4 +128,4 @@ def _header(scope: Scope, name: bytes) -> str:
 
 
 def _who(scope: Scope) -> str:
-    return scope["client"][0] if scope.get("client") else ""
+    return source(scope["client"][0]) if scope.get("client") else ""

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hosting.open_connections import allow_files
 from hosting.settings import VARIABLE, Settings, WrongSetting, read
 
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
 OWN = HOME / "hosting.toml"
-MESSAGE = 2  # MB of a message that a browser may send
+MESSAGE = 2  # MB of what the widgets of a page hold
 HEADER = 2**16  # bytes of a header: Streamlit (1.67) keeps what a provider signed in cookies, and they are one header
 
 
@@ -46,11 +47,12 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     """The command that serves, for this process's environment, which it sets. Raises WrongSetting."""
     path = Path(arguments[0]) if arguments else OWN if OWN.is_file() else EXAMPLE
     settings = read(path)
+    allow_files(settings.limits.connections)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
     sys.stdout.write(f"Attention Atlas is at {settings.server.public}\n")
-    return [sys.executable, "-m", "streamlit", "run", "app.py", *options(settings)]
+    return [sys.executable, "-m", f"{__package__}.visitors", "run", "app.py", *options(settings)]
 
 
 if __name__ == "__main__":

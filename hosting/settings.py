@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,7 +35,8 @@ class Server:
     """Where it listens, and how visitors reach it; ``url`` is what they type, with the base path, if any.
 
     ``proxies`` are believed when they say whose request they pass on. ``local_port`` has health and metrics, on
-    127.0.0.1 alone; 0: none. ``framed_by`` are origins of other sites that may show the app in a frame.
+    127.0.0.1 alone; 0: none. ``framed_by`` are origins of other sites that may show the app in a frame. ``shared`` are
+    addresses and networks behind which many sit, a school's: they have no share of one address, but the whole.
     """
 
     address: str = "127.0.0.1"
@@ -45,6 +47,7 @@ class Server:
     proxies: tuple[str, ...] = ()
     local_port: int = _number(9464, 0, 65535)
     framed_by: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
     @property
     def public(self) -> str:
@@ -77,21 +80,33 @@ class Models:
 
 @dataclass(frozen=True)
 class Limits:
-    """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait; the others a minute.
+    """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait, ``address_sessions`` of them
+    from one address; ``address_phones`` of one address in a room; ``looks`` and ``requests`` a minute.
 
     ``memory`` holds what is kept of all texts; beyond ``process_memory`` nobody is let in; ``idle`` are seconds after
-    which a place goes to who waits, ``forget`` those after which a left session is forgotten.
+    which a place goes to who waits, ``keep`` those for which it is kept for a page that is loaded again, ``forget``
+    those after which a left session is forgotten.
+
+    ``connections`` are open at a time, ``address_connections`` of them from one address, whose unfinished messages may
+    have ``unfinished`` bytes; ``handshake`` are the seconds in which a connection says what it wants.
     """
 
     text: int = _number(20_000, 10, 10_000_000)
     tokens: int = _number(500, 1, 100_000)
     sessions: int = _number(60, 1, 100_000)
+    address_sessions: int = _number(30, 1, 100_000)
+    address_phones: int = _number(40, 1, 500)
     looks: int = _number(240, 1, 1_000_000)
     requests: int = _number(12_000, 10, 10_000_000)
     memory: str = _size("1 GB")
     process_memory: str = _size("8 GB")
     idle: int = _number(900, 10, 86_400)
+    keep: int = _number(60, 0, 3600)
     forget: int = _number(1800, 0, 86_400)
+    connections: int = _number(3000, 20, 1_000_000)
+    address_connections: int = _number(600, 10, 1_000_000)
+    unfinished: str = _size("16 MB")
+    handshake: int = _number(10, 1, 600)
 
 
 @dataclass(frozen=True)
@@ -195,8 +210,16 @@ def _check_server(server: Server) -> None:
         raise WrongSetting(f"server.url is “{server.url}”; it must be like https://atlas.school.org/atlas.")
     if server.url and server.certificate and address.scheme == "http":
         raise WrongSetting("server.url begins with http://, but there is a certificate: visitors come by https://.")
+    if not server.url and server.address in ("0.0.0.0", "::"):
+        raise WrongSetting(
+            f"server.url is missing: server.address is “{server.address}”, which nobody can type; "
+            "say what visitors type, such as http://atlas.school.org:8501."
+        )
     for name in ("certificate", "key"):
         _check_file(f"server.{name}", getattr(server, name))
+    for name in ("proxies", "shared"):
+        for one in getattr(server, name):
+            _check_network(f"server.{name}", one)
 
 
 def _check_models(models: Models) -> None:
@@ -217,6 +240,13 @@ def _check_sign_in(sign_in: SignIn, server: Server) -> None:
             raise WrongSetting(f"sign_in.{name} is missing: with sign_in.metadata it is needed.")
     if not server.secure and urlsplit(server.public).hostname not in NEAR:
         raise WrongSetting("Signing in needs TLS: server.url must begin with https://.")
+
+
+def _check_network(name: str, one: str) -> None:
+    try:
+        ip_network(one, strict=False)
+    except ValueError:
+        raise WrongSetting(f"{name} has “{one}”; it must be an address or a network, such as 10.0.0.0/8.") from None
 
 
 def _check_file(name: str, path: str) -> None:

@@ -46,7 +46,7 @@ ROOMS = {
     "jobs": room("attention model_runner analysis hosting"),
     "classroom": room("viz", "starlette segno"),
     "ui": room("attention model_runner analysis viz hosting jobs classroom lessons", "streamlit babel pandas"),
-    "hosting/visitors": room("viz hosting jobs ui", "streamlit starlette psutil"),
+    "hosting/visitors": room("viz hosting jobs ui", "streamlit starlette uvicorn psutil"),
     "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
     "app": room("pages ui viz hosting hosting/visitors jobs classroom app", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),

@@ -25,7 +25,7 @@ from viz.share_text import MINUS
 from viz.token_text import escaped, printable
 
 _FOLDER = Path(__file__).parent / "standalone"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"[\t\r]|\s*[=+\-@＝＋－＠]")  # a spreadsheet passes over spaces and line breaks before a formula
 
 
 def standalone_html(
@@ -104,7 +104,7 @@ def csv_cell(label: str) -> str:
     """One cell of a CSV file, quoted; a `'` in front of what a spreadsheet would run as a formula."""
     # Always quoted: a token may be a comma, a line break, or the # that starts a comment line.
     text = printable(label)
-    guarded = f"'{text}" if text.startswith(_FORMULA) else text
+    guarded = f"'{text}" if _FORMULA.match(text) else text
     return '"' + guarded.replace('"', '""') + '"'
 
 

@@ -9,15 +9,20 @@ from typing import NamedTuple
 import psutil
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from hosting import settings
-from hosting.admission_queue import AdmissionQueue
+from hosting.admission_queue import AdmissionQueue, Visitor
 from hosting.meter import METER
+from hosting.open_connections import is_among, source
 from hosting.rates import Rates
 from hosting.settings import Settings, in_bytes
+from hosting.visitors.sign_in import may_teach, show_foot
 from ui.wording.i18n import _
 from viz.markdown import plain
 
+HERE = "127.0.0.1"  # whose address Streamlit does not tell
 LOOK = 2  # seconds between two looks at the queue
 
 
@@ -32,7 +37,15 @@ class Entrance(NamedTuple):
 def entrance(hosted: Settings) -> Entrance:
     """The one of this server."""
     process, most = psutil.Process(), in_bytes(hosted.limits.process_memory)
-    door = AdmissionQueue(hosted.limits.sessions, hosted.limits.idle, lambda: process.memory_info().rss < most)
+    limits, shared = hosted.limits, hosted.server.shared
+    door = AdmissionQueue(
+        limits.sessions,
+        limits.idle,
+        lambda: process.memory_info().rss < most,
+        share=limits.address_sessions,
+        whole=lambda source: is_among(source, shared),
+        keep=limits.keep,
+    )
     METER.watch(
         sessions=lambda: door.inside,
         sessions_waiting=lambda: door.waiting,
@@ -50,6 +63,7 @@ def admitted() -> bool:
     if refusal is None:
         return True
     st.html("<h1 class='atlas-title'>Attention Atlas</h1>")
+    show_foot()  # a teacher who is not signed in yet can do so here, and need not wait
     _wait(hosted, iter([refusal]))
     return False
 
@@ -58,7 +72,7 @@ def _refusal(hosted: Settings) -> str | None:
     context = get_script_run_ctx(suppress_warning=True)
     name = context.session_id if context else ""
     held = entrance(hosted)
-    before = held.queue.ask(name)
+    before = held.queue.ask(name, _visitor())
     if before is not None:
         METER.count("refused_total", 'by="sessions"')
         full = _("All places of this server are taken.")
@@ -71,6 +85,13 @@ def _refusal(hosted: Settings) -> str | None:
         words = _("That was more than {count} looks in a minute. Nothing is lost: the page goes on by itself soon.")
         return words.format(count=hosted.limits.looks)
     return None
+
+
+def _visitor() -> Visitor:
+    """Who looks, by what the browser sends: its address, and the cookie that Streamlit (1.67) gives every browser."""
+    masked = st.context.cookies.get(XSRF_COOKIE_NAME, "")
+    token, _ = decode_xsrf_token_string(masked) if masked else (None, None)
+    return Visitor(source(st.context.ip_address or HERE), token.hex() if token else "", may_teach())
 
 
 @st.fragment(run_every=LOOK)

@@ -18,11 +18,14 @@ from hosting.logs import keep_texts_out
 from hosting.meter import METER
 from hosting.metrics_server import listen
 from hosting.middleware import HostedMiddleware
+from hosting.open_connections import is_among, source
 from hosting.settings import Settings, SignIn
+from hosting.unframed import UnframedMiddleware
 from hosting.visitors.entrance import entrance
 from ui.wording.i18n import _
 
 BEAT, STUCK = 1.0, 10.0  # seconds between two beats of the server's loop, and without one
+MOST_PHONES = 500  # of a room, as classroom/room.py has it
 CALLBACK = "/oauth2callback"  # Streamlit's own (1.67)
 
 
@@ -30,7 +33,7 @@ def options() -> dict[str, Any]:
     """Keyword arguments of ``st.App``. Raises WrongSetting."""
     hosted = settings.current()
     if hosted is None:
-        return {}
+        return {"middleware": [Middleware(UnframedMiddleware)]}
     keep_texts_out()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return {
@@ -39,6 +42,14 @@ def options() -> dict[str, Any]:
         "on_script_error": failed,
         "secrets": {"auth": _auth(hosted)} if hosted.sign_in.metadata else None,
     }
+
+
+def phones_of(address: str) -> tuple[str, int]:
+    """For whom a phone at this address is counted, and how many of them may be in a room."""
+    hosted = settings.current()
+    if hosted is None or is_among(address, hosted.server.shared):
+        return address, MOST_PHONES
+    return source(address), hosted.limits.address_phones
 
 
 def failed(_error: Exception) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from classroom.desk import RoomDesk
+from classroom.devices import COOKIE
 from classroom.room import Room
 from tests.classroom.talking import HERE, Clock, Connect, Line, served, who
 
@@ -35,10 +36,12 @@ def client(desk: RoomDesk) -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def connect(client: TestClient) -> Connect:
+def connect(client: TestClient, desk: RoomDesk) -> Connect:
     @contextmanager
     def connected(**first: object) -> Generator[Line]:
-        with client.websocket_connect("/classroom/talk", headers=HERE) as socket:
+        phone = str(first.pop("who", ""))
+        cookie = {"cookie": f"{COOKIE}={desk.devices.value(phone)}"} if phone else {}
+        with client.websocket_connect("/classroom/talk", headers=HERE | cookie) as socket:
             line = Line(socket)
             if first:
                 line.say(**first)

@@ -62,7 +62,7 @@ def test_a_class_waits_on_a_new_server_for_its_teacher_and_answers_anew(desk, ro
     started_again = RoomDesk(clock)
     with served(started_again) as client, client.websocket_connect("/classroom/talk", headers=HERE) as socket:
         line = Line(socket)
-        line.say(kind="join", code=room.code, who=who(1), born=desk.born)
+        line.say(kind="join", code=room.code, born=desk.born)
         assert line.hear() == {"kind": "waits"}
         back = started_again.back(room.key)
         assert back.again
@@ -124,10 +124,10 @@ class Killable:
             body = answer.read()
         return json.loads(body) if path != "join" else None
 
-    def phone(self, code: str, number: int, born: str = "") -> ClientConnection:
+    def phone(self, code: str, born: str = "") -> ClientConnection:
         origin: Any = f"http://127.0.0.1:{self.port}"  # typed as a string of its own
         line = connect(f"ws://127.0.0.1:{self.port}/classroom/talk", origin=origin, close_timeout=1, legacy=True)
-        line.send(json.dumps({"kind": "join", "code": code, "who": who(number), "born": born}))
+        line.send(json.dumps({"kind": "join", "code": code, "born": born}))
         return line
 
 
@@ -142,7 +142,7 @@ def test_a_server_that_was_killed_has_its_class_again_ten_seconds_after_the_teac
     server = Killable()
     try:
         room = server.get("open")
-        lines = [server.phone(room["code"], number) for number in range(PHONES)]
+        lines = [server.phone(room["code"]) for _ in range(PHONES)]
         born = [until(line, "here")["born"] for line in lines]
         server.get(f"show/{room['key']}/Before")
         for line in lines:
@@ -152,7 +152,7 @@ def test_a_server_that_was_killed_has_its_class_again_ten_seconds_after_the_teac
             with pytest.raises(ConnectionClosed):
                 line.recv(5)
         server.start()
-        lines = [server.phone(room["code"], number, born[number]) for number in range(PHONES)]
+        lines = [server.phone(room["code"], one) for one in born]
         for line in lines:
             assert json.loads(line.recv(5)) == {"kind": "waits"}
         at = time.monotonic()

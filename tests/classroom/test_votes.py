@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from classroom import answers, poll
+from classroom.desk import RoomDesk
+from classroom.devices import COOKIE
+from classroom.frames import Refused, Vote
+from classroom.room import LOCKED, Present
+from classroom.routes import classroom_routes
 from classroom.vocabulary import Vocabulary
-from tests.classroom.talking import PART, question, who
+from tests.classroom.talking import HERE, PART, Line, question, who
 
 
 def test_the_last_answer_counts_and_the_same_again_is_refused_in_one_sentence(room, join, teach):
@@ -136,3 +145,79 @@ def test_a_component_is_served_once_a_room_shows_it(client, room):
         assert client.get(f"/classroom/part/1/little.{kind}").text == text
     assert client.get("/classroom/part/1/little.py").status_code == 404
     assert client.get("/classroom/part/1/..%2Fapp.js").status_code == 404
+
+
+# -- one phone, one vote -----------------------------------------------------------------------------------------------
+
+
+def test_the_page_gives_a_phone_one_cookie_that_scripts_cannot_read(client, desk):
+    given = client.get("/join").headers["set-cookie"]
+    assert all(word in given for word in ("HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=21600"))
+    phone = desk.devices.known(client.cookies[COOKIE])
+    assert len(phone) == 32
+    assert "set-cookie" not in client.get("/join/ABC").headers
+    client.cookies.clear()
+    client.cookies[COOKIE] = f"{who(1)}.{'0' * 64}"  # one that it made itself
+    assert "set-cookie" in client.get("/join").headers
+    for wrong in (None, "", "é", who(1), f"{phone}.", RoomDesk().devices.value(phone)):
+        assert desk.devices.known(wrong) == ""
+
+
+def test_sixty_tabs_of_a_browser_are_one_vote(client, room, desk):
+    """Whatever they say that they are."""
+    room.ask(question())
+    client.get("/join")
+    for number in range(60):
+        with client.websocket_connect("/classroom/talk", headers=HERE) as socket:
+            line = Line(socket)
+            line.say(kind="join", code=room.code, who=who(number))
+            line.say(kind="vote", round=room.rounds, answer=str(number % 2))
+            line.until("voted", answer=str(number % 2))
+    assert room.answered == 1
+
+
+def test_sixty_phones_of_an_address_are_no_more_than_its_share(desk, room):
+    """A script that takes no cookie: each of its sockets is a phone that was not here before."""
+    room.ask(question())
+    routes = classroom_routes(desk, ("en",), lambda _language, words: words, "", lambda address: (address, 5))
+    with TestClient(Starlette(routes=routes)) as script:
+        for _ in range(60):
+            script.cookies.clear()
+            with script.websocket_connect("/classroom/talk", headers=HERE) as socket:
+                assert dict(socket.extra_headers)[b"set-cookie"].startswith(f"{COOKIE}=".encode())
+                line = Line(socket)
+                line.say(kind="join", code=room.code)
+                line.say(kind="vote", round=room.rounds, answer="0")
+                assert line.all_until("voted" if room.answered < 5 else "refused")
+    assert room.answered == 5
+    other = Present("another", "10.0.0.1", 5)
+    room.vote(other, Vote(room.rounds, "1", ""))
+    room.vote(other, Vote(room.rounds, "2", ""))
+    assert room.answered == 6
+
+
+def test_in_a_locked_room_are_those_who_were_there(room, join):
+    room.ask(question())
+    with join(1) as line:
+        line.until("poll")
+    room.locked = True
+    with join(1) as line, join(2) as late:
+        assert late.until("refused")["words"] == f"en: {LOCKED}"
+        line.until("poll")
+        line.say(kind="vote", round=room.rounds, answer="0")
+        line.until("voted")
+    room.locked = False
+    with join(2) as late:
+        late.until("poll")
+
+
+def test_one_address_does_not_fill_a_room(room):
+    async def entered() -> None:
+        for number in range(3):
+            room.enter(Present(str(number), "here", 3))
+        room.enter(Present("1", "here", 3))  # a second window
+        with pytest.raises(Refused, match="Too many phones"):
+            room.enter(Present("3", "here", 3))
+        room.enter(Present("3", "there", 3))
+
+    asyncio.run(entered())

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hosting.admission_queue import PATIENCE, AdmissionQueue
+from hosting.admission_queue import PATIENCE, AdmissionQueue, Visitor
 from hosting.rates import MINUTE, Rates
 
 
@@ -90,3 +90,65 @@ def test_many_strangers_are_not_remembered_for_ever(monkeypatch):
         clock.now += 2
         rates.ask(str(who))
     assert len(rates._left) <= 101
+
+
+def shared(most: int, share: int, idle: float = 100) -> tuple[AdmissionQueue, Clock]:
+    clock = Clock()
+    whole = "school".__eq__
+    return AdmissionQueue(most, idle, lambda: True, clock, share=share, whole=whole), clock
+
+
+def test_one_laptop_takes_its_share_and_others_do_not_wait_behind_it():
+    """Twelve sockets of one address and six places."""
+    held, clock = shared(6, share=3)
+    laptop = Visitor("laptop")
+    assert [held.ask(f"l{one}", laptop) for one in range(12)] == [None, None, None, *range(9)]
+    assert held.ask("a", Visitor("home")) is None
+    assert [held.ask(f"s{one}", Visitor("school")) for one in range(4)] == [None, None, 0, 1]  # six are in
+    assert held.ask("l11", laptop) == 8  # it waits behind its own alone
+    held.leave("a")
+    assert held.ask("l3", laptop) == 0  # its share is taken whatever is free
+    assert held.ask("s2", Visitor("school")) is None
+    clock.now = 101  # of its own that it does not use, it may have another
+    assert held.ask("l3", laptop) is None
+    assert held.inside == 6
+
+
+def test_who_teaches_waits_for_no_place():
+    held, _ = shared(2, share=1)
+    assert [held.ask(who, Visitor(who)) for who in "abc"] == [None, None, 0]
+    assert held.ask("t", Visitor("a", teaches=True)) is None
+    assert held.ask("c", Visitor("c")) == 0
+    assert (held.inside, held.waiting) == (3, 1)
+
+
+def test_a_page_that_is_loaded_again_has_its_place_for_a_minute():
+    held, clock = shared(1, share=1)
+    mine, other = Visitor("here", "firefox"), Visitor("there", "chrome")
+    assert [held.ask("old", mine), held.ask("other", other)] == [None, 0]
+    held.leave("old")
+    assert held.ask("other", other) == 0  # who waited does not take it meanwhile
+    assert held.ask("new", mine) is None
+    assert held.ask("other", other) == 0
+    held.leave("new")
+    clock.now = 60 + 1
+    assert held.ask("other", other) is None
+    assert held.ask("newer", mine) == 0
+
+
+def test_a_place_is_kept_once_and_only_for_who_was_in():
+    held, _ = shared(2, share=2)
+    mine = Visitor("here", "firefox")
+    assert [held.ask("a", mine), held.ask("b", Visitor("there", "chrome"))] == [None, None]
+    assert held.ask("w", mine) == 0
+    held.leave("w")  # it only waited
+    assert held.ask("w", mine) == 0
+    held.leave("a")
+    assert [held.ask("x", mine), held.ask("w", mine)] == [None, 0]
+
+
+def test_who_has_gone_is_not_counted_as_waiting():
+    held, clock = door(most=1)
+    assert [held.ask(who) for who in "ab"] == [None, 0]
+    clock.now = PATIENCE + 1
+    assert held.waiting == 0

@@ -129,6 +129,8 @@ def test_too_many_requests_of_an_address_wait_and_files_are_free():
     assert 1 <= int(found["retry-after"]) <= 7
     assert asked(edge, client="5.6.7.8")[0] == 200
     assert asked(edge, path="/atlas/static/js/a.js")[0] == 200
+    household = [asked(edge, client=f"2001:db8::{number}")[0] for number in range(1, 12)]  # one /64 of IPv6
+    assert household == [200] * 10 + [429]
 
 
 @pytest.mark.parametrize("origin", [None, "https://evil.org", "http://a.org", "https://a.org.evil.org", "null", ""])

@@ -51,6 +51,12 @@ def test_an_empty_file_is_all_defaults(tmp_path):
             "server.certificate names b.pem, and there is no such file.",
         ),
         ("[server]\nurl = 'atlas.school.org'", "server.url is “atlas.school.org”; it must be like https://"),
+        ("[server]\naddress = '0.0.0.0'", "server.url is missing: server.address is “0.0.0.0”"),
+        ("[server]\nshared = ['our school']", "server.shared has “our school”; it must be an address or a network"),
+        ("[server]\nproxies = ['10.0.0.300']", "server.proxies has “10.0.0.300”"),
+        ("[limits]\nunfinished = '5'", "limits.unfinished is “5”; it must be a size"),
+        ("[limits]\nhandshake = 0", "limits.handshake is 0; it must be a whole number from 1 to 600."),
+        ("[limits]\naddress_phones = 501", "limits.address_phones is 501; it must be a whole number from 1 to 500."),
         ("[sign_in]\nmetadata = 'https://id'", "sign_in.client is missing"),
     ],
 )

@@ -55,3 +55,13 @@ def test_questions_are_counted_until_their_answers_are_saved():
     vote(room, "2")
     assert room.unsaved == 1  # the file has what was answered before
     assert "End the room? " in html(app.run())
+
+
+def test_a_room_that_is_locked_stays_locked_until_it_is_opened():
+    app, room = open_room()
+    app.toggle(key="lock_room").set_value(True).run()
+    assert room.locked
+    app.button(key="show_code").click().run()
+    assert app.toggle(key="lock_room").value
+    app.toggle(key="lock_room").set_value(False).run()
+    assert not room.locked

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from classroom.frames import Vote
+from classroom.room import Present
 from pages.entries import ENTRIES
 from tests.pages.test_class_figures import opened
 from tests.pages.test_class_names import sent_to_phones
@@ -28,7 +29,7 @@ def test_a_page_waits_for_its_question_and_gives_nothing_away_before_the_reveal(
     app.button(key="first_next").click().run()
     assert room.poll is not None
     assert room.board._stage["address"] == ""
-    room.vote("Ada", Vote(room.rounds, "0", ""))
+    room.vote(Present("Ada"), Vote(room.rounds, "0", ""))
     app.button(key="reveal").click().run()
     assert room.board._stage["address"].startswith("/next_token?")
     app.button(key="drop_poll").click().run()

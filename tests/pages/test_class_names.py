@@ -6,7 +6,7 @@ import zlib
 
 from classroom.frames import Vote
 from classroom.results import HEADINGS, results_csv
-from classroom.room import Room
+from classroom.room import Present, Room
 from tests.pages.test_class_questions import TEXT, open_room
 from tests.ui.driving import html
 
@@ -31,7 +31,7 @@ def test_names_are_in_the_file_and_neither_on_phones_nor_on_the_projector():
     seen = sent_to_phones(room)
     assert '"names":true' in seen
     for name, answer in zip(NAMES, "01", strict=True):
-        room.vote(name, Vote(room.rounds, answer, name))
+        room.vote(Present(name), Vote(room.rounds, answer, name))
     seen += sent_to_phones(room)
     app.button(key="reveal").click().run()
     revealed = sent_to_phones(room)

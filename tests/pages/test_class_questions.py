@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from classroom.frames import Vote
 from classroom.poll import ClassQuestion, Poll
 from classroom.results import HEADINGS, results_csv
-from classroom.room import Room
+from classroom.room import Present, Room
 from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
@@ -42,7 +42,7 @@ def open_room(**address: str) -> tuple[AppTest, Room]:
 def vote(room: Room, *answers: str) -> None:
     assert room.poll is not None
     for number, answer in enumerate(answers):
-        room.vote(str(number), Vote(room.poll.round, answer, ""))
+        room.vote(Present(str(number)), Vote(room.poll.round, answer, ""))
 
 
 def ask_head(app: AppTest, metric: str) -> None:

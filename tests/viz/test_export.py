@@ -42,7 +42,7 @@ def test_csv_keeps_commas_quotes_and_line_breaks_inside_their_label():
     assert [row[0] for row in rows] == labels
 
 
-@pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠A"])
 def test_csv_labels_cannot_be_formulas(label):
     data = csv_bytes(VALUES, [label, "b"], ["a", label], "caption").decode("utf-8-sig")
     header, *rows = csv.reader(io.StringIO(data.split("\r\n", 1)[1], newline=""))

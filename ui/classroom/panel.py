@@ -35,7 +35,7 @@ def show_code(room: Room) -> None:
             st.html(picture, width="content")
             short = link.split("://", 1)[-1].removesuffix(f"/{room.code}")
             st.html(
-                f"<p class='atlas-large'>{escape(opened)}<br><b>{escape(short)}</b></p>"
+                f"<p class='atlas-large'>{escape(opened)}<br><b><bdi>{escape(short)}</bdi></b></p>"
                 f"<p class='atlas-large'>{escape(typed)}</p><p class='atlas-huge'>{escape(room.code)}</p>",
                 width="content",
             )

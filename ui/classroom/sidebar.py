@@ -68,7 +68,19 @@ def _show_actions(room: Room) -> None:
         opening, asked = st.container(key="ask_class", width="content"), ASKINGS.get()
         with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
             _questions(room)
+        st.toggle(
+            _("Lock the room"),
+            value=room.locked,
+            key="lock_room",
+            help=_("Phones that are or were in the room stay; nobody else can join."),
+            on_change=_lock,
+            args=(room,),
+        )
         st.button(_("End the room"), key="end_room", type="tertiary", on_click=ending.end_or_ask, args=(room,))
+
+
+def _lock(room: Room) -> None:
+    room.locked = bool(st.session_state["lock_room"])
 
 
 def _link(**more: Any) -> None:

@@ -1,4 +1,4 @@
-// What the browser keeps of a room, by the room's code: who this is, as random bits, and the server that it was there on.
+// What the browser keeps of a room, by the room's code: the server that it was there on.
 // A name that was typed is kept by its tab alone, until that is closed.
 
 /** @type {Map<string, string>} */

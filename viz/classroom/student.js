@@ -19,7 +19,6 @@ const [head, main] = ["head", "main"].map((id) => /** @type {HTMLElement} */ (do
 const code = decodeURIComponent(location.pathname.split("/join/")[1] ?? "")
 
 const talk = { socket: /** @type {WebSocket | null} */ (null), tries: 0, timer: 0, over: false }
-const made = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")
 
 if (code) enter()
 else askForCode()
@@ -76,8 +75,7 @@ function connect(room) {
   talk.timer = setTimeout(() => socket === talk.socket && !answered && drop(room), OPENING)
   socket.addEventListener("open", () => {
     hold(room.vote)
-    const who = known(code, "who") ?? keep(code, "who", made()) // 128 random bits for this room: one vote each
-    send({ kind: "join", code, who, born: known(code, "born") ?? "" })
+    send({ kind: "join", code, born: known(code, "born") ?? "" })
   })
   socket.addEventListener("message", ({ data }) => {
     answered = true

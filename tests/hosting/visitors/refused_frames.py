@@ -20,8 +20,8 @@ LONGEST = 90.0  # seconds for one connection and all that is said over it
 
 def say_what_is_refused(url: str, trust: ssl.SSLContext, code: str, word: str) -> None:
     """To the server at this address, whose certificate is trusted; ``word`` is in every frame, ``code`` a room's."""
-    join = {"kind": "join", "code": code, "who": "1" * 32}
-    first = [{**join, "code": word}, {**join, "who": word}, {**join, "born": word}, {"kind": word}]
+    join = {"kind": "join", "code": code}
+    first = [{**join, "code": word}, {**join, "born": word}, {"kind": word}]
     later: list[Any] = [
         {"kind": "vote", "round": 1, "answer": word, "name": word},
         {"kind": "vote", "round": word, "answer": "\ud800", "name": [word]},

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from hosting import settings
 from hosting.meter import METER
 from hosting.settings import VARIABLE
-from hosting.visitors.entrance import entrance
+from hosting.visitors.entrance import _visitor, entrance
 from hosting.visitors.server import failed, options
 from tests.ui.driving import html, open_app, sentences, type_text
 from ui.state import session
@@ -28,8 +36,14 @@ def hosted(tmp_path, monkeypatch):
     monkeypatch.undo()
 
 
-def test_an_app_of_ones_own_has_no_entrance_and_no_options():
-    assert options() == {}
+def test_an_app_of_ones_own_has_no_entrance_and_stands_in_no_frame():
+    assert set(options()) == {"middleware"}
+
+    def page(_request: Request) -> Response:
+        return Response("")
+
+    with TestClient(Starlette(routes=[Route("/", page)], **options())) as browser:
+        assert browser.get("/").headers["content-security-policy"].startswith("frame-ancestors 'self'")
     app = open_app()
     assert "privacy" not in html(app)
 
@@ -85,6 +99,42 @@ def test_who_waits_is_told_how_many_are_before(hosted, lang, words):
     app.checked = True
     app.run()
     assert sentences(app) == []
+
+
+SIGN_IN = """
+[sign_in]
+metadata = "https://id.school.org"
+client = "c"
+client_secret_file = "{secret}"
+teachers = ["@school.org"]
+"""
+
+
+def test_a_teacher_may_sign_in_where_guests_wait_and_then_waits_no_more(hosted, tmp_path, monkeypatch):
+    secret = tmp_path / "secret"
+    secret.write_text("s")
+    hosted("[limits]\nsessions = 1\nidle = 62" + SIGN_IN.format(secret=secret))
+    entrance(settings.current()).queue.ask("a guest")
+    app = open_app(checked=False)
+    assert "You are next." in sentences(app)[0]
+    assert [one.label for one in app.button] == ["For teachers: sign in"]
+    monkeypatch.setattr("hosting.visitors.entrance.may_teach", lambda: True)
+    app.run()
+    assert sentences(app) == []
+
+
+def test_whose_browser_looks_is_known_by_the_cookie_that_streamlit_gives_it(monkeypatch):
+    """Masked anew each time it is sent."""
+    token, seen = bytes(range(16)), set[str]()
+    for _ in range(2):
+        context = {"cookies": {"_streamlit_xsrf": generate_xsrf_token_string(token)}, "ip_address": "2001:db8::1"}
+        monkeypatch.setattr("hosting.visitors.entrance.st.context", SimpleNamespace(**context))
+        seen.add(context["cookies"]["_streamlit_xsrf"])
+        assert _visitor() == ("2001:db8::/64", token.hex(), True)
+    assert len(seen) == 2
+    context = {"cookies": {"_streamlit_xsrf": "nonsense"}, "ip_address": None}
+    monkeypatch.setattr("hosting.visitors.entrance.st.context", SimpleNamespace(**context))
+    assert _visitor() == ("127.0.0.1", "", True)
 
 
 def test_numbers_are_of_the_models_that_answered(hosted):

@@ -35,7 +35,7 @@ OFTEN = ("kv_cache?kv_cache.view=bytes", "privacy")  # looked at in each run of 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     """A server with places for two."""
-    with hosted_app(tmp_path_factory.mktemp("hosted"), sessions=2) as held:
+    with hosted_app(tmp_path_factory.mktemp("hosted"), sessions=2, limits={"keep": 10}) as held:
         yield held
 
 
@@ -57,7 +57,7 @@ def test_a_certificate_of_its_own_serves_pages_rooms_and_cookies(hosted: Hosted)
     for spoken_from, said in {origin: "There is no room with this code.", origin.replace("https", "http"): ""}.items():
         given: Any = {"origin": spoken_from, "ssl": hosted.trust, "legacy": True}
         with suppress(InvalidStatus), connect(address, **given) as line:
-            line.send(json.dumps({"kind": "join", "code": "AAAAAA", "who": "0" * 32}))
+            line.send(json.dumps({"kind": "join", "code": "AAAAAA"}))
             assert json.loads(line.recv(5))["words"] == said
 
 
@@ -135,6 +135,9 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(
     assert found_in_both(waiting[0], axe_if_there) == []
     assert "atlas_sessions 2\n" in hosted.metrics()
     assert "atlas_sessions_waiting 2\n" in hosted.metrics()
+    inside[0].reload()
+    inside[0].locator(".head-map[data-painted]").wait_for()  # a new session, in the place of the one before
+    expect(waiting[0].get_by_test_id("stAlert")).to_contain_text("You are next.")
     inside[0].close()
     waiting[0].locator(".head-map[data-painted]").wait_for()
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("下一个就是你")

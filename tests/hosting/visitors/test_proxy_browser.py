@@ -97,7 +97,7 @@ def tried(hosted: Hosted, code: str, address: str = "127.0.0.1", origin: str = "
     given["additional_headers"] = {"X-Forwarded-For": forwarded} if forwarded else {}
     talk = f"{hosted.url.replace('https', 'wss')}/classroom/talk"
     with connect(talk, legacy=True, source_address=(address, 0), **given) as line:
-        line.send(json.dumps({"kind": "join", "code": code, "who": "0" * 32}))
+        line.send(json.dumps({"kind": "join", "code": code}))
         return json.loads(line.recv(PATIENCE / 1000))["words"]
 
 
@@ -154,13 +154,15 @@ def test_no_address_with_what_somebody_typed_is_in_a_log_of_the_proxy(hosted: Ho
     assert answered(hosted, f"/{query}{'y' * 33_000}").status == 414
     assert answered(hosted, f"/{query}", Referer=f"{hosted.url}/{query}{'y' * 33_000}").status == 400
     assert answered(hosted, f"{query}").status == 301  # to the path with a slash
-    logs(nginx, ["200", "414", "400", "301"])  # before it is killed, or it never would
+    assert answered(hosted, "/join/ACDEFG").status == 200
+    logs(nginx, ["200", "414", "400", "301", "200"])  # before it is killed, or it never would
     nginx.kill()
     alone = before(hosted, free_port())
     assert answered(hosted, f"/privacy{query}", Referer=f"{hosted.url}/{query}").status == 502
-    logs(alone, ["200", "414", "400", "301", "502"])
+    logs(alone, ["200", "414", "400", "301", "200", "502"])
     alone.kill()
     hosted.is_nowhere(ASKED)
+    hosted.is_nowhere("ACDEFG")
 
 
 # -- a class ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,11 @@
+"""Streamlit's own command, in a process that reads from its sockets within bounds: what `make serve` becomes."""
+
+from __future__ import annotations
+
+from streamlit.web.cli import main
+
+from hosting.visitors.protocols import use_bounds
+
+if __name__ == "__main__":
+    use_bounds()
+    main(prog_name="streamlit")
