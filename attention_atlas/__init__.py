@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from model_runner import load_runner as load_runner
     from model_runner import read_wav as read_wav
     from model_runner import rising_tone as rising_tone
+    from model_runner import runner_of as runner_of
     from model_runner import sound_of as sound_of
 
 if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, where the rooms are packages themselves

@@ -4,6 +4,7 @@ from model_runner.beams import BeamSearch
 from model_runner.capture import Capture, Check
 from model_runner.errors import RunnerError
 from model_runner.local.loading.loader import load_runner
+from model_runner.local.loading.model_in_memory import runner_of
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import ModelInfo, Runner
 from model_runner.sound import Sound, rising_tone, sound_of
@@ -28,5 +29,6 @@ __all__ = [
     "load_runner",
     "read_wav",
     "rising_tone",
+    "runner_of",
     "sound_of",
 ]

@@ -133,6 +133,51 @@ class ModelNameInvalid(RunnerError):
     hint = N_("A model id looks like owner/name, a folder starts with / or ~.")
 
 
+class NotAModel(RunnerError):
+    message = N_("What was given as the model is a {kind}, and not a model of transformers.")
+    hint = N_("Give the PreTrainedModel itself; of a wrapper (DistributedDataParallel, a trainer) the model inside.")
+
+
+class NotATokenizer(RunnerError):
+    message = N_("What was given as the tokenizer is a {kind}, which does not tell which characters a token covers.")
+    hint = N_("Give a fast tokenizer of transformers, as AutoTokenizer.from_pretrained makes it.")
+
+
+class TokenizerTooLarge(RunnerError):
+    message = N_("The tokenizer has {tokens} tokens, but {name} has vectors for {count}, so it is another model's.")
+    hint = N_("Give the tokenizer that the model was trained with.")
+
+
+class ModelCompiled(RunnerError):
+    message = N_("{name} is compiled (torch.compile), and compiled code does not show what its attention reads.")
+    hint = N_("Give the model that was compiled: model._orig_mod has the same weights.")
+
+
+class AdapterWritesTokens(RunnerError):
+    message = N_("The adapter of {name} ({kind}) puts vectors of its own beside the tokens, which no token stands for.")
+    hint = N_("Give the model without it (model.get_base_model()), or one with a LoRA adapter.")
+
+
+class ModelNotCopied(RunnerError):
+    message = N_("A module of {name} holds something that Python cannot copy ({reason}), so it cannot be recorded.")
+    hint = N_("Take that attribute off the module, then open the model again.")
+
+
+class ModelChanged(RunnerError):
+    message = N_("Modules of {name}, or the shape, dtype or device of its weights, were changed after it was opened.")
+    hint = N_("Open it again: attention_atlas.runner_of(model, tokenizer).")
+
+
+class WeightsChanged(RunnerError):
+    message = N_("The weights of the model were changed after this capture was made, so it can say no more of it.")
+    hint = N_("Capture the text again.")
+
+
+class RunnerClosed(RunnerError):
+    message = N_("The runner of {name} is closed, so it answers no more questions.")
+    hint = N_("Ask inside the with block, or open the model again.")
+
+
 class LoadingTooLong(RunnerError):
     message = N_("Loading the model took more than {minutes} minutes, so it was stopped.")
     hint = N_("Choose a smaller model.")

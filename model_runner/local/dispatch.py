@@ -143,6 +143,10 @@ class QuestionDispatcher:
             case _:
                 raise TypeError(f"{question!r} is no question")
 
+    def end_all_runs(self) -> None:
+        """Let go everything that grows: its first tokens were read by other weights."""
+        self._runs.clear()
+
     def end_runs(self, session: str) -> None:
         """Let go what grows for this session."""
         for run, (owner, _) in list(self._runs.items()):

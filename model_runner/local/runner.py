@@ -13,6 +13,7 @@ from model_runner import growing
 from model_runner.adapter import AdapterInfo
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
+from model_runner.errors import ModelChanged, RunnerClosed
 from model_runner.kv import RaceStep
 from model_runner.local.cancellation import checked
 from model_runner.local.dispatch import QuestionDispatcher, resolved_question
@@ -22,6 +23,7 @@ from model_runner.local.loading.devices import move_model, on_one_device
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.recording.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
+from model_runner.local.weights_state import WeightsState
 from model_runner.local.worker import QueuedJob, Worker
 from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
@@ -49,16 +51,23 @@ class LocalRunner:
         kept: ByteBudgetCache | None = None,
         adapter: AdapterInfo | None = None,
         base: LocalRunner | None = None,
+        lent: tuple[Any, Callable[[], None]] | None = None,
     ) -> None:
         """``feature_extractor`` makes sounds ready for a model that listens. ``kept`` holds its captures, beside what
         else it holds; None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
         :mod:`model_runner.local.loading.missing_weights`. ``base`` is the runner of the same model without its
-        adapter's changes.
+        adapter's changes. ``lent`` is somebody else's model whose weights this one shares, and what is called when they
+        were changed.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
-        of_it: Any = {"name": name, "revision": revision, "kept": kept or ByteBudgetCache(CACHE_BYTES)}
         model = move_model(model, device)
+        self._follow = None if lent is None else lent[1]
+        self._weights = WeightsState(model if lent is None else lent[0], buffers=lent is not None)
+        self._read_by = self._weights.count()  # the weights that answered last
+        of_it: Any = {
+            "name": name, "revision": revision, "kept": kept or ByteBudgetCache(CACHE_BYTES), "weights": self._weights,
+        }  # fmt: skip
         forget_lengths(model)
         self.engine: Engine | EncoderDecoder
         if getattr(model.config, "is_encoder_decoder", False):
@@ -72,6 +81,7 @@ class LocalRunner:
         if base is not None:
             base._adapted = ref(self)
         self.worker = Worker(name)
+        self._closed = False
         self._answers = QuestionDispatcher(self.engine)
         self.allow: Callable[[object], None] = lambda _question: None
 
@@ -90,6 +100,8 @@ class LocalRunner:
         A capture that is kept is there at once, whatever the model works on meanwhile.
         ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
         """
+        if self._closed:
+            raise RunnerClosed(name=self.info.name)
         self.allow(question)
         question = resolved_question(self.engine, question)
         if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
@@ -97,6 +109,7 @@ class LocalRunner:
 
         def answer(job: QueuedJob[Any]) -> Any:
             with checked(job.check), on_one_device():
+                self._notice_changes()
                 return self._answers.answer(question, session)
 
         return self.worker.submit(answer, session)
@@ -111,12 +124,41 @@ class LocalRunner:
         """Whether its worker hangs, or that of its base: then it answers nothing more."""
         return self.worker.lost or (self.base is not None and self.base.lost)
 
+    def __enter__(self) -> LocalRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed = True
+        self.close()
+
+    def forget(self) -> None:
+        """Keep no capture any more, and nothing else that was found out about the weights: the next text is read anew.
+
+        Only a change of the weights that torch does not count makes it needed: one through ``weight.data``.
+        """
+        self.worker.submit(lambda _: self._forget()).result()
+
     def close(self) -> None:
         """No further question is answered; what is kept of this model, and of its base, is let go."""
         self.worker.close()
         self.engine.cache.clear()
         if self.base is not None:
             self.base.close()
+
+    def _notice_changes(self) -> None:
+        """On the model's thread. Raises ModelChanged."""
+        count = self._weights.count()
+        if self._follow is not None and not self._weights.same_parts():
+            raise ModelChanged(name=self.info.name)
+        if count != self._read_by:
+            if self._follow is not None:
+                self._follow()
+            self._forget()
+            self._read_by = count
+
+    def _forget(self) -> None:
+        self.engine.forget()
+        self._answers.end_all_runs()
 
     def cancel(self, session: str) -> None:
         """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
