@@ -98,6 +98,23 @@ class SequenceTooLong(RunnerError):
     hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")
 
 
+class TextAndIds(RunnerError):
+    message = N_(
+        "The request has token ids beside a text or a chat template, but the model reads only one of them."
+    )
+    hint = N_("Give one of them: text or input_ids.")
+
+
+class TooManyIds(RunnerError):
+    message = N_("There are {tokens} token ids, but {limit} fit: this model was built for that many positions.")
+    hint = N_("Give fewer of them, or choose a model with a longer context.")
+
+
+class WeightsExceedMemory(RunnerError):
+    message = N_("The weights of all heads of layer {layer} need {needed} of memory, {free} are free.")
+    hint = N_("Ask for one head, or for some of the rows: weights({layer}, queries=slice(0, 100)).")
+
+
 class TextExceedsMemory(RunnerError):
     message = N_(
         "The text is {tokens} tokens long, but about {limit} fit: its vectors need {needed} of memory, {free} are free."
@@ -323,6 +340,11 @@ class Unreadable(RunnerError):
 
 class NoAttribution(RunnerError):
     message = N_("What this head adds to the logits cannot be separated in this model: {reason}.")
+
+
+class NoSuchMatrix(RunnerError):
+    message = N_("Layer {layer} has no {name} of its heads: it makes their vectors of other vectors, or in own code.")
+    hint = N_("What its heads read and pass on is in the capture: q, k, v and z.")
 
 
 class NotSeparable(RunnerError):

@@ -93,8 +93,8 @@ class Runner(Protocol):
         """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
         ...
 
-    def capture(self, request: CaptureRequest) -> Capture:
-        """The capture of this request, from the cache or by one forward. Raises RunnerError."""
+    def capture(self, request: CaptureRequest | str) -> Capture:
+        """The capture of this request, or text, from the cache or by one forward. Raises RunnerError."""
         ...
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
