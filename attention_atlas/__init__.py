@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from model_runner import Sound as Sound
     from model_runner import Step as Step
     from model_runner import Token as Token
+    from model_runner import load_capture as load_capture
     from model_runner import load_runner as load_runner
     from model_runner import read_wav as read_wav
     from model_runner import rising_tone as rising_tone

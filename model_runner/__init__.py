@@ -2,6 +2,7 @@
 
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture, Check
+from model_runner.capture_file import load_capture
 from model_runner.errors import RunnerError
 from model_runner.local.loading.loader import load_runner
 from model_runner.local.loading.model_in_memory import runner_of
@@ -26,6 +27,7 @@ __all__ = [
     "Sound",
     "Step",
     "Token",
+    "load_capture",
     "load_runner",
     "read_wav",
     "rising_tone",

@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from importlib import import_module
+from os import PathLike
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -83,6 +85,23 @@ class Capture:
         changed = f", {edits} {'edit' if edits == 1 else 'edits'}" if edits else ""
         sizes = f"{len(self.tokens)} tokens, {self.n_layers} layers, {self.n_heads} heads"
         return f"<Capture: {kind}{text!r} by {self.request.model}, {sizes}{changed}>"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a .safetensors file, which :func:`model_runner.load_capture` reads where its model need not be.
+
+        The logits of the last position, and all that were asked for before, go with it. About :attr:`nbytes` bytes.
+        Raises OSError.
+        """
+        _files().save_capture(self, path)
+
+    def __reduce__(self) -> Any:
+        return _files().pickled(self)
+
+    def __copy__(self) -> Capture:
+        return self
+
+    def __deepcopy__(self, _: object) -> Capture:
+        return self  # nothing in it changes, and a copy by its bytes would be away from its model
 
     @property
     def keys(self) -> tuple[Token, ...]:
@@ -464,6 +483,11 @@ class Capture:
         if step != 1:
             raise ValueError("tiles are contiguous: a slice with a step is not one")
         return slice(start, max(start, stop))
+
+
+def _files() -> Any:
+    """The module that knows captures as bytes, which names every class, this one too: imported when it is needed."""
+    return import_module(f"{__package__}.capture_file")
 
 
 def index(what: str, value: int, count: int) -> int:

@@ -99,9 +99,7 @@ class SequenceTooLong(RunnerError):
 
 
 class TextAndIds(RunnerError):
-    message = N_(
-        "The request has token ids beside a text or a chat template, but the model reads only one of them."
-    )
+    message = N_("The request has token ids beside a text or a chat template, but the model reads only one of them.")
     hint = N_("Give one of them: text or input_ids.")
 
 
@@ -329,8 +327,13 @@ class MarksAnswers(NoLogits):
 
 
 class AwayFromModel(RunnerError):
-    message = N_("This capture is away from its model, so it tells no logits but those that came with it.")
-    hint = N_("Open it with the runner of its model.")
+    message = N_("This capture is away from its model, which alone can answer this.")
+    hint = N_("Load it with the runner of its model: load_capture(path, runner).")
+
+
+class CaptureOfOthers(RunnerError):
+    message = N_("The weights of {name} make other numbers of this text than the capture has, so it is not of them.")
+    hint = N_("Load it without a runner, or capture the text again.")
 
 
 class Unreadable(RunnerError):
