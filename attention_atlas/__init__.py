@@ -3,7 +3,7 @@
     import attention_atlas as aa
 
     runner = aa.load_runner("default")
-    capture = runner.capture(aa.CaptureRequest(text="The capital of France is"))
+    capture = runner.capture("The capital of France is")
     aa.show(capture, 3, 7)
 
 The rooms below it are ``model_runner`` (models and captures), ``attention`` (its mathematics), ``analysis`` (what is

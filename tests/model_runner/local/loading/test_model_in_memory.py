@@ -10,7 +10,7 @@ import peft
 import pytest
 import torch
 from torch import Tensor, nn
-from transformers import AutoModelForSeq2SeqLM, LlamaForCausalLM, MambaConfig, MambaForCausalLM
+from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM, LlamaForCausalLM
 
 from model_runner import CaptureRequest, RunnerError, load_runner, runner_of
 from model_runner.errors import (
@@ -202,9 +202,9 @@ def test_what_cannot_be_opened_is_told_in_one_sentence():
         runner_of(
             tiny("llama", vocab_size=100, bos_token_id=1, eos_token_id=2, pad_token_id=0)(), tokenizer, name="small"
         )
-    mamba = MambaForCausalLM(MambaConfig(vocab_size=264, hidden_size=32, num_hidden_layers=2, state_size=4)).eval()
+    fourier = tiny("fnet", AutoModelForMaskedLM, type_vocab_size=2)()
     with pytest.raises(NotCapturable, match="attention"):
-        runner_of(mamba, tokenizer)
+        runner_of(fourier, tokenizer)
     prompts: Any = peft.get_peft_model(
         FAMILY["llama"].build(), peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
     )
