@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 import operator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from os import PathLike
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -41,6 +42,7 @@ from model_runner.errors import (
     NotUnderstood,
     NoWeights,
     Reason,
+    UserFacingError,
     WeightsExceedMemory,
 )
 from model_runner.layer_origin import LayerOrigin
@@ -48,6 +50,7 @@ from model_runner.matrix_edit import CHANGED, ScaledSingulars
 from model_runner.question import Answerer, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
+from model_runner.saved_bytes import saved_bytes
 from model_runner.substitution import NoScores, NoSoftmax
 from model_runner.tokens import Token
 from model_runner.verification import Check
@@ -92,10 +95,9 @@ class Capture:
         The logits of the last position, and all that were asked for before, go with it. About :attr:`nbytes` bytes.
         Raises OSError.
         """
-        _files().save_capture(self, path)
-
-    def __reduce__(self) -> Any:
-        return _files().pickled(self)
+        with suppress(UserFacingError):  # without an output layer, or away from the model, there are no more logits
+            self.logits(-1)
+        Path(path).write_bytes(saved_bytes(self))
 
     def __copy__(self) -> Capture:
         return self
@@ -483,11 +485,6 @@ class Capture:
         if step != 1:
             raise ValueError("tiles are contiguous: a slice with a step is not one")
         return slice(start, max(start, stop))
-
-
-def _files() -> Any:
-    """The module that knows captures as bytes, which names every class, this one too: imported when it is needed."""
-    return import_module(f"{__package__}.capture_file")
 
 
 def index(what: str, value: int, count: int) -> int:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
 from model_runner.capture import Capture
-from model_runner.errors import CaptureOfOthers, Unreadable, UserFacingError, WrongModel
+from model_runner.errors import CaptureOfOthers, Unreadable, WrongModel
 from model_runner.runner import Runner
+from model_runner.saved_bytes import saved_bytes
 from model_runner.wire import from_bytes, to_bytes
 
 SAME = 1e-2  # of the final states: another device and other kernels differ by less, other weights by more
-
-
-def save_capture(capture: Capture, path: str | PathLike[str]) -> None:
-    """See :meth:`model_runner.capture.Capture.save`."""
-    with suppress(UserFacingError):  # a model without an output layer, or none any more: there are no logits to keep
-        capture.logits(-1)
-    Path(path).write_bytes(to_bytes(capture))
 
 
 def load_capture(path: str | PathLike[str], runner: Runner | None = None) -> Capture:
@@ -50,6 +44,10 @@ def load_capture(path: str | PathLike[str], runner: Runner | None = None) -> Cap
     return from_bytes(data, asked=again.asked)
 
 
-def pickled(capture: Capture) -> tuple[Callable[[bytes], Capture], tuple[bytes]]:
-    """What ``pickle`` asks for: a capture comes back from the same bytes, away from its model."""
+def _reduced(capture: Capture) -> tuple[Callable[[bytes], Capture], tuple[bytes]]:
+    """What ``pickle`` asks for: the same bytes, of which a capture away from its model comes back."""
     return from_bytes, (to_bytes(capture),)
+
+
+saved_bytes.register(Capture, to_bytes)
+copyreg.pickle(Capture, _reduced)
