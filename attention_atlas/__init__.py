@@ -3,7 +3,7 @@
     import attention_atlas as aa
 
     runner = aa.load_runner("default")
-    capture = runner.capture(aa.CaptureRequest(text="The capital of France is"))
+    capture = runner.capture("The capital of France is")
     aa.show(capture, 3, 7)
 
 The rooms below it are ``model_runner`` (models and captures), ``attention`` (its mathematics), ``analysis`` (what is
@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from model_runner import Sound as Sound
     from model_runner import Step as Step
     from model_runner import Token as Token
+    from model_runner import load_capture as load_capture
     from model_runner import load_runner as load_runner
     from model_runner import read_wav as read_wav
     from model_runner import rising_tone as rising_tone
+    from model_runner import runner_of as runner_of
     from model_runner import sound_of as sound_of
 
 if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, where the rooms are packages themselves

@@ -2,8 +2,10 @@
 
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture, Check
+from model_runner.capture_file import load_capture
 from model_runner.errors import RunnerError
 from model_runner.local.loading.loader import load_runner
+from model_runner.local.loading.model_in_memory import runner_of
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import ModelInfo, Runner
 from model_runner.sound import Sound, rising_tone, sound_of
@@ -25,8 +27,10 @@ __all__ = [
     "Sound",
     "Step",
     "Token",
+    "load_capture",
     "load_runner",
     "read_wav",
     "rising_tone",
+    "runner_of",
     "sound_of",
 ]

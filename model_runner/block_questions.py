@@ -80,6 +80,18 @@ class StreamAdditions(Question[Additions]):
 
 
 @dataclass(frozen=True)
+class AddedByPart(Question[Tensor]):
+    """What one part of a layer adds to the residual stream at every token, ``[tokens, d_model]`` in float32.
+
+    Raises NotSeparable where the layer's sum is not told apart into its parts.
+    """
+
+    request: CaptureRequest
+    layer: int
+    part: Literal["attention", "ffn"]
+
+
+@dataclass(frozen=True)
 class Weight:
     """A parameter of a module: its name there, its shape, its dtype."""
 

@@ -11,15 +11,21 @@ the text ("cross"), where the keys are another text's than the queries.
 
 from __future__ import annotations
 
+import math
 import operator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention import masks
-from model_runner import verification
+from model_runner import memory, verification
+from model_runner.block_questions import AddedByPart
 from model_runner.checked_rows import rows_checked
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import (
@@ -36,12 +42,15 @@ from model_runner.errors import (
     NotUnderstood,
     NoWeights,
     Reason,
+    UserFacingError,
+    WeightsExceedMemory,
 )
 from model_runner.layer_origin import LayerOrigin
 from model_runner.matrix_edit import CHANGED, ScaledSingulars
 from model_runner.question import Answerer, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
+from model_runner.saved_bytes import saved_bytes
 from model_runner.substitution import NoScores, NoSoftmax
 from model_runner.tokens import Token
 from model_runner.verification import Check
@@ -79,6 +88,22 @@ class Capture:
         changed = f", {edits} {'edit' if edits == 1 else 'edits'}" if edits else ""
         sizes = f"{len(self.tokens)} tokens, {self.n_layers} layers, {self.n_heads} heads"
         return f"<Capture: {kind}{text!r} by {self.request.model}, {sizes}{changed}>"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a .safetensors file, which :func:`model_runner.load_capture` reads where its model need not be.
+
+        The logits of the last position, and all that were asked for before, go with it. About :attr:`nbytes` bytes.
+        Raises OSError.
+        """
+        with suppress(UserFacingError):  # without an output layer, or away from the model, there are no more logits
+            self.logits(-1)
+        Path(path).write_bytes(saved_bytes(self))
+
+    def __copy__(self) -> Capture:
+        return self
+
+    def __deepcopy__(self, _: object) -> Capture:
+        return self  # nothing in it changes, and a copy by its bytes would be away from its model
 
     @property
     def keys(self) -> tuple[Token, ...]:
@@ -194,23 +219,66 @@ class Capture:
     def weights(
         self,
         layer: int,
-        head: int,
+        head: int | None = None,
         *,
         queries: slice | None = None,
         keys: slice | None = None,
         shares: bool = False,
-    ) -> Float[Tensor, "queries keys"]:
+    ) -> Float[Tensor, "*heads queries keys"]:
         """Attention weights after the softmax, of any tile: what the values are multiplied by.
+
+        Of one head [queries, keys]; without ``head`` of every one, [heads, queries, keys], which raises
+        WeightsExceedMemory where they would take more than half of what is free.
 
         Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
         of account, and where one softmax weighs two texts, of which this map shows one (``LayerRecord.rest_in``); of a
         head without softmax, to whatever its map has, and with ``shares`` its sizes, which sum to 1 in a row.
         O(tile + ROWS × keys) memory.
         """
+        if head is None:
+            return self._every_head(self._layer(layer), self._span(queries), self._span(keys, self.keys), shares)
         record, queries, head = self.record(layer), self._span(queries), self._head(layer, head)
         heads, known = slice(head, head + 1), self._lse.get(self._layer(layer))
         lse = None if known is None else known[heads, queries]
         return record.weights(heads, queries, self._span(keys, self.keys), ROWS, lse, shares=shares)[0]
+
+    def _every_head(self, layer: int, queries: slice, keys: slice, shares: bool) -> Float[Tensor, "heads queries keys"]:
+        record, n_queries = self.record(layer), queries.stop - queries.start
+        shape = record.q.shape[0], n_queries, keys.stop - keys.start
+        needed, free = 4 * math.prod(shape), memory.available(record.q.device) // 2
+        if needed > free:
+            sizes = {"needed": memory.readable(needed), "free": memory.readable(free)}
+            raise WeightsExceedMemory(layer=layer, **sizes)
+        found = torch.empty(shape, device=record.q.device)
+        for start in range(0, n_queries, ROWS):
+            rows = slice(queries.start + start, min(queries.start + start + ROWS, queries.stop))
+            found[:, start : start + ROWS] = self.layer_weights(layer, rows, shares=shares)[..., keys]
+        return found
+
+    def z(self, layer: int) -> Float[Tensor, "queries heads d_value"]:
+        """What each head passes on to the output projection: its weights times the values, in the model's dtype.
+
+        A head that the request changes has its changed output. Raises NoWeights.
+        """
+        return self.record(layer).head_output_edited
+
+    def attention_out(self, layer: int) -> Float[Tensor, "tokens d_model"]:
+        """What the layer's attention adds to the residual stream, float32; by one more forward over the text.
+
+        It is what reaches the stream: a factor on it, and a norm after it (Gemma 2), are in it. Raises NotSeparable
+        where the layer's parts are not told apart, NoWeights of a layer without attention, AwayFromModel.
+        """
+        self.record(layer)
+        return self._added(layer, "attention")
+
+    def mlp_out(self, layer: int) -> Float[Tensor, "tokens d_model"]:
+        """The same of the layer's feed-forward part, its experts together. Raises NotSeparable, AwayFromModel."""
+        return self._added(layer, "ffn")
+
+    def _added(self, layer: int, part: Literal["attention", "ffn"]) -> Float[Tensor, "tokens d_model"]:
+        if self.asked is None:
+            raise AwayFromModel()
+        return self.asked.submit(AddedByPart(self.request, self._layer(layer), part)).result()
 
     def lse(self, layer: int) -> Float[Tensor, "heads queries"]:
         """Natural log of the softmax denominators, a sink included; computed once, then kept (heads × queries).
@@ -334,8 +402,8 @@ class Capture:
         """
         return self.residuals[index("layer", layer, self.n_layers + 1)]
 
-    def logits(self, position: int) -> Float[Tensor, "vocab"]:
-        """The model's logits at one position, float32. Raises NoLogits, AwayFromModel."""
+    def logits(self, position: int = -1) -> Float[Tensor, "vocab"]:
+        """The model's logits at one position (the last if none is named), float32. Raises NoLogits, AwayFromModel."""
         position = index("position", position, len(self.tokens))
         if position not in self._logits:
             self._logits[position] = self._ask(Logits(self.hidden[position : position + 1]))[0]

@@ -98,6 +98,21 @@ class SequenceTooLong(RunnerError):
     hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")
 
 
+class TextAndIds(RunnerError):
+    message = N_("The request has token ids beside a text or a chat template, but the model reads only one of them.")
+    hint = N_("Give one of them: text or input_ids.")
+
+
+class TooManyIds(RunnerError):
+    message = N_("There are {tokens} token ids, but {limit} fit: this model was built for that many positions.")
+    hint = N_("Give fewer of them, or choose a model with a longer context.")
+
+
+class WeightsExceedMemory(RunnerError):
+    message = N_("The weights of all heads of layer {layer} need {needed} of memory, {free} are free.")
+    hint = N_("Ask for one head, or for some of the rows: weights({layer}, queries=slice(0, 100)).")
+
+
 class TextExceedsMemory(RunnerError):
     message = N_(
         "The text is {tokens} tokens long, but about {limit} fit: its vectors need {needed} of memory, {free} are free."
@@ -131,6 +146,51 @@ class ModelPickled(RunnerError):
 class ModelNameInvalid(RunnerError):
     message = N_("“{name}” is neither a folder nor a model id.")
     hint = N_("A model id looks like owner/name, a folder starts with / or ~.")
+
+
+class NotAModel(RunnerError):
+    message = N_("What was given as the model is a {kind}, and not a model of transformers.")
+    hint = N_("Give the PreTrainedModel itself; of a wrapper (DistributedDataParallel, a trainer) the model inside.")
+
+
+class NotATokenizer(RunnerError):
+    message = N_("What was given as the tokenizer is a {kind}, which does not tell which characters a token covers.")
+    hint = N_("Give a fast tokenizer of transformers, as AutoTokenizer.from_pretrained makes it.")
+
+
+class TokenizerTooLarge(RunnerError):
+    message = N_("The tokenizer has {tokens} tokens, but {name} has vectors for {count}, so it is another model's.")
+    hint = N_("Give the tokenizer that the model was trained with.")
+
+
+class ModelCompiled(RunnerError):
+    message = N_("{name} is compiled (torch.compile), and compiled code does not show what its attention reads.")
+    hint = N_("Give the model that was compiled: model._orig_mod has the same weights.")
+
+
+class AdapterWritesTokens(RunnerError):
+    message = N_("The adapter of {name} ({kind}) puts vectors of its own beside the tokens, which no token stands for.")
+    hint = N_("Give the model without it (model.get_base_model()), or one with a LoRA adapter.")
+
+
+class ModelNotCopied(RunnerError):
+    message = N_("A module of {name} holds something that Python cannot copy ({reason}), so it cannot be recorded.")
+    hint = N_("Take that attribute off the module, then open the model again.")
+
+
+class ModelChanged(RunnerError):
+    message = N_("Modules of {name}, or the shape, dtype or device of its weights, were changed after it was opened.")
+    hint = N_("Open it again: attention_atlas.runner_of(model, tokenizer).")
+
+
+class WeightsChanged(RunnerError):
+    message = N_("The weights of the model were changed after this capture was made, so it can say no more of it.")
+    hint = N_("Capture the text again.")
+
+
+class RunnerClosed(RunnerError):
+    message = N_("The runner of {name} is closed, so it answers no more questions.")
+    hint = N_("Ask inside the with block, or open the model again.")
 
 
 class LoadingTooLong(RunnerError):
@@ -267,8 +327,13 @@ class MarksAnswers(NoLogits):
 
 
 class AwayFromModel(RunnerError):
-    message = N_("This capture is away from its model, so it tells no logits but those that came with it.")
-    hint = N_("Open it with the runner of its model.")
+    message = N_("This capture is away from its model, which alone can answer this.")
+    hint = N_("Load it with the runner of its model: load_capture(path, runner).")
+
+
+class CaptureOfOthers(RunnerError):
+    message = N_("The weights of {name} make other numbers of this text than the capture has, so it is not of them.")
+    hint = N_("Load it without a runner, or capture the text again.")
 
 
 class Unreadable(RunnerError):
@@ -278,6 +343,11 @@ class Unreadable(RunnerError):
 
 class NoAttribution(RunnerError):
     message = N_("What this head adds to the logits cannot be separated in this model: {reason}.")
+
+
+class NoSuchMatrix(RunnerError):
+    message = N_("Layer {layer} has no {name} of its heads: it makes their vectors of other vectors, or in own code.")
+    hint = N_("What its heads read and pass on is in the capture: q, k, v and z.")
 
 
 class NotSeparable(RunnerError):

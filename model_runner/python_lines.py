@@ -21,6 +21,7 @@ def python_start(request: CaptureRequest) -> str:
 def request_line(request: CaptureRequest) -> str:
     """What makes the request, whose model a runner knows."""
     given = [f"text={request.text!r}" if request.sound is None else f"sound={sound_line(request.sound)}"]
+    given = [f"input_ids={request.input_ids!r}"] if request.input_ids else given
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
     given += [f"target={request.target!r}"] if request.target is not None else []

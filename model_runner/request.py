@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -34,6 +35,8 @@ class CaptureRequest:
     A model that listens (Whisper) reads ``sound`` and no text: ``text`` is "". What it has written begins with the
     tokens that tell it its task; they are put there, unless a ``continuation`` begins with them.
 
+    ``input_ids`` are token ids in place of the text, special tokens among them as the model is to read them.
+
     ``model``, ``revision`` and ``dtype`` may be None: the runner that answers fills in its own (see
     ``Capture.request``), and refuses a request that names another. So may ``adapter`` be, whether a model that was
     opened with one has its changes in it; of any other model it stays None.
@@ -52,6 +55,10 @@ class CaptureRequest:
     sound: Sound | None = None
     source_language: str | None = None
     target_language: str | None = None
+    input_ids: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input_ids", tuple(map(int, self.input_ids)))  # a list or an array is no key
 
     def going_on(self, **other: Any) -> GenerateRequest:
         """The same, read by the same model, and how it goes on; ``other`` fields are in the place of its own."""
@@ -81,6 +88,10 @@ class GenerateRequest:
     sound: Sound | None = None
     source_language: str | None = None
     target_language: str | None = None
+    input_ids: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input_ids", tuple(map(int, self.input_ids)))
 
     def so_far(self, continuation: tuple[int, ...], **other: Any) -> CaptureRequest:
         """What was read when the text had come so far; ``other`` fields are in the place of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, overload
+from typing import Protocol, TypeVar, overload, runtime_checkable
 
 from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
@@ -63,6 +63,7 @@ class ModelInfo:
         return FITS_WRITTEN if self.attentions else FITS
 
 
+@runtime_checkable
 class Runner(Protocol):
     """Answers questions about one model, one at a time."""
 
@@ -93,8 +94,8 @@ class Runner(Protocol):
         """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
         ...
 
-    def capture(self, request: CaptureRequest) -> Capture:
-        """The capture of this request, from the cache or by one forward. Raises RunnerError."""
+    def capture(self, request: CaptureRequest | str) -> Capture:
+        """The capture of this request, or text, from the cache or by one forward. Raises RunnerError."""
         ...
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:

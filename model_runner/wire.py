@@ -70,6 +70,7 @@ CLASSES: tuple[type[Any], ...] = (
     questions.LearnedPositions, questions.HeadAnswers,
     beams.Beam, beams.Finished, beams.BeamStep, beams.BeamSearch, kv.CachedLayer, kv.RaceStep,
     block_questions.LogitLens, block_questions.Lens, block_questions.StreamAdditions, block_questions.Additions,
+    block_questions.AddedByPart,
     block_questions.StepName, block_questions.WhatItIsMadeOf, block_questions.Architecture, block_questions.Block,
     block_questions.Part, block_questions.Weight, block_questions.TrainingStep, block_questions.Learned,
     block_questions.FeedForwardUnits, block_questions.Units,

@@ -8,7 +8,14 @@ from typing import Any, TypeVar
 
 import torch
 
-from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
+from model_runner.block_questions import (
+    AddedByPart,
+    FeedForwardUnits,
+    LogitLens,
+    StreamAdditions,
+    TrainingStep,
+    WhatItIsMadeOf,
+)
 from model_runner.errors import Cancelled, NotSeparable, OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.answers.architecture import architecture
@@ -23,7 +30,7 @@ from model_runner.local.answers.logit_lens import logit_lens
 from model_runner.local.answers.position_table import position_table
 from model_runner.local.answers.projections import layer_matrices, projections
 from model_runner.local.answers.rerun import Rerun, rerun_of
-from model_runner.local.answers.stream_additions import stream_additions
+from model_runner.local.answers.stream_additions import added_by_part, stream_additions
 from model_runner.local.answers.training_step import training_step
 from model_runner.local.cancellation import pause
 from model_runner.local.encoder_decoder import EncoderDecoder
@@ -93,6 +100,8 @@ class QuestionDispatcher:
                 return logit_lens(engine, request, top)
             case StreamAdditions(request, position):
                 return stream_additions(engine, request, position)
+            case AddedByPart(request, layer, part):
+                return added_by_part(engine, request, layer, part)
             case FeedForwardUnits(request, layer, position, top):
                 return feed_forward_units(engine, request, layer, position, top)
             case TrainingStep(request, rates):
@@ -142,6 +151,10 @@ class QuestionDispatcher:
                 return routing(engine, request)
             case _:
                 raise TypeError(f"{question!r} is no question")
+
+    def end_all_runs(self) -> None:
+        """Let go everything that grows: its first tokens were read by other weights."""
+        self._runs.clear()
 
     def end_runs(self, session: str) -> None:
         """Let go what grows for this session."""

@@ -52,6 +52,7 @@ from model_runner.local.sound_input import sound_input_of
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
 from model_runner.local.translation import Translation
+from model_runner.local.weights_state import AnswererOfThen, WeightsState
 from model_runner.question import Answerer
 from model_runner.record import LayerRecord
 from model_runner.request import FREE_RUN, CaptureRequest, GenerateRequest
@@ -70,6 +71,7 @@ class EncoderDecoder:
         name: str,
         revision: str | None,
         kept: ByteBudgetCache,
+        weights: WeightsState,
         feature_extractor: WhisperFeatureExtractor | None = None,
     ) -> None:
         """``feature_extractor`` makes sounds ready where it listens. Raises NotCapturable where attention cannot be
@@ -89,7 +91,8 @@ class EncoderDecoder:
         if is_classifier(self.model):
             own = self.model.config
             self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
-        self.cache = CaptureCache(kept)
+        self.weights = weights
+        self.cache = CaptureCache(kept, weights.count)
         self.entered: dict[str, dict[tuple[int, bool], bool]] = {}  # by attention, see Rerun.proven
         self._asked, self._tasks = asked, dict[str, tuple[int, ...]]()
         self._ways: dict[str, tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]] = {}
@@ -106,6 +109,7 @@ class EncoderDecoder:
         wanted, whole = request.attention or "decoder", replace(request, attention="decoder")
         known = self.cache.get(whole)
         if known is None:
+            state = self.weights.count()
             source, written = self.texts(request)
             with explained(self.info, len(source) + len(written.tokens)):
                 edit = encoder_decoder_edit(request.edits, self.structure.shapes)
@@ -113,8 +117,13 @@ class EncoderDecoder:
                     check_growing(request.edits)
                     append_all(written, self._free_run(source, written, edit), self.info)
                 known = self.read(request, source, written, edit)
-            self.cache.put(whole, known)
+            self.cache.put(whole, known, state)
         return known if wanted == "decoder" else known.attention(wanted)
+
+    def forget(self) -> None:
+        """Keep nothing that was made of weights that have changed since."""
+        self.cache.clear()
+        self._ways.clear()
 
     def source(self, request: CaptureRequest | GenerateRequest) -> EncoderInput:
         """What the encoder reads. Raises RunnerError."""
@@ -232,7 +241,7 @@ class EncoderDecoder:
             records=records(decoder.own),
             residuals=tuple(streams["decoder"]),
             hidden=numbers_alone(last[-1].last_hidden_state[0]).clone(),
-            asked=self._asked,
+            asked=AnswererOfThen(self._asked, self.weights),
             class_logits=classes,
             written=written.text_of(len(wrote)),
         )

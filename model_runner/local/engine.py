@@ -56,6 +56,7 @@ from model_runner.local.recording.scratch_block import ScratchBlock
 from model_runner.local.resolve_request import check_memory, explained, numbers_alone, write
 from model_runner.local.token_types import ModelInputs
 from model_runner.local.tokenizing import Writer
+from model_runner.local.weights_state import AnswererOfThen, WeightsState
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Answerer
 from model_runner.record import LayerRecord
@@ -80,6 +81,7 @@ class Engine:
         revision: str | None,
         has_head: bool,
         kept: ByteBudgetCache,
+        weights: WeightsState,
     ) -> None:
         """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
         self.model = model.eval().requires_grad_(False)
@@ -92,7 +94,8 @@ class Engine:
         if self.has_head and is_classifier(self.model):
             own = self.model.config
             self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
-        self.cache = CaptureCache(kept)
+        self.weights = weights
+        self.cache = CaptureCache(kept, weights.count)
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
         self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
         self._asked = asked
@@ -115,11 +118,17 @@ class Engine:
         known = self.kept(request)
         if known is not None:
             return known
-        writer = self.write(request)
+        writer, state = self.write(request), self.weights.count()
         with explained(self.info, len(writer.tokens)):
             capture = self._forward(request, writer)
-        self.cache.put(request, capture)
+        self.cache.put(request, capture, state)
         return capture
+
+    def forget(self) -> None:
+        """Keep nothing that was made of weights that have changed since: captures, and what was tried with them."""
+        self.cache.clear()
+        self.decomposed.clear()
+        self._thetas = self._path = self._ways = self._ffns = None
 
     def write(self, request: CaptureRequest | GenerateRequest) -> Writer:
         """The request's tokens, once it is clear that what is kept of them fits. Raises RunnerError."""
@@ -165,7 +174,7 @@ class Engine:
             origins=self.structure.origins,
             residuals=tuple(residuals),
             hidden=hidden,
-            asked=self._asked,
+            asked=AnswererOfThen(self._asked, self.weights),
             class_logits=classes,
             written=writer.text_of(len(writer.tokens)),
         )
@@ -196,6 +205,7 @@ class Engine:
         """Everything that is there goes through the model, with room kept for what follows. Raises RunnerError."""
         writer, capacity = self.to_continue(request)
         rules, edit = self.proven_rules(), self.edit(request)
+        asked = AnswererOfThen(self._asked, self.weights)
 
         def room() -> tuple[GrowingBuffers, ActivationRecorder]:
             arena = self._arena(capacity)
@@ -203,7 +213,7 @@ class Engine:
             return series, self.structure.recording(consumer=series, known=rules, edit=edit)
 
         def seen(series: GrowingBuffers, n_tokens: int) -> Capture:
-            return view(request, self.structure, writer, series, n_tokens, asked=self._asked)
+            return view(request, self.structure, writer, series, n_tokens, asked=asked)
 
         generation = Generation(self.model, self.structure, self.logits_after, seen, writer, room, request.sampling)
         with explained(self.info, len(writer.tokens)):

@@ -22,9 +22,11 @@ from model_runner.errors import (
     OutOfMemory,
     Reason,
     SequenceTooLong,
+    TextAndIds,
     TextExceedsMemory,
     TokenizerDiffers,
     TokenizerStops,
+    TooManyIds,
     WrongModel,
     first_line,
 )
@@ -75,14 +77,20 @@ def _some(codes: tuple[str, ...]) -> str:
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
     """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
 
-    Raises ReadsTextOnly for a sound, SequenceTooLong beyond the model's positions, or those that its stretched rotation
-    reaches, TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id
-    outside its vocabulary, and what :func:`model_runner.tokens.encode` raises.
+    Raises ReadsTextOnly for a sound, TextAndIds for token ids beside a text, TooManyIds and SequenceTooLong beyond the
+    model's positions, or those that its stretched rotation reaches, TokenizerDiffers where the text makes a token that
+    the model does not have, NoSuchPlace for a token id outside its vocabulary, and what
+    :func:`model_runner.local.tokenizing.encode` raises.
     """
     if request.sound is not None:
         raise ReadsTextOnly(name=info.name)
-    encoded = _in_language(tokenizer, encode(tokenizer, request.text, chat=request.chat), request, info)
+    if request.input_ids:
+        encoded = _of_ids(tokenizer, request, info)
+    else:
+        encoded = _in_language(tokenizer, encode(tokenizer, request.text, chat=request.chat), request, info)
     count, limit = len(encoded.ids) + len(request.continuation), int(info.max_tokens * stretch(request.edits))
+    if count > limit and request.input_ids:
+        raise TooManyIds(tokens=count, limit=limit)
     if count > limit:
         alone = encode(tokenizer, request.text)
         room = max(0, limit - (count - len(alone.ids)))
@@ -93,6 +101,16 @@ def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info:
     writer = Writer(tokenizer, encoded)
     append_all(writer, request.continuation, info)
     return writer
+
+
+def _of_ids(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Encoded:
+    """The ids themselves, and the characters that each adds to what they write. Raises TextAndIds, NoSuchPlace."""
+    if request.text or request.chat:
+        raise TextAndIds()
+    writer = Writer(tokenizer, Encoded((), (), ""))
+    append_all(writer, request.input_ids, info)
+    spans = tuple((token.start, token.end) for token in writer.tokens)
+    return Encoded(tuple(request.input_ids), spans, writer.text_of(len(spans)))
 
 
 def check_ids(ids: Iterable[int], info: ModelInfo) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 from weakref import ref
 
+from jaxtyping import Float
+from torch import Tensor
 from transformers import WhisperFeatureExtractor
 
 from model_runner import growing
 from model_runner.adapter import AdapterInfo
 from model_runner.byte_lru import ByteBudgetCache
-from model_runner.capture import Capture
+from model_runner.capture import Capture, index
+from model_runner.errors import ModelChanged, NoSuchMatrix, RunnerClosed
 from model_runner.kv import RaceStep
 from model_runner.local.cancellation import checked
 from model_runner.local.dispatch import QuestionDispatcher, resolved_question
@@ -22,7 +25,9 @@ from model_runner.local.loading.devices import move_model, on_one_device
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
 from model_runner.local.recording.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
+from model_runner.local.weights_state import WeightsState
 from model_runner.local.worker import QueuedJob, Worker
+from model_runner.projection_questions import LayerMatrices
 from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step
@@ -30,6 +35,7 @@ from model_runner.step import Step
 A = TypeVar("A")
 
 CACHE_BYTES = 1 << 30
+FEW = 16  # tokens, by which a layer's matrices are found
 
 
 class LocalRunner:
@@ -49,16 +55,23 @@ class LocalRunner:
         kept: ByteBudgetCache | None = None,
         adapter: AdapterInfo | None = None,
         base: LocalRunner | None = None,
+        lent: tuple[Any, Callable[[], None]] | None = None,
     ) -> None:
         """``feature_extractor`` makes sounds ready for a model that listens. ``kept`` holds its captures, beside what
         else it holds; None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
         :mod:`model_runner.local.loading.missing_weights`. ``base`` is the runner of the same model without its
-        adapter's changes.
+        adapter's changes. ``lent`` is somebody else's model whose weights this one shares, and what is called when they
+        were changed.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
-        of_it: Any = {"name": name, "revision": revision, "kept": kept or ByteBudgetCache(CACHE_BYTES)}
         model = move_model(model, device)
+        self._follow = None if lent is None else lent[1]
+        self._weights = WeightsState(model if lent is None else lent[0], buffers=lent is not None)
+        self._read_by = self._weights.count()  # the weights that answered last
+        of_it: Any = {
+            "name": name, "revision": revision, "kept": kept or ByteBudgetCache(CACHE_BYTES), "weights": self._weights,
+        }  # fmt: skip
         forget_lengths(model)
         self.engine: Engine | EncoderDecoder
         if getattr(model.config, "is_encoder_decoder", False):
@@ -72,6 +85,7 @@ class LocalRunner:
         if base is not None:
             base._adapted = ref(self)
         self.worker = Worker(name)
+        self._closed = False
         self._answers = QuestionDispatcher(self.engine)
         self.allow: Callable[[object], None] = lambda _question: None
 
@@ -90,6 +104,8 @@ class LocalRunner:
         A capture that is kept is there at once, whatever the model works on meanwhile.
         ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
         """
+        if self._closed:
+            raise RunnerClosed(name=self.info.name)
         self.allow(question)
         question = resolved_question(self.engine, question)
         if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
@@ -97,6 +113,7 @@ class LocalRunner:
 
         def answer(job: QueuedJob[Any]) -> Any:
             with checked(job.check), on_one_device():
+                self._notice_changes()
                 return self._answers.answer(question, session)
 
         return self.worker.submit(answer, session)
@@ -111,6 +128,20 @@ class LocalRunner:
         """Whether its worker hangs, or that of its base: then it answers nothing more."""
         return self.worker.lost or (self.base is not None and self.base.lost)
 
+    def __enter__(self) -> LocalRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed = True
+        self.close()
+
+    def forget(self) -> None:
+        """Keep no capture any more, and nothing else that was found out about the weights: the next text is read anew.
+
+        Only a change of the weights that torch does not count makes it needed: one through ``weight.data``.
+        """
+        self.worker.submit(lambda _: self._forget()).result()
+
     def close(self) -> None:
         """No further question is answered; what is kept of this model, and of its base, is let go."""
         self.worker.close()
@@ -118,14 +149,63 @@ class LocalRunner:
         if self.base is not None:
             self.base.close()
 
+    def _notice_changes(self) -> None:
+        """On the model's thread. Raises ModelChanged."""
+        count = self._weights.count()
+        if self._follow is not None and not self._weights.same_parts():
+            raise ModelChanged(name=self.info.name)
+        if count != self._read_by:
+            if self._follow is not None:
+                self._follow()
+            self._forget()
+            self._read_by = count
+
+    def _forget(self) -> None:
+        self.engine.forget()
+        self._answers.end_all_runs()
+
     def cancel(self, session: str) -> None:
         """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
         self.worker.cancel(session)
         self._answers.end_runs(session)
 
-    def capture(self, request: CaptureRequest) -> Capture:
-        """The capture of this request, from the cache or by one forward; waits for its turn. Raises RunnerError."""
-        return self.submit(request).result()
+    def capture(self, request: CaptureRequest | str) -> Capture:
+        """The capture of this request, or text, from the cache or by one forward; waits for its turn.
+
+        Raises RunnerError.
+        """
+        return self.submit(CaptureRequest(text=request) if isinstance(request, str) else request).result()
+
+    def W_Q(self, layer: int) -> Float[Tensor, "heads d_model d_head"]:  # noqa: N802  the field's name
+        """The matrices that make each head's queries of what the attention reads, float32, on the CPU.
+
+        Found by what they make of a few tokens, anew at each call. Raises NoSuchMatrix where queries are no columns of
+        one matrix (latents), NoWeights, NoSuchPlace, OneStackOnly.
+        """
+        return self._matrix("q", layer)
+
+    def W_K(self, layer: int) -> Float[Tensor, "kv_heads d_model d_head"]:  # noqa: N802
+        """The same of keys, one for each key/value head."""
+        return self._matrix("k", layer)
+
+    def W_V(self, layer: int) -> Float[Tensor, "kv_heads d_model d_value"]:  # noqa: N802
+        """The same of values."""
+        return self._matrix("v", layer)
+
+    def W_O(self, layer: int) -> Float[Tensor, "heads d_value d_model"]:  # noqa: N802
+        """Each head's rows of the output projection: ``capture.z(layer)`` times these, summed, is what it makes.
+
+        Without the projection's bias. Raises as :meth:`W_Q`.
+        """
+        return self._matrix("o", layer)
+
+    def _matrix(self, name: Literal["q", "k", "v", "o"], layer: int) -> Tensor:
+        layer = index("layer", layer, self.info.n_layers)
+        ids = range(min(FEW, self.info.n_vocab, self.info.max_tokens))
+        found = getattr(self.submit(LayerMatrices(CaptureRequest(input_ids=ids), layer)).result(), name)
+        if found is None:
+            raise NoSuchMatrix(layer=layer, name=f"W_{name.upper()}")
+        return found
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""

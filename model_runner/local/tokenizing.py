@@ -158,8 +158,8 @@ class Writer:
             return bytes([int(lone_byte[1], 16)])
         if "▁" in self._decoder:
             return piece.replace("▁", " ").encode()
-        last = self.tokens[-1].id
-        before, both = (str(self._tokenizer.decode(ids)) for ids in ([last], [last, token_id]))
+        last = [token.id for token in self.tokens[-1:]]
+        before, both = (str(self._tokenizer.decode(ids)) if ids else "" for ids in (last, [*last, token_id]))
         return both[len(before) :].encode()
 
 

@@ -15,7 +15,14 @@ from torch import Tensor
 
 from attention.patterns import PATTERNS
 from model_runner import CaptureRequest, GenerateRequest, Sampling
-from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
+from model_runner.block_questions import (
+    AddedByPart,
+    FeedForwardUnits,
+    LogitLens,
+    StreamAdditions,
+    TrainingStep,
+    WhatItIsMadeOf,
+)
 from model_runner.capture import Capture
 from model_runner.edits import (
     ChosenKeys,
@@ -157,7 +164,7 @@ def questions() -> list[Question[Any]]:
         PatchHeads(text, other, 1, 2, (101, 32)), PatchHeads(text, other, 1, None, (101, 32)), CacheLayers(text),
         NextLogits(text), LearnedPositions(), NextToken(more, "a run", 0), NextRaceStep(more, "another", 0),
         EndRun("a run"), EndRun("another"), LogitLens(text, 3),
-        StreamAdditions(text, 2), WhatItIsMadeOf(),
+        StreamAdditions(text, 2), AddedByPart(text, 1, "ffn"), WhatItIsMadeOf(),
         FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
         HeadProjections(text, 1, 2, (0, 3)), LayerMatrices(text, 1),
         SingularValues(1, "mlp.down_proj"),

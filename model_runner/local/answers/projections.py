@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
+from model_runner.capture import Capture
 from model_runner.errors import NotRecoverable
 from model_runner.local.answers.layer_stack import stack_of
 from model_runner.local.answers.norm_kind import LAYER, norm_kind
@@ -53,11 +54,40 @@ def layer_matrices(engine: Engine, asked: LayerMatrices) -> HeadMatrices:
         each = [heard.of(name, head) for head in range(count)]
         held = [one.matrix for one in each if one is not None]
         found[name] = torch.stack(held) if len(held) == count else None
-    path = engine.direct_path().layers[asked.layer]
-    if not isinstance(path, str) and path.projection is not None:
-        rows = matrix_of(path.projection).T.float().cpu()
-        found["o"] = rows.reshape(capture.n_heads, -1, rows.shape[-1]).contiguous()
-    return HeadMatrices(found["q"], found["k"], found["v"], found.get("o"))
+    found["o"] = _output_rows(engine, asked, capture)
+    return HeadMatrices(found["q"], found["k"], found["v"], found["o"])
+
+
+def _output_rows(
+    engine: Engine, asked: LayerMatrices, capture: Capture
+) -> Float[Tensor, "heads d_value d_model"] | None:
+    """Of the one matrix in the layer that reads what its heads pass on; None where none does, or several."""
+    passed = capture.record(asked.layer).head_output_edited[:FEW]
+    given, found = passed.flatten(1).float(), dict[nn.Module, None]()
+
+    def look(module: nn.Module, args: tuple[Any, ...], _: Any) -> None:
+        read = args[0].reshape(-1, args[0].shape[-1])[: len(given)].float()
+        if read.shape == given.shape and _near(read.to(given.device), given, passed.dtype):
+            found[module] = None
+
+    linear = [one for one in engine.structure.layers[asked.layer].modules() if isinstance(one, (nn.Linear, Conv1D))]
+    with contextlib.ExitStack() as stack:
+        for module in linear:
+            stack.callback(module.register_forward_hook(look).remove)
+        stack_of(engine, asked.request).forward()
+    if len(found) != 1:
+        return None
+    rows = matrix_of(next(iter(found))).T.float().cpu()
+    return rows.reshape(passed.shape[1], passed.shape[2], -1).contiguous()
+
+
+def _near(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:
+    return float((one - other).abs().max()) <= _allowed(other, dtype)
+
+
+def _allowed(values: Tensor, dtype: torch.dtype) -> float:
+    """What rounding may leave between two ways to these numbers."""
+    return max(NEAR, ROUNDINGS * torch.finfo(dtype).eps) * float(values.abs().max())
 
 
 class _Heard:
@@ -146,9 +176,12 @@ def _columns(rows: Tensor, values: Tensor, dtype: torch.dtype) -> Tensor | None:
     """The columns of these rows that have the values, a column for each of them; None where there are none."""
     apart = (rows.float()[:, :, None] - values[:, None, :]).abs().amax(0)  # (d_out, d_head)
     least = apart.min(dim=0)
-    allowed = max(NEAR, ROUNDINGS * torch.finfo(dtype).eps) * float(values.abs().max())
     columns = least.indices
-    return columns if float(least.values.max()) <= allowed and len(columns.unique()) == len(columns) else None
+    return (
+        columns
+        if float(least.values.max()) <= _allowed(values, dtype) and len(columns.unique()) == len(columns)
+        else None
+    )
 
 
 def _listen(made: list[tuple[str, nn.Module, Tensor, Tensor]], name: str, places: list[int]) -> Any:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from model_runner.block_questions import Additions, StepName
 from model_runner.capture import index
+from model_runner.errors import N_, NotSeparable
 from model_runner.local.answers.block_path import BlockPath
 from model_runner.local.answers.block_probe import first_tensor
 from model_runner.local.answers.layer_stack import LayerStack, stack_of
@@ -22,6 +23,7 @@ from model_runner.local.recording.global_tokens import without_padding
 from model_runner.local.recording.residual_stream import watched
 from model_runner.request import CaptureRequest
 
+NOT_APART = N_("what this layer adds to the residual stream is not told apart into its parts")
 Rows = Float[Tensor, "tokens d_model"]
 
 
@@ -40,6 +42,17 @@ def stream_additions(engine: Engine | EncoderDecoder, request: CaptureRequest, p
     )
 
 
+def added_by_part(engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int, part: str) -> Rows:
+    """By one forward of this request. Raises NotSeparable, and what a forward raises."""
+    stack = stack_of(engine, request)
+    taking = _Taking(stack, stack.paths(), 0, whole=(layer, part))
+    with taking.listening():
+        stack.forward()
+    if taking.rows is None:
+        raise NotSeparable(reason=NOT_APART)
+    return taking.rows.cpu()
+
+
 @dataclass(eq=False)
 class _Taking:
     """Reduces every layer to its steps as soon as the stream leaves it; float32 sums of the model's own numbers."""
@@ -47,6 +60,8 @@ class _Taking:
     stack: LayerStack
     paths: tuple[BlockPath | None, ...]
     position: int
+    whole: tuple[int, str] | None = None  # the layer and part of which every row is kept
+    rows: Rows | None = None
     steps: list[StepName] = field(default_factory=list[StepName])
     vectors: list[Tensor] = field(default_factory=list[Tensor])
     lengths: list[Tensor] = field(default_factory=list[Tensor])
@@ -117,6 +132,8 @@ class _Taking:
     def _add(self, step: StepName, added: Rows, stream: Rows) -> None:
         n_tokens, n_globals = len(self.stack.tokens), self.stack.n_globals
         added, stream = (without_padding(one, n_tokens, n_globals) for one in (added, stream))
+        if (step.layer, step.part) == self.whole:
+            self.rows = added
         self.steps.append(step)
         self.vectors.append(added[self.position])
         self.lengths.append(added.norm(dim=-1))

@@ -88,7 +88,7 @@ BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there b
 
 
 def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, by keyword, with a default
-    name: str = DEFAULT,
+    name: str | Path = DEFAULT,
     *,
     revision: str | None = None,
     device: Device = "auto",
@@ -103,7 +103,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
     adapter: bool = True,
     kept: ByteBudgetCache | None = None,
 ) -> LocalRunner:
-    """A runner for a name of EMBEDDED, a local folder or a hub id. Raises RunnerError.
+    """A runner for a name of EMBEDDED, a local folder or a hub id; a Path is a folder. Raises RunnerError.
 
     A folder or a hub id of an adapter (adapter_config.json) gives its base with the adapter's changes, and as the
     runner's ``base`` the base itself, which reads the same tokens; without ``adapter`` that one is given.
@@ -122,7 +122,8 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
     bases that an adapter may be opened with although they lie outside of its folder, by name or whole path; None: any.
     ``kept`` holds captures.
     """
-    name, revision = versioned(name.strip(), revision)
+    name = str(name.expanduser().absolute()) if isinstance(name, Path) else name.strip()
+    name, revision = versioned(name, revision)
     best_device(device)
     numbers_asked = known_dtype(dtype)
     files: AdapterFiles | None = None

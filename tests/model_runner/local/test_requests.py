@@ -54,7 +54,14 @@ def _same(capture: Capture, other: Capture) -> bool:
 def test_equal_requests_are_one_key_and_every_field_tells_two_apart() -> None:
     request = CaptureRequest(text="a", model="m", revision="r", dtype="float32")
     assert {request: 1}[CaptureRequest(text="a", model="m", revision="r", dtype="float32")] == 1
-    other = {"adapter": False, "chat": True, "continuation": (1,), "edits": (KeepLast(3),), "sound": rising_tone()}
+    other = {
+        "adapter": False,
+        "chat": True,
+        "continuation": (1,),
+        "edits": (KeepLast(3),),
+        "sound": rising_tone(),
+        "input_ids": (1,),
+    }
     for field in dataclasses.fields(request):
         assert dataclasses.replace(request, **{field.name: other.get(field.name, "other")}) != request
 
@@ -70,6 +77,7 @@ def test_what_goes_on_reads_the_same_and_what_was_read_so_far_is_the_request_aga
         "continuation": (1,),
         "source_language": "fr",
         "target_language": "de",
+        "input_ids": (1,),
     }
     request = CaptureRequest(**every, edits=(KeepLast(3),), target="t", attention="cross", sound=rising_tone())
     assert all(getattr(request, field.name) for field in dataclasses.fields(request))  # a new field is set here too
