@@ -38,7 +38,7 @@ class Joined(Capture):
     def n_read(self) -> int:
         return len(self.cross.keys) if self.cross is not None else 0
 
-    def logits(self, position: int) -> Float[Tensor, "vocab"]:
+    def logits(self, position: int = -1) -> Float[Tensor, "vocab"]:
         """Of a token that is written. Raises EncoderSaysNothing for one that is read, and as Capture's."""
         return self._written().logits(self._query(position))
 

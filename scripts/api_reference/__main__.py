@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 import warnings
 from pathlib import Path
 
 import pdoc
 import pdoc.render
+
+from attention_atlas import __version__
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("model_runner", "attention", "analysis", "viz", "inline")
@@ -17,10 +18,9 @@ ENGINE = "!model_runner.local"  # not public: code outside reaches it through lo
 
 def write(folder: Path, *modules: str) -> None:
     """One page per module into ``folder``, with an index and a search that runs in the browser."""
-    project = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pdoc.render.configure(
         docformat="restructuredtext",
-        footer_text=f"Attention Atlas {project['version']}",
+        footer_text=f"Attention Atlas {__version__}",
         math=False,  # these two would be loaded from a CDN
         mermaid=False,
         show_source=False,
