@@ -50,7 +50,7 @@ ROOMS = {
     "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
     "app": room("pages ui viz hosting hosting/visitors jobs classroom app", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
-    "scripts": room("attention model_runner analysis ui scripts", None),
+    "scripts": room("attention model_runner analysis ui attention_atlas scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),
 }
 MADE = ("build", "node_modules")  # folders that are not ours
