@@ -90,7 +90,7 @@ function drawWide(state, group, row, at, layer, kind) {
     group.append(svg("path", { d, class: `heads${all ? " lit" : ""}` }))
     marks.forEach((mark, head) => {
       const own = layer === place[0] && head === place[1] && attention === place[2]
-      const changed = meta.changed.some((place) => place[0] === attention && place[1] === layer && place[2] === head)
+      const changed = meta.changed.some(([of, on, one]) => of === attention && on === layer && one === head)
       if (!own && !changed) return
       const classes = ["tick", own && "own", changed && "changed"].filter(Boolean).join(" ")
       group.append(svg("rect", { ...line, x: mark.left, width: Math.max(own ? 2 : 1, mark.width), class: classes }))
@@ -118,8 +118,8 @@ function drawHair(group, at, box, kind, mixes) {
 }
 
 /** @type {(state: State, attention: string, layer: number, head: number) => boolean} */
-export const isChanged = ({ meta }, attention, layer, head) => meta.changed.some((place) =>
-  place[0] === attention && (place[1] === layer || place[1] < 0) && (place[2] === head || place[2] < 0))
+export const isChanged = ({ meta }, attention, layer, head) => meta.changed.some(([of, on, one]) =>
+  of === attention && (on === layer || on < 0) && (one === head || one < 0))
 
 // What the encoder made goes to every layer of the decoder: from its end, between the two rows.
 /** @type {(state: State) => SVGElement} */
