@@ -55,10 +55,12 @@ def _question_about(here: Entry, kind: str) -> tuple[ClassQuestion, ShowMap | No
     """The question of a lesson's step to who learns alone, and the map beside it; None where it cannot be asked."""
     from ui.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
     from ui.lessons.asked_map import show_asked_map, shows_map
+    from ui.shell.model_strip import StripView, show_model_strip
 
     question = question_about(kind)
-    opened = looked_at() if question is not None and shows_map(here.address, kind) else None
+    opened = looked_at() if question is not None else None
     PROBLEM.take()  # then the page is shown, and nothing has to be said
-    if question is None:
+    if question is None or opened is None:
         return None
-    return question, None if opened is None else partial(show_asked_map, opened, kind)
+    show_model_strip(opened.runner.info, opened.capture, (opened.layer, opened.head), StripView(), opened.runner)
+    return question, partial(show_asked_map, opened, kind) if shows_map(here.address, kind) else None

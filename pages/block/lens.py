@@ -14,6 +14,7 @@ from model_runner.block_questions import LogitLens
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, Shade, state
 from pages.block.which_text import one_text
+from ui.shared.finding import bare, show_finding
 from ui.shell.components import mount, show_html
 from ui.shell.page import PageContext, asked, translated
 from ui.shell.progressive import show_chart
@@ -72,6 +73,7 @@ def show_lens(opened: PageContext) -> LensView:
             "The lens is not trained: it puts the model’s end on streams it was not made for. Early rows mislead."
         )
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    show_finding(*_finding(found, position, opened.first))
     left, right = st.columns([0.7, 0.3], gap="medium")
     payload = lens_payload(found, shade, (row, position), opened.first)
     with left:
@@ -79,6 +81,21 @@ def show_lens(opened: PageContext) -> LensView:
     with right, st.container(key="lens_cell"):
         _show_cell(opened, found, row, position)
     return LensView(found, shade, row, position, opened.first, payload)
+
+
+def _finding(found: LensMap, position: int, first: int) -> tuple[str, str]:
+    """From where on the model's own token is on top; HTML."""
+    at, last = int(found.stays[position]), len(found.words) - 1
+    token = f"<bdi>{escape(bare(found.words[-1][position]))}</bdi>"
+    if at == last:
+        said = _("“{token}” is on top at the end only").format(token=token)
+    elif at == 0:
+        said = _("“{token}” is on top from the embedding on").format(token=token)
+    else:
+        said = _("“{token}” is on top from {layer} on").format(token=token, layer=escape(found.names[at]))
+    words = _("after {token} ({position}), with {share} at the end")
+    share = number(float(found.probabilities[-1, position, 0]), "share")
+    return said, escape(words.format(token=found.tokens[position], position=first + position, share=share))
 
 
 def _row(found: LensMap) -> int:

@@ -13,6 +13,7 @@ from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
 from pages.block.state import BlockState, Tokens, state
 from pages.block.which_text import one_text
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext, asked, translated
 from ui.shell.progressive import show_chart
@@ -30,6 +31,7 @@ PARTS = {
     "scale": N_("what a factor changes"), "layer": N_("the whole layer"), "embedding": N_("embedding"),
     "between": N_("between two runs of layers"),
 }  # fmt: skip
+WRITERS = ("attention", "cross", "mixer", "ffn", "layer")  # parts of a layer that write into the stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,8 @@ def show_stream(opened: PageContext) -> StreamView:
         said = _("Norms of vectors. The strips below add up, from the embedding to what leaves the last layer.")
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
     lengths = growth(found, position if tokens == "one" else None)
+    if (said := _finding(lengths)) is not None:
+        show_finding(*said, of_several=True)
     charts = (stream_chart(lengths), added_chart(lengths))
     for place, (chart, key) in zip(
         st.columns(2, gap="medium"), zip(charts, ("grown", "added"), strict=True), strict=True
@@ -66,6 +70,22 @@ def show_stream(opened: PageContext) -> StreamView:
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="stream_strips", on={})
     return StreamView(found, lengths, position, charts, payload, opened.first + position)
+
+
+def _finding(lengths: Growth) -> tuple[str, str] | None:
+    """The longest vector that a part of a layer adds; HTML. None where no layer adds any."""
+    largest = [
+        (float(np.nanmax(values)), int(np.nanargmax(values)), kind)
+        for kind, values in lengths.added.items()
+        if kind in WRITERS and not np.isnan(values).all()
+    ]
+    if not largest:
+        return None
+    norm, layer, kind = max(largest)
+    said = _("Most is added in L{layer}: {part}").format(layer=layer, part=_(PARTS[kind]))
+    words = _("norm {norm}; the stream leaves the last layer with {end}")
+    end = three_digits(float(lengths.streams[-1]))
+    return escape(said), escape(words.format(norm=three_digits(norm), end=end))
 
 
 def stream_chart(lengths: Growth) -> Lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -19,6 +20,7 @@ from model_runner import Runner
 from pages.compare.names import names_of
 from pages.compare.state import state
 from ui.shared import cached
+from ui.shared.finding import bare, show_finding
 from ui.shared.what_if import output_name
 from ui.shell.components import show_html
 from ui.shell.page import PageContext, translated
@@ -53,6 +55,7 @@ class Predictions:
 def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
     """One row a metric: its definition, both heads, and the difference."""
     found = metric_pairs(opened, other)
+    show_finding(*_most_apart(found))
     show_html(metrics_html(found, *names_of(opened, other, layers=state().layers)), key="compare_metrics")
     words = _(
         "Means over the tokens of each side as it is cut: a finer cut has more and shorter tokens, and so other means."
@@ -60,6 +63,16 @@ def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, .
     if opened.runner is not other.runner or opened.capture.text != other.capture.text:
         st.html(f"<p class='atlas-caption'>{words}</p>")
     return found
+
+
+def _most_apart(found: tuple[MetricPair, ...]) -> tuple[str, str]:
+    """The share in which both sides differ most; HTML."""
+    shares = [one for one in found if one.metric.unit == "share" and not math.isnan(one.first - one.second)]
+    most = max(shares, key=lambda one: abs(one.first - one.second), default=None)
+    if most is None or abs(most.first - most.second) < 0.0005:
+        return _("No share tells them apart"), ""
+    said = _("Furthest apart in: {metric}").format(metric=_(most.metric.label))
+    return escape(said), escape(f"A {_tenths(most.first)} · B {_tenths(most.second)}")
 
 
 def metric_pairs(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
@@ -136,11 +149,25 @@ def show_next(opened: PageContext, other: PageContext) -> Predictions:
         lambda: next_pair((opened.capture, other.capture), (positions[0], positions[1]), words, count=SHOWN),
     )
     found = Predictions(pair, places)
+    show_finding(*_expected(pair))
     show_html(next_html(found, *names_of(opened, other, heads=False)), key="compare_next")
     same = other.capture is opened.capture
     words_of = _("Both sides are one model on one text. Choose another text or model for B.") if same else _about(found)
     st.html(f"<p class='atlas-caption'>{words_of}</p>")
     return found
+
+
+def _expected(pair: NextPair) -> tuple[str, str]:
+    """The likeliest token of either side; HTML."""
+    sides = [max((value or 0.0, label) for value, label in zip(values, pair.labels, strict=True))
+             for values in (pair.first, pair.second)]  # fmt: skip
+    (one, first), (two, second) = sides
+    tokens = [f"<bdi>{escape(bare(label))}</bdi>" for label in (first, second)]
+    if first == second:
+        said = _("Both expect “{token}”").format(token=tokens[0])
+    else:
+        said = _("A expects “{first}”, B “{second}”").format(first=tokens[0], second=tokens[1])
+    return said, escape(f"A {_tenths(one)} · B {_tenths(two)}")
 
 
 def _query_of_b(opened: PageContext, other: PageContext) -> int:

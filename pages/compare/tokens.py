@@ -12,6 +12,7 @@ from analysis.alignment import Piece, aligned
 from model_runner import Capture
 from pages.compare.names import is_written, model_of
 from ui.shared import cached
+from ui.shared.finding import show_finding
 from ui.shell.components import show_html
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
@@ -58,6 +59,11 @@ def show_tokens(opened: PageContext, other: PageContext) -> Cuts | None:
         st.info(words.format(most=f"{MOST_TOKENS:,}", count=f"{longest:,}"))
         return None
     found = cuts_of(opened, other)
+    own, others = (counts.tokens for counts in found.counts)
+    said = _("{count} tokens on both sides") if own == others else _("{count} tokens in A, {other} in B")
+    each = " · ".join(f"{side} {counts.each:.1f}" for side, counts in zip("AB", found.counts, strict=True))
+    beside = _("characters per token: {each}").format(each=each) if own and others else ""
+    show_finding(said.format(count=own, other=others), beside)
     show_html(strips(found), key="aligned_tokens")
     st.html(f"<p class='atlas-caption'>{_about(opened, other, found)}</p>")
     table = counts_table(found)

@@ -91,7 +91,8 @@ def _finding(run: RaceRun) -> tuple[str, str]:
 
 def _show(opened: PageContext, run: RaceRun) -> None:
     if run.items:
-        show_finding(*_finding(run), of_several=True)
+        with st.container(key="race_finding"):
+            show_finding(*_finding(run), of_several=True)
     speed, work, times = race_charts(run)
     for column, chart, key in zip(st.columns(2, gap="medium"), (speed, work), ("race_speed", "race_work"), strict=True):
         with column:

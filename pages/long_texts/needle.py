@@ -12,11 +12,12 @@ import streamlit as st
 from analysis.head_names import group_size
 from analysis.long_text import chapter
 from analysis.mask_effect import looks_ahead
-from analysis.needle import Needle, strongest_heads
+from analysis.needle import Needle, Retrieval, strongest_heads
 from analysis.sentences import joined
 from jobs.needle import COUNTS, Done, NeedleRun
 from pages.long_texts.needle_choice import choose_needle
 from pages.long_texts.state import state
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext, translated
 from ui.shell.progressive import progressive, show_chart, show_progress
@@ -85,6 +86,12 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
         show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="needle")
     if not run.plain:
         return
+    with st.container(key="needle_finding"):
+        if (found := _at_depth(run, depth)) is not None:
+            words = _("The model says {right} of the needle’s {asked} tokens")
+            beside = _("{tokens} tokens, needle at {depth}")
+            beside = beside.format(tokens=f"{found.n_tokens:,}", depth=number(depth, "share"))
+            show_finding(words.format(right=found.right, asked=found.asked), escape(beside), of_several=True)
     left, right = st.columns([0.56, 0.44], gap="medium")
     with left:
         said = joined(escape(where), _said(opened, run, depth, needle))
@@ -110,9 +117,14 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
         st.html(f"<p class='atlas-caption'>{escape(caption)}</p>")
 
 
+def _at_depth(run: NeedleRun, depth: float) -> Retrieval | None:
+    """What was found with the needle there, and no head ablated; None so far."""
+    return next((one.found for one in run.plain if one.step.depth == depth), None)
+
+
 def _said(opened: PageContext, run: NeedleRun, depth: float, needle: Needle) -> str:
     """What the model says at the chosen depth, its wrong tokens struck out; HTML."""
-    found = next((one.found for one in run.plain if one.step.depth == depth), None)
+    found = _at_depth(run, depth)
     if found is None:
         return ""
     told = "".join(

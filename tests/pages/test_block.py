@@ -120,7 +120,11 @@ def test_the_strips_of_the_stream_are_its_additions():
     found = runner().submit(StreamAdditions(REQUEST, 4)).result()
     meta, arrays = payload(app, "model_stages")
     np.testing.assert_allclose(arrays["vectors"], found.vectors.numpy(), atol=1e-4)
-    assert [row["title"] for row in meta["rows"]][:4] == ["embedding", "L0 attention", "L0 FFN", "L1 attention"]
+    titles = [row["title"] for row in meta["rows"]]
+    assert titles[:4] == ["embedding", "L0 attention", "L0 FFN", "L1 attention"]
+    norms = {title: np.linalg.norm(vector) for title, vector in zip(titles, arrays["vectors"], strict=True)}
+    layer, part = max((one for one in norms if one[0] == "L"), key=norms.__getitem__).split(" ", 1)
+    assert f"Most is added in {layer}: {part}</b>" in html(app)
     assert len(app.get("plotly_chart")) == 2
 
 
@@ -130,6 +134,10 @@ def test_the_lens_is_the_models_and_a_click_opens_its_cell():
     meta, arrays = payload(app, "layer_head_map")
     np.testing.assert_allclose(arrays["values"][:-1], lens.probabilities[..., 0].numpy(), atol=1e-5)
     assert np.isnan(arrays["values"][-1]).all()
+    column = lens.ids[:, -1, 0].tolist()
+    stays = next(row for row in range(9) if set(column[row:]) == {column[-1]})
+    token = runner().token_text(column[-1]).strip("·")
+    assert f"“<bdi>{token}</bdi>” is on top from L{stays - 1} on</b>" in html(app)
     assert meta["words"][8] == [runner().token_text(int(token)) for token in lens.ids[-1, :, 0]]
     assert (meta["open"], meta["row_labels"][-2:]) == ([8, 7], ["model (L7)", "first on top at layer"])
     app = send(app, "layer_head_map", "head", [3, 5])

@@ -182,6 +182,11 @@ def test_metrics_of_both_heads_are_the_grids_own():
     page = html(app)
     for metric in METRICS:
         assert metric.label in page
+    gaps = {
+        one.label: abs(found[one.name][7, 7] - found[one.name][layer, head]) for one in METRICS if one.unit == "share"
+    }
+    furthest = max((one for one in gaps if gaps[one] == gaps[one]), key=gaps.__getitem__)
+    assert f"Furthest apart in: {furthest}</b>" in page
     a, b = found["induction"][7, 7], found["induction"][layer, head]
     assert f">{100 * a:.1f} %<" in page
     gap = round(100 * a, 1) - round(100 * b, 1)  # what a reader who subtracts the two numbers finds
@@ -193,6 +198,8 @@ def test_next_tokens_of_two_texts_in_one_model_have_their_kl():
     one, two = (capture(text).logits(-1).double().log_softmax(-1) for text in (DEFAULT_TEXT, BOOK))
     assert f"{float((one.exp() * (one - two)).sum()) / math.log(2):.3g} bits" in html(app)
     assert f"{100 * float(one.exp().max()):.1f} %" in html(app)
+    first, second = (runner().token_text(int(side.argmax())).strip("·") for side in (one, two))
+    assert f"A expects “<bdi>{first}</bdi>”, B “<bdi>{second}</bdi>”" in html(app)
     app = open_app(page=PAGE, **{"compare.view": "next"})
     assert "Both sides are one model on one text." in html(app)
 
@@ -201,6 +208,7 @@ def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "tokens"})
     page = html(app)
     assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side alone (dashed): 0." in page
+    assert "11 tokens in A, 6 in B</b>" in page
     assert list(app.table[0].value.iloc[0]) == ["11", "6"]
     assert list(app.table[0].value.iloc[2]) == [f"{13 / 11:.2f}", f"{13 / 6:.2f}"]
     assert counts_of(capture("😀")) == counts_of(capture("😀", "encoder")).__class__(4, 1, 1)

@@ -131,6 +131,7 @@ def test_a_question_is_asked_before_its_answer_is_shown(name, number, language):
     assert not PICTURES & set(components(app))
     assert "atlas-next" not in html(app)
     assert components(app).count("head_map") == (step.page in ("", "edit_heads"))
+    assert components(app).count("model_strip") == 1
     options = [one for one in app.button if (one.key or "").startswith("lesson_answer_")]
     assert len(options) >= 2
     options[0].click().run()

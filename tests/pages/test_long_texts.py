@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -168,6 +169,9 @@ def test_the_needle_names_the_heads_that_copied_it_and_its_files_the_hay(monkeyp
     (layer, head), *_ = strongest_heads(copied, copied, 1)
     assert f"L{layer}H{head} (" in html(app)
     assert copied.max() >= 0.5
+    right, asked = re.search(r"The model says (\d+) of the needle’s (\d+) tokens</b>", html(app)).groups()
+    said = re.search(r"→ <bdi>(.*?)</bdi>", html(app)).group(1)
+    assert (int(right), int(asked)) == (said.split("<s>")[0].count("<b>"), said.count("<b>") + said.count("<s>"))
     assert f"stone window green apple in the first 250 characters of {hay}, each token" in taken[-1].csv
 
 

@@ -37,9 +37,14 @@ def key_name(capture: Capture, position: int) -> str:
     return f"<span class='atlas-k'>{token_name(capture, position)}</span>"
 
 
+def bare(text: str) -> str:
+    """A token's text without the dots of its spaces."""
+    return text.strip("·") or lone_spaces(text)
+
+
 def token_name(capture: Capture, position: int) -> str:
     """A token in quotes, without the dot of its space; with its position where the text has it twice. HTML."""
-    texts = [token.text.strip("·") or lone_spaces(token.text) for token in capture.tokens]
+    texts = [bare(token.text) for token in capture.tokens]
     name = texts[position]
     special = name.startswith("⟨")
     named = f"<bdi>{escape(name)}</bdi>"

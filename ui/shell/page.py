@@ -287,7 +287,9 @@ def check_again(opened: PageContext, place: DeltaGenerator) -> None:
     """The badge at its place, of a capture that has grown."""
     check = cached.check(opened.capture, opened.layer)
     text, meaning = verdict(check, opened.layer, opened.runner.info.dtype, _)
-    place.html(f"<span class='atlas-badge {'ok' if check.ok else 'bad'}' title=\"{meaning}\">{text}</span>")
+    said, dot, more = text.partition(" · ")  # a narrow page has room for the first word
+    words = f"{said}<span class='more'>{dot}{more}</span>"
+    place.html(f"<span class='atlas-badge {'ok' if check.ok else 'bad'}' title=\"{meaning}\">{words}</span>")
     if not check.ok:
         st.error(plain(sentence(NotVerified(layer=opened.layer, **errors(check)))))
         raise StopException

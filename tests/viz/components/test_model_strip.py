@@ -120,6 +120,14 @@ def test_of_two_stacks_each_attention_has_its_line(mount):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width, height", [(1100, 46), (390, 28)])
+def test_a_strip_of_two_rows_is_as_high_as_one_of_one_row(mount, width, height):
+    for rows, place in (((row(),), (6, 4, "")), (TWO_STACKS, (3, 1, "cross"))):
+        page = mount(SOURCE, strip(rows, place=place, lit=("loop",)), width=width, height=800)
+        assert page.locator(".model-strip .row").bounding_box()["height"] == height
+
+
+@pytest.mark.browser
 def test_of_eighty_layers_the_open_one_is_wide_and_every_other_can_be_hit(mount):
     page = mount(SOURCE, strip((row(80, 64, 8),), place=(40, 3, "")), style=WIDE)
     assert page.locator(".layer:not(.hair)").get_attribute("data-layer") == "40"

@@ -29,10 +29,13 @@ function drawRow(state, row, at) {
   return [line, ...layers, ...at.parts.map((part) => drawPart(state, part, middle))]
 }
 
+/** @type {(meta: State["meta"]) => number} */
+export const partHeight = (meta) => (meta.rows.length > 1 ? 18 : 28)
+
 /** @type {(state: State, part: RowLayout["parts"][0], middle: number) => SVGElement} */
 function drawPart({ meta, narrow }, { name, left, width }, middle) {
   const words = meta.texts[name] ?? name
-  const height = narrow ? 10 : 28
+  const height = narrow ? 10 : partHeight(meta)
   const lit = meta.lit.includes(name) || (name === "written" && meta.lit.includes("text"))
   const group = svg("g", { class: `part${lit ? " lit" : ""}`, "data-part": name },
     svg("rect", { x: left + 0.5, y: middle - height / 2, width: width - 1, height, rx: narrow ? 4 : ROUND }))
@@ -69,7 +72,7 @@ function drawWide(state, group, row, at, layer, kind) {
   const frame = { x: box.left + 0.5, y: at.top + 1, width: Math.max(1, box.width - 1), height: at.height, rx: ROUND }
   group.append(svg("rect", { ...frame, class: "box" }))
   if (!narrow) {
-    const label = svg("text", { x: box.left + 6, y: at.top + (low ? 18 : 12) })
+    const label = svg("text", { x: box.left + 6, y: at.top + (low ? 15 : 12) })
     label.textContent = `L${layer}`
     group.append(label)
   }
@@ -87,7 +90,7 @@ function drawWide(state, group, row, at, layer, kind) {
     group.append(svg("path", { d, class: `heads${all ? " lit" : ""}` }))
     marks.forEach((mark, head) => {
       const own = layer === place[0] && head === place[1] && attention === place[2]
-      const changed = meta.changed.some((place) => place[0] === attention && place[1] === layer && place[2] === head)
+      const changed = meta.changed.some(([of, on, one]) => of === attention && on === layer && one === head)
       if (!own && !changed) return
       const classes = ["tick", own && "own", changed && "changed"].filter(Boolean).join(" ")
       group.append(svg("rect", { ...line, x: mark.left, width: Math.max(own ? 2 : 1, mark.width), class: classes }))
@@ -115,8 +118,8 @@ function drawHair(group, at, box, kind, mixes) {
 }
 
 /** @type {(state: State, attention: string, layer: number, head: number) => boolean} */
-export const isChanged = ({ meta }, attention, layer, head) => meta.changed.some((place) =>
-  place[0] === attention && (place[1] === layer || place[1] < 0) && (place[2] === head || place[2] < 0))
+export const isChanged = ({ meta }, attention, layer, head) => meta.changed.some(([of, on, one]) =>
+  of === attention && (on === layer || on < 0) && (one === head || one < 0))
 
 // What the encoder made goes to every layer of the decoder: from its end, between the two rows.
 /** @type {(state: State) => SVGElement} */
@@ -133,14 +136,15 @@ function crossLine({ layout }) {
 
 // The token that was chosen becomes text: from the last part back to the first.
 /** @type {(state: State) => SVGElement} */
-function loopLine({ layout }) {
+function loopLine({ meta, layout }) {
   const row = layout.rows[layout.rows.length - 1]
   const [first, last] = [row.parts[0], row.parts[row.parts.length - 1]]
-  const middle = row.top + 1 + row.height / 2 + 14
-  const bottom = layout.height - 1.5
-  const [x, end] = [first.left + first.width / 2, last.left + last.width / 2]
-  const arrow = `M${round(x - 3)} ${round(middle + 4)}L${round(x)} ${round(middle)}L${round(x + 3)} ${round(middle + 4)}`
-  return svg("path", { d: `M${round(end)} ${round(middle)}V${bottom}H${round(x)}V${round(middle)}${arrow}`, class: "loop" })
+  const end = row.top + 1 + (row.height + partHeight(meta)) / 2
+  const bottom = layout.height - 1
+  const rise = Math.min(4, bottom - end)
+  const [to, from] = [first.left + first.width / 2, last.left + last.width / 2]
+  const arrow = `M${round(to - 3)} ${round(end + rise)}L${round(to)} ${round(end)}L${round(to + 3)} ${round(end + rise)}`
+  return svg("path", { d: `M${round(from)} ${round(end)}V${bottom}H${round(to)}V${round(end)}${arrow}`, class: "loop" })
 }
 
 /** @type {(value: number) => number} */

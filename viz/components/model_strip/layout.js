@@ -13,7 +13,7 @@ const OPENED = 260 // of the open layer among hairlines, at most
 const HAIR = 12 // of a hairline and the gap behind it, at most
 
 export const ONE_ROW = 46
-export const LOW_ROW = 34
+export const LOW_ROW = ONE_ROW / 2 // of two: a strip of two rows is as high, and moves nothing below it
 
 /** @type {(row: LayerRow, layer: number) => Kind} */
 export const kindOf = (row, layer) => row.kinds[row.layers[layer]]
@@ -56,7 +56,7 @@ function placeRow(row, { top, width, widthOf, low, open }) {
     parts.push({ name, left, width: widthOf(name) })
     left += widthOf(name) + GAP
   }
-  return { top, height: low ? LOW_ROW - 4 : ONE_ROW - 6, inset, parts, boxes, right: left - GAP }
+  return { top, height: low ? LOW_ROW - 3 : ONE_ROW - 6, inset, parts, boxes, right: left - GAP }
 }
 
 /** @type {(row: LayerRow, from: number, room: number, at: { inset: number, open: number }) => RowLayout["boxes"]} */
@@ -97,9 +97,9 @@ export function ticks(box, inset, [count, size]) {
 /** @type {(row: RowLayout, attentions: number) => { heads: { top: number, height: number }[], ffn: { top: number, height: number } }} */
 export function bands(row, attentions) {
   if (row.height > LOW_ROW) return { heads: [{ top: row.top + 16, height: 11 }], ffn: { top: row.top + 31, height: 6 } }
-  const height = attentions > 1 ? 7 : 11
-  const heads = Array.from({ length: attentions }, (_, i) => ({ top: row.top + 4 + i * (height + 1.5), height }))
-  return { heads, ffn: { top: row.top + 22, height: 5 } }
+  const height = attentions > 1 ? 5 : 9
+  const heads = Array.from({ length: attentions }, (_, i) => ({ top: row.top + 3.5 + i * (height + 1), height }))
+  return { heads, ffn: { top: row.top + 15.5, height: 3 } }
 }
 
 // What can be opened at this point: a head, or a layer by the head that is open; null beside the layers, and, unless
@@ -114,7 +114,7 @@ export function placeAt(rows, layout, open, x, y, every = false) {
   if (layer < 0) return null
   const given = kindOf(row, layer).attentions
   const { heads } = bands(at, row.attentions.length)
-  const line = heads.findIndex(({ top, height }) => y >= top - 1 && y < top + height + 1)
+  const line = heads.findIndex(({ top, height }) => y >= top - 0.5 && y < top + height + 0.5)
   const own = Math.max(0, row.attentions.indexOf(open[2]))
   const attention = line < 0 ? own : line
   const counts = given[attention]

@@ -6,7 +6,7 @@ import { pointIn } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, wholeNumber } from "../shared/words.js"
-import { drawStrip } from "./drawing.js"
+import { drawStrip, partHeight } from "./drawing.js"
 import { beside, kindOf, layOutStrip, placeAt, rowOf } from "./layout.js"
 import { drawPanel } from "./panel.js"
 import { nameOf } from "./words.js"
@@ -80,8 +80,8 @@ function draw(state) {
   const reserved = Math.ceil(pen.measureText(longestName(state)).width) + (state.narrow ? 40 : 22)
   state.layout = layOutStrip(meta.rows, state.place, Math.max(60, width - reserved), widthOf)
   const room = state.layout.width
-  const scale = state.narrow ? (LINE * meta.rows.length) / state.layout.height : 1
-  const height = state.narrow ? LINE * meta.rows.length : state.layout.height
+  const scale = state.narrow ? LINE / state.layout.height : 1
+  const height = state.narrow ? LINE : state.layout.height
   picture.setAttribute("viewBox", `0 0 ${room} ${state.layout.height}`)
   picture.setAttribute("preserveAspectRatio", "none")
   picture.setAttribute("width", String(room))
@@ -121,7 +121,7 @@ function longestName(state) {
 /** @param {State} state */
 function drawLinks({ meta, layout, links, narrow }) {
   links.hidden = narrow
-  const parts = layout.rows.flatMap((row) => row.parts.map((part) => ({ ...part, top: row.top + 1 + row.height / 2 - 14 })))
+  const parts = layout.rows.flatMap((row) => row.parts.map((part) => ({ ...part, top: row.top + 1 + (row.height - partHeight(meta)) / 2 })))
   const wanted = parts.filter(({ name }) => meta.links.includes(name))
   const made = wanted.map((part) => `${part.name} ${part.left} ${part.top} ${part.width} ${meta.texts[part.name]}`).join()
   if (links.dataset.made === made) return
@@ -130,7 +130,7 @@ function drawLinks({ meta, layout, links, narrow }) {
   links.replaceChildren(...wanted.map(({ name, left, top, width }, i) => {
     const label = fill(meta.texts.opens, { part: meta.texts[name] ?? name })
     const button = element("button", { type: "button", "data-part": name, "aria-label": label, title: label, tabIndex: i ? -1 : 0 })
-    Object.assign(button.style, { left: `${left}px`, top: `${top}px`, width: `${width}px` })
+    Object.assign(button.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${partHeight(meta)}px` })
     return button
   }))
 }
