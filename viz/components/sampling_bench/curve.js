@@ -29,7 +29,7 @@ export function buildCurve(state) {
 // What does not change while a slider is dragged: where each token falls, and the model's own curve.
 function curveLayout(state) {
   const width = Math.max(180, state.curveWidth)
-  const height = state.narrow ? 130 : inRoom(158)
+  const height = state.narrow ? 130 : inRoom(150)
   const { order } = state
   if (state.curve?.width === width && state.curve.height === height && state.curve.order === order) return state.curve
   const span = width - CURVE_MARGIN.left - CURVE_MARGIN.right
