@@ -114,13 +114,11 @@ VIEWS: dict[str, dict[str, str]] = {
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }
 [data-stale=true] { opacity: 1 !important }"""
 
-# Another address, until the run that it asks for begins.
-GO = """(url) => new Promise((begun) => {
-  const began = new MutationObserver(() => (began.disconnect(), begun()))
-  began.observe(document.querySelector("[data-testid=stApp]"), { attributeFilter: ["data-test-script-state"] })
+# Another address, as Back asks for it.
+GO = """(url) => {
   history.pushState({}, "", url)
   dispatchEvent(new PopStateEvent("popstate"))
-})"""
+}"""
 
 
 def open_view(page: Page, url: str, painted: str) -> None:
@@ -138,7 +136,10 @@ def wait_for_view(page: Page, painted: str) -> None:
 def go_on_to(page: Page, url: str, painted: str) -> None:
     """The same in the page that is open, by its address, as Back does: without the seconds that opening one takes."""
     page.locator(f"{painted}[data-painted]").evaluate_all("(old) => old.forEach((one) => delete one.dataset.painted)")
+    run = page.locator(".st-key-echo input")  # the number of the run that was drawn last
+    before = run.input_value()
     page.evaluate(GO, url)
+    expect(run).not_to_have_value(before, timeout=PATIENCE)
     wait_for_rest(page)
     wait_for_view(page, painted)
 
