@@ -181,14 +181,14 @@ def test_sixty_phones_of_an_address_are_no_more_than_its_share(desk, room):
     room.ask(question())
     routes = classroom_routes(desk, ("en",), lambda _language, words: words, "", lambda address: (address, 5))
     with TestClient(Starlette(routes=routes)) as script:
-        for _ in range(60):
+        for number in range(60):
             script.cookies.clear()
             with script.websocket_connect("/classroom/talk", headers=HERE) as socket:
                 assert dict(socket.extra_headers)[b"set-cookie"].startswith(f"{COOKIE}=".encode())
                 line = Line(socket)
                 line.say(kind="join", code=room.code)
                 line.say(kind="vote", round=room.rounds, answer="0")
-                assert line.all_until("voted" if room.answered < 5 else "refused")
+                assert line.all_until("voted" if number < 5 else "refused")
     assert room.answered == 5
     other = Present("another", "10.0.0.1", 5)
     room.vote(other, Vote(room.rounds, "1", ""))

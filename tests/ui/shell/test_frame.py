@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
@@ -213,7 +214,7 @@ def test_a_page_opened_at_its_own_address_gets_the_frame():
 def test_style_has_no_rule_for_a_name_that_no_one_uses():
     css = (ROOT / "ui" / "shell" / "frame.css").read_text(encoding="utf-8")
     sources = "".join(path.read_text(encoding="utf-8") for path in _python())
-    keys = {part.split()[0].rstrip(",:)>{") for part in css.split(".st-key-")[1:]}
+    keys = set(re.findall(r"\.st-key-([\w-]+)", css))
     named = {key for key in keys if f'"{key}"' in sources or key.startswith(("choice_", "slot_"))}
     parts = {key: key.partition("-") for key in keys - named}  # of a page's state: its scope, and a field
     fields = {key for key, (scope, _, field) in parts.items() if f'"{scope}"' in sources and f" {field}: " in sources}
