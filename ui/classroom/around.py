@@ -19,7 +19,7 @@ from ui.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
 from ui.shell.frame import Entry
 from ui.shell.models_offered import labelled
 from ui.state import session, url_state
-from ui.state.run_context import begin_run_context, run_context
+from ui.state.run_context import run_context
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from viz.markdown import plain
@@ -89,7 +89,6 @@ def _run(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    begin_run_context()
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
     with suppress(StopException):

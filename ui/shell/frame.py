@@ -27,6 +27,7 @@ from ui.state.frame_slots import FrameSlots, frame_slots, set_frame_slots
 from ui.state.inputs import choose_one, draw_run_number, on_change, pick_one, set_value, widget_key
 from ui.state.known_tokenizers import languages as languages_of
 from ui.state.page_state import change
+from ui.state.run_context import begin_run_context
 from ui.state.selection import ModelOptions, Selection
 from ui.state.session_sound import listens, own_sound
 from ui.state.session_value import SessionValue
@@ -92,19 +93,18 @@ def _missing(entries: Sequence[Entry]) -> str:
     return name
 
 
-@dataclass
-class Links:
-    """The navigation's place, and what of the address its links hold; None: none is drawn."""
+@dataclass(frozen=True)
+class SidebarPlaces:
+    """What of the sidebar may be drawn after the page; ``linked`` is what of the address its links hold."""
 
-    place: DeltaGenerator
-    parts: dict[str, str] | None = None
+    links: DeltaGenerator
+    linked: dict[str, str]
+    tokenizer: DeltaGenerator
 
 
 MISSING_PAGE = SessionValue("missing_page", str)  # the page that the address names and that there is not
 SIDEBAR_SHOWS = SessionValue[tuple[object, ...]]("sidebar_shows", tuple)  # what the sidebar as it stands is made of
 AGAIN = SessionValue("again", bool)  # whether the page ran again after its model was given up
-LINKS = SessionValue[Links]("links", lambda: Links(st.empty()))
-TOKENIZER_CARD = SessionValue[DeltaGenerator]("tokenizer_place", st.empty)
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     _draw_head(entry)
     shows, met = _sidebar_shows(page), _met()
     stands = SIDEBAR_SHOWS.take() == shows
-    if not stands:
-        _sidebar(entries, guest)
+    sidebar = None if stands else _sidebar(entries, guest)
     stored = show_first_picture(entry.address)
     sent = sent_arrays()
     import_engine(session.text, lambda: sent.reached)  # a look at the session: a newer run takes over
@@ -146,11 +145,11 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     frame_slots().draw_last()
     if _met() != met:  # which only a model that is loaded tells
         st.rerun()
-    if stands:
-        _sidebar(entries, guest)
-    else:
-        _draw_links(entries)
-    with TOKENIZER_CARD.get().container():
+    if sidebar is None:
+        sidebar = _sidebar(entries, guest)
+    elif sidebar.linked != url_state.parts():  # else not again: a link that is made anew can lose the click on it
+        _draw_links(entries, sidebar.links)
+    with sidebar.tokenizer.container():
         show_card()
     SIDEBAR_SHOWS.set(shows)
     draw_run_number()
@@ -173,6 +172,7 @@ def _met() -> tuple[object, ...]:
 
 
 def _draw_head(entry: Entry) -> None:
+    begin_run_context()
     if not sent_arrays().reached:  # else it wears it by its URL, see theme_switch.js
         st.html(STYLE)
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
@@ -189,7 +189,7 @@ def _draw_head(entry: Entry) -> None:
         slots.status.progress(0.0, text=_("Starting the engine …"))
 
 
-def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
+def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
     with st.sidebar, st.container():  # what comes and goes in it moves nothing below: tests/pages/test_browser_twice.py
         promise = _("see how a transformer attends")
         st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
@@ -208,8 +208,8 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
             _examples()
     with st.sidebar:
         with st.container(key="navigation", gap=None):
-            LINKS.set(Links(st.empty()))
-            _draw_links(entries)
+            links, linked = st.empty(), url_state.parts()
+            _draw_links(entries, links)
         with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
             choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", languages(), language(), guest.translate)
             words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
@@ -227,7 +227,7 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> None:
             mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
             if not listed_models():
                 _loaded_as()
-            TOKENIZER_CARD.set(st.empty())  # filled once the model is loaded
+            return SidebarPlaces(links, linked, tokenizer=st.empty())
 
 
 def show_glossary() -> None:
@@ -237,16 +237,10 @@ def show_glossary() -> None:
     mount(glossary.SOURCE, data, key="glossary", on={}, narrow=True, followed=False)
 
 
-def _draw_links(entries: Sequence[Entry]) -> None:
-    """To every page, with what the address holds; again at the end of a run that changed that, and in no other.
-
-    One that is made again can lose the click on it.
-    """
-    links, parts, section = LINKS.get(), url_state.parts(), ""
-    if links.parts == parts:
-        return
-    links.parts = parts
-    with links.place.container(gap=None):
+def _draw_links(entries: Sequence[Entry], place: DeltaGenerator) -> None:
+    """To every page, with what the address holds."""
+    section, parts = "", url_state.parts()
+    with place.container(gap=None):
         for entry in entries:
             if entry.section != section:
                 section = entry.section

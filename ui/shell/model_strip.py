@@ -25,6 +25,7 @@ from ui.shell.components import leave_for, mount
 from ui.state import session, url_state
 from ui.state.frame_slots import frame_slots
 from ui.state.page_state import change
+from ui.state.run_context import run_context
 from ui.state.selection import ModelOptions
 from ui.wording.i18n import _
 from viz.components.model_strip import model_strip
@@ -78,7 +79,8 @@ def _show(info: ModelInfo, capture: Capture, place: tuple[int, int], view: Strip
     if view.layer is not None and view.layer < capture.n_layers:
         layer = view.layer
         head = min(head, len(capture.q(layer)) - 1) if capture.has_weights(layer) else 0
-    edits = frame_slots().edits or capture.request.edits
+    changed = run_context().edits
+    edits = capture.request.edits if changed is None else changed
     architecture = None if runner is None else _architecture(runner)
     data = strip_payload(info, capture, (layer, head, attention), view, edits, architecture)
 

@@ -138,7 +138,7 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
         request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
-        run_context().edits = frame_slots().edits = request.edits
+        run_context().edits = request.edits
         return as_square(session.asked(opened.runner, request, show_stage))
     finally:
         frame_slots().status.empty()

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-
-if TYPE_CHECKING:  # the engine is imported only after the frame is painted
-    from model_runner.edits import Edit
 
 _KEY = "frame_slots"
 
@@ -28,8 +24,7 @@ class FrameSlots:
     stop: DeltaGenerator  # the way to wait no longer,
     preview: DeltaGenerator  # and what is waited for will be
     stoppable: bool = True  # not once its button is there
-    edits: tuple[Edit, ...] = ()  # by which the page changed the model itself
-    last: Callable[[], None] | None = None  # what is drawn when the page is, and knows those edits
+    last: Callable[[], None] | None = None  # what is drawn when the page is, and knows how that changed the model
 
     def clear_status(self) -> None:
         """Nothing is waited for."""

@@ -32,5 +32,5 @@ def run_context() -> RunContext:
 
 
 def begin_run_context() -> None:
-    """For a class another picture begins: nothing was said of it so far."""
+    """Another run of a page begins: nothing is said of its pictures so far."""
     _RUN.set(RunContext(plain_model=_RUN.get().plain_model))
