@@ -104,7 +104,7 @@ class TextAndIds(RunnerError):
 
 
 class TooManyIds(RunnerError):
-    message = N_("There are {tokens} token ids, but {limit} fit: this model was built for that many positions.")
+    message = N_("{tokens} token ids were passed, but only {limit} fit: this model was built for that many positions.")
     hint = N_("Give fewer of them, or choose a model with a longer context.")
 
 
@@ -149,13 +149,13 @@ class ModelNameInvalid(RunnerError):
 
 
 class NotAModel(RunnerError):
-    message = N_("What was given as the model is a {kind}, and not a model of transformers.")
+    message = N_("The model that was passed is a {kind}, not a transformers model.")
     hint = N_("Give the PreTrainedModel itself; of a wrapper (DistributedDataParallel, a trainer) the model inside.")
 
 
 class NotATokenizer(RunnerError):
-    message = N_("What was given as the tokenizer is a {kind}, which does not tell which characters a token covers.")
-    hint = N_("Give a fast tokenizer of transformers, as AutoTokenizer.from_pretrained makes it.")
+    message = N_("The tokenizer that was passed is a {kind}, which does not say which characters a token covers.")
+    hint = N_("Pass a fast tokenizer, such as AutoTokenizer.from_pretrained returns.")
 
 
 class TokenizerTooLarge(RunnerError):
@@ -175,7 +175,7 @@ class AdapterWritesTokens(RunnerError):
 
 class ModelNotCopied(RunnerError):
     message = N_("A module of {name} holds something that Python cannot copy ({reason}), so it cannot be recorded.")
-    hint = N_("Take that attribute off the module, then open the model again.")
+    hint = N_("Remove that attribute from the module, then open the model again.")
 
 
 class ModelChanged(RunnerError):
@@ -184,7 +184,9 @@ class ModelChanged(RunnerError):
 
 
 class WeightsChanged(RunnerError):
-    message = N_("The weights of the model were changed after this capture was made, so it can say no more of it.")
+    message = N_(
+        "The model’s weights were changed after this capture was made, so the model can no longer answer for it."
+    )
     hint = N_("Capture the text again.")
 
 
@@ -327,12 +329,14 @@ class MarksAnswers(NoLogits):
 
 
 class AwayFromModel(RunnerError):
-    message = N_("This capture is away from its model, which alone can answer this.")
+    message = N_("Only the model can answer this, and this capture was loaded without it.")
     hint = N_("Load it with the runner of its model: load_capture(path, runner).")
 
 
 class CaptureOfOthers(RunnerError):
-    message = N_("The weights of {name} make other numbers of this text than the capture has, so it is not of them.")
+    message = N_(
+        "For this text the weights of {name} give other numbers than the capture holds: it was made with other weights."
+    )
     hint = N_("Load it without a runner, or capture the text again.")
 
 
@@ -346,7 +350,9 @@ class NoAttribution(RunnerError):
 
 
 class NoSuchMatrix(RunnerError):
-    message = N_("Layer {layer} has no {name} of its heads: it makes their vectors of other vectors, or in own code.")
+    message = N_(
+        "Layer {layer} has no {name} for each head: it computes these vectors from others, or in code of its own."
+    )
     hint = N_("What its heads read and pass on is in the capture: q, k, v and z.")
 
 

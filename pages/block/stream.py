@@ -82,7 +82,7 @@ def _finding(lengths: Growth) -> tuple[str, str] | None:
     if not largest:
         return None
     norm, layer, kind = max(largest)
-    said = _("Most is added in L{layer}: {part}").format(layer=layer, part=_(PARTS[kind]))
+    said = _("L{layer} adds most: {part}").format(layer=layer, part=_(PARTS[kind]))
     words = _("norm {norm}; the stream leaves the last layer with {end}")
     end = three_digits(float(lengths.streams[-1]))
     return escape(said), escape(words.format(norm=three_digits(norm), end=end))

@@ -88,7 +88,7 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
         return
     with st.container(key="needle_finding"):
         if (found := _at_depth(run, depth)) is not None:
-            words = _("The model says {right} of the needle’s {asked} tokens")
+            words = _("The model recalls {right} of the needle’s {asked} tokens")
             beside = _("{tokens} tokens, needle at {depth}")
             beside = beside.format(tokens=f"{found.n_tokens:,}", depth=number(depth, "share"))
             show_finding(words.format(right=found.right, asked=found.asked), escape(beside), of_several=True)

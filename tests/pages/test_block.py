@@ -124,7 +124,7 @@ def test_the_strips_of_the_stream_are_its_additions():
     assert titles[:4] == ["embedding", "L0 attention", "L0 FFN", "L1 attention"]
     norms = {title: np.linalg.norm(vector) for title, vector in zip(titles, arrays["vectors"], strict=True)}
     layer, part = max((one for one in norms if one[0] == "L"), key=norms.__getitem__).split(" ", 1)
-    assert f"Most is added in {layer}: {part}</b>" in html(app)
+    assert f"{layer} adds most: {part}</b>" in html(app)
     assert len(app.get("plotly_chart")) == 2
 
 

@@ -169,7 +169,7 @@ def test_the_needle_names_the_heads_that_copied_it_and_its_files_the_hay(monkeyp
     (layer, head), *_ = strongest_heads(copied, copied, 1)
     assert f"L{layer}H{head} (" in html(app)
     assert copied.max() >= 0.5
-    right, asked = re.search(r"The model says (\d+) of the needle’s (\d+) tokens</b>", html(app)).groups()
+    right, asked = re.search(r"The model recalls (\d+) of the needle’s (\d+) tokens</b>", html(app)).groups()
     said = re.search(r"→ <bdi>(.*?)</bdi>", html(app)).group(1)
     assert (int(right), int(asked)) == (said.split("<s>")[0].count("<b>"), said.count("<b>") + said.count("<s>"))
     assert f"stone window green apple in the first 250 characters of {hay}, each token" in taken[-1].csv

@@ -23,7 +23,7 @@ from model_runner.local.recording.global_tokens import without_padding
 from model_runner.local.recording.residual_stream import watched
 from model_runner.request import CaptureRequest
 
-NOT_APART = N_("what this layer adds to the residual stream is not told apart into its parts")
+NOT_APART = N_("what this layer adds to the residual stream cannot be split into its parts")
 Rows = Float[Tensor, "tokens d_model"]
 
 
