@@ -88,6 +88,7 @@ def run(code: str, installed: Path, folder: Path) -> str:
 def test_every_file_of_the_rooms_is_installed_below_one_name(installed, wheel):
     assert wheel.stat().st_size <= LARGEST
     info = "attention_atlas-*.dist-info"
+    assert not (installed / PACKAGE / "_repository.py").exists()  # it would look for rooms beside the package
     tops = {path.name for path in installed.iterdir()} - {path.name for path in installed.glob(info)}
     assert tops <= {PACKAGE, "bin"}
     found = {str(path.relative_to(installed / PACKAGE)) for path in (installed / PACKAGE).rglob("*") if path.is_file()}
