@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 # before anything imports huggingface_hub, which reads it once
@@ -15,6 +16,8 @@ from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Error
+
+gc.disable()  # until all tests are collected: what is imported stays, and looking through it took a third of the time
 
 pytest_plugins = ("tests.browser", "tests.axe")
 
@@ -67,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+def pytest_collection_finish() -> None:
+    """From here on the collector looks at what tests make, and not at what was there before."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

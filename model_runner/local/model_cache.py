@@ -217,10 +217,11 @@ class ModelCache:
         """Give up the oldest loaded models, so that the new one finds its memory free."""
         with self._lock:
             loaded = [key for key, held in self._held.items() if held.future.done()]
-            for asked in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
+            oldest = loaded[: max(0, len(loaded) - MOST_MODELS + 1)]
+            for asked in oldest:
                 self._give_up(self._held.pop(asked))
-        gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
-        gc.collect()
+        if oldest:
+            gc.collect()  # a runner and its captures hold each other
 
     def _give_up(self, loading: PendingLoad) -> None:
         given_up = loading.future.result()

@@ -131,6 +131,5 @@ def test_the_second_text_keeps_no_model_that_was_given_up(typed):
     app = ended(open_app(page=EDIT, heads="patching", **typed), "patch_stop")
     old = give_up()
     ended(app.run(), "patch_stop")
-    gc.unfreeze()
     gc.collect()
     assert old() is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -247,8 +246,6 @@ class _Loading:
             changed, info = adapted(model, self.files, self.files.base)
             plain = LocalRunner(model, tokenizer, **of_both, kept=kept, adapter=replace(info, on=False))
             made = LocalRunner(changed, tokenizer, **of_both, kept=kept, adapter=info, base=plain)
-        gc.collect()
-        gc.freeze()  # a model's many objects are never garbage: later collections skip them
         return made
 
     def _sandboxed(self) -> tuple[SandboxedTokenizer | None, ExpectedShapes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from collections import defaultdict
@@ -50,14 +49,6 @@ SWEEP = [
     for mapping, family in families()
     if family in CAPTURED and family not in NO_FOLDER and find_spec(NEEDS.get(family, ("torch", ""))[0])
 ]
-
-
-@pytest.fixture(autouse=True)
-def freed() -> Generator[None]:
-    """Models that are loaded are frozen: of so many the memory would not be enough."""
-    yield
-    gc.unfreeze()
-    gc.collect()
 
 
 def saved(folder: Path, mapping: str, family: str, **own: Any) -> Path:
