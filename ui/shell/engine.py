@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 PAUSE = 0.05  # seconds between two looks at whether it is there
@@ -18,7 +18,7 @@ TO_PAINT = 1.0  # seconds at most in which a browser paints the frame before the
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _no_collection() -> Generator[None]:
     """What is imported here stays: the collector does not look at it, neither now nor later.
 
     It would find nothing, take a quarter of the import's time, and later a fifth of a second each time it looks at all
