@@ -6,11 +6,15 @@ Read anew, since a variant may hang on the whole text: by a cache of keys it wou
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs.incremental_task import IncrementalTask
 from model_runner import CaptureRequest, Runner
+from model_runner.job import Job
 from model_runner.questions import NextLogits
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 TOKENS = 8
 
@@ -22,14 +26,14 @@ class GreedyPair(IncrementalTask[int]):
         """``count`` tokens of each; ``name`` stands for the session where it asks the runner."""
         self.count = count
 
-        def submit(index: int) -> Any:
+        def submit(index: int) -> Job[Tensor] | None:
             if index >= 2 * count:
                 return None
             request = (before, after)[index % 2]
             said = (*request.continuation, *self.of(index % 2))
             return runner.submit(NextLogits(replace(request, continuation=said)), session=name)
 
-        def read(_index: int, logits: Any) -> int:
+        def read(_index: int, logits: Tensor) -> int:
             return int(logits.argmax())
 
         super().__init__(submit, read, running=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import ref
 
 from analysis.head_effects import LayerEffects, layer_effects
 from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.job import Job
-from model_runner.questions import WhichHeads
+from model_runner.questions import HeadAnswers, WhichHeads
 
 MOST = 32  # answers kept: small arrays, by text and target
 
@@ -50,7 +49,7 @@ class Search:
     ) -> IncrementalTask[LayerEffects]:
         layers = layers_of(capture)
 
-        def submit(index: int) -> Job[Any] | None:
+        def submit(index: int) -> Job[HeadAnswers] | None:
             if index == len(layers):
                 return None
             return runner.submit(WhichHeads(capture.request, layers[index], target), session=self._name)

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from model_runner.errors import UserFacingError
 from model_runner.job import Job
 
 T = TypeVar("T")
+A = TypeVar("A")
 
 BUDGET = 0.25  # seconds of waiting for jobs before what is there is shown
 TICK = 0.3  # seconds between two looks
+
+
+@dataclass(frozen=True)
+class _Begun(Generic[T]):
+    """A job under way; ``item`` is made of its result, None: there is no more."""
+
+    job: Job[object]
+    item: Callable[[], T | None]
 
 
 class IncrementalTask(Generic[T]):
@@ -25,8 +35,8 @@ class IncrementalTask(Generic[T]):
 
     def __init__(
         self,
-        submit: Callable[[int], Job[Any] | None],
-        read: Callable[[int, Any], T | None] = lambda _, found: found,
+        submit: Callable[[int], Job[A | None] | None],
+        read: Callable[[int, A], T | None],
         *,
         running: bool,
     ) -> None:
@@ -35,8 +45,17 @@ class IncrementalTask(Generic[T]):
         self.stopped = False  # before it was done
         self.looked_at = False  # what is new is shown before any work begins
         self.error: UserFacingError | None = None
-        self._submit, self._read = submit, read
-        self._job: Job[Any] | None = None
+
+        def begin(index: int) -> _Begun[T] | None:
+            job = submit(index)
+            return None if job is None else _Begun(job, lambda: item_of(index, job))
+
+        def item_of(index: int, job: Job[A | None]) -> T | None:
+            found = job.result()
+            return None if found is None else read(index, found)
+
+        self._begin: Callable[[int], _Begun[T] | None] = begin
+        self._begun: _Begun[T] | None = None
         self._pulling = Lock()
 
     def start(self) -> None:
@@ -51,9 +70,9 @@ class IncrementalTask(Generic[T]):
     def close(self) -> None:
         """Let the worker go."""
         self.running = False
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        if self._begun is not None:
+            self._begun.job.cancel()
+            self._begun = None
 
     def pull(self) -> None:
         """A moment's worth of results, added to ``items``. What is told instead ends it, and stays as ``error``.
@@ -70,29 +89,33 @@ class IncrementalTask(Generic[T]):
         until = time.monotonic() + BUDGET
         try:
             while self.running and time.monotonic() < until:
-                job = self._job = self._job or self._submit(len(self.items))
-                if job is not None and not job.wait(max(0.0, until - time.monotonic())):
+                begun = self._begun = self._begun or self._begin(len(self.items))
+                if begun is not None and not begun.job.wait(max(0.0, until - time.monotonic())):
                     return
-                self._job = None
-                self._take(job)
+                self._begun = None
+                self._take(begun)
         except UserFacingError as error:
             if self.running:  # else another thread ended it meanwhile, and this is how its job says so
                 self.error = self._explained(error)
-            self.running, self._job = False, None
+            self.running, self._begun = False, None
 
     def _explained(self, error: UserFacingError) -> UserFacingError:
         """The error, in words of what was being done."""
         return error
 
-    def _take(self, job: Job[Any] | None) -> None:
-        found = None if job is None else job.result()
-        item = None if found is None else self._read(len(self.items), found)
+    def _take(self, begun: _Begun[T] | None) -> None:
+        item = None if begun is None else begun.item()
         if item is None:
             self.running = False
-            self._submit, self._read = _no_more, _no_more
+            self._begin = _no_more
         else:
             self.items.append(item)
 
 
-def _no_more(*_: Any) -> None:
+def unchanged(_index: int, found: T) -> T:
+    """A job's result is the item."""
+    return found
+
+
+def _no_more(_index: int) -> None:
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from analysis.joined import same_tokens
 from analysis.kv_drop import CacheTrial, Moved, edits_of, kl_of_rows, trials
@@ -10,6 +10,9 @@ from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, Runner
 from model_runner.job import Job
 from model_runner.questions import NextLogits
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class DropCurve(IncrementalTask[Moved]):
@@ -22,7 +25,7 @@ class DropCurve(IncrementalTask[Moved]):
         self.sinks = sinks
         before = capture.logits(-1)
 
-        def submit(index: int) -> Job[Any] | None:
+        def submit(index: int) -> Job[Tensor] | None:
             if index >= len(self.trials):
                 return None
             changed = same_tokens(capture, edits_of(capture, self.trials[index]))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from analysis.long_blocks import BlockRows, MapBlock, block, blocks_of
-from jobs.incremental_task import IncrementalTask
+from jobs.incremental_task import IncrementalTask, unchanged
 from model_runner import Capture
+from model_runner.job import Job
 
 
 class _Now:
@@ -16,12 +15,17 @@ class _Now:
         self._capture, self._rows = capture, rows
         self._made: MapBlock | None = None
 
-    def wait(self, _seconds: float) -> bool:
+    def wait(self, seconds: float) -> bool:
         self._made = self._made or block(self._capture, self._rows)
         return True
 
     def result(self) -> MapBlock | None:
         return self._made
+
+    @property
+    def ahead(self) -> int:
+        """It waits for nobody."""
+        return 0
 
     def cancel(self) -> None:
         """Nothing goes on between two looks."""
@@ -33,7 +37,7 @@ class LongBlocks(IncrementalTask[MapBlock]):
     def __init__(self, capture: Capture) -> None:
         rows = self.rows = blocks_of(capture)
 
-        def submit(index: int) -> Any:
+        def submit(index: int) -> Job[MapBlock | None] | None:
             return _Now(capture, rows[index]) if index < len(rows) else None
 
-        super().__init__(submit, running=True)
+        super().__init__(submit, unchanged, running=True)

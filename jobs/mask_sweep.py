@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from analysis.mask_effect import perplexity
 from analysis.mask_sweep import SWEPT, Values, matched, sizes
@@ -50,7 +49,7 @@ class Sweep(IncrementalTask[SweepPoint]):
         trials = self.trials = trials_of(n_tokens)
         self.n_tokens = n_tokens
 
-        def submit(index: int) -> Job[Any] | None:
+        def submit(index: int) -> Job[Capture] | None:
             if index >= len(trials):
                 return None
             edits = (Masked(trials[index].pattern, trials[index].values),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from jobs.incremental_task import IncrementalTask, T
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import ScaledHead
 from model_runner.errors import N_, EditNotPossible, NeedleTooLong, SequenceTooLong, UserFacingError
+from model_runner.job import Job
 
 COUNTS = (1, 2, 4, 8)  # heads that are ablated
 
@@ -63,7 +64,7 @@ class NeedleRun(Hidden[Done]):
         self.steps, self.answer = steps(), runner.ids_of(needle.answer)
         self._heads: dict[int, tuple[tuple[int, int], ...]] = {}
 
-        def submit(index: int) -> Any:
+        def submit(index: int) -> Job[Capture] | None:
             if index >= len(self.steps):
                 return None
             step = self.steps[index]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.job import Job
 from model_runner.questions import PatchHeads, PatchStream
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Kind = Literal["residual", "attention", "heads"]
 
@@ -82,7 +85,7 @@ Rows = IncrementalTask[np.ndarray]
 def rows_of(runner: Runner, setting: PatchSetting, name: str) -> Rows:
     """The rows of the map of a setting, all to come; ``name`` stands for the session where it asks the runner."""
 
-    def submit(index: int) -> Job[Any] | None:
+    def submit(index: int) -> Job[Tensor] | None:
         if index == len(setting.order):
             return None
         return runner.submit(setting.question(setting.order[index]), session=name)

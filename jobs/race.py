@@ -8,7 +8,7 @@ from weakref import ref
 from analysis.joined import decoder_side
 from analysis.kv_drop import first_difference
 from analysis.kv_work import AttentionWork, attention_work
-from jobs.incremental_task import IncrementalTask
+from jobs.incremental_task import IncrementalTask, unchanged
 from model_runner import Capture, Runner
 from model_runner.errors import Cancelled
 from model_runner.growing import new_run
@@ -41,6 +41,7 @@ class RaceRun(IncrementalTask[RaceStep]):
         self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory
         super().__init__(
             lambda index: runner.submit(NextRaceStep(self.request, self._run, index), session=name),
+            unchanged,
             running=runner.info.n_parameters <= STARTS_ALONE,
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from analysis.comparison import output_change
 from analysis.mask_effect import looks_ahead, perplexity
@@ -34,7 +33,7 @@ class SharingRun(IncrementalTask[SharingPoint]):
         """``name`` stands for the session where it asks the runner; ``position`` as of ``output_change``."""
         self.counts = counts
 
-        def submit(index: int) -> Job[Any] | None:
+        def submit(index: int) -> Job[Capture] | None:
             if index >= len(counts):
                 return None
             edits = (*before.request.edits, SharedKeys(counts[index]))

@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 
 from analysis.zoo_cost import Attention, Measured, measure
-from jobs.incremental_task import IncrementalTask
+from jobs.incremental_task import IncrementalTask, unchanged
 from model_runner.errors import Cancelled
 
 SHORTEST, LONGEST = 128, 2**20  # tokens; each length is twice the one before
@@ -63,7 +63,7 @@ class CostRun(IncrementalTask[Measured]):
             attention, causal = ways[name]
             return Measurement(partial(measure, name, attention, n_tokens, d_head, causal=causal))
 
-        super().__init__(submit, running=True)
+        super().__init__(submit, unchanged, running=True)
 
     @property
     def spent(self) -> float:

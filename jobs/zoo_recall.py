@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from analysis.needle import Needle, Trial, hidden, recalled
 from jobs.needle import Hidden
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import N_, EditNotPossible
+from model_runner.job import Job
 
 DEPTHS = (0.0, 0.5, 1.0)
 CHARACTERS = 250  # of the hay
@@ -68,7 +68,7 @@ class Recall(Hidden[Answered]):
         self.n_layers, self.answer = len(layers), runner.ids_of(code.answer)
         self.steps = tuple(RecallRun(kept, depth) for kept in stacks for depth in DEPTHS)
 
-        def submit(index: int) -> Any:
+        def submit(index: int) -> Job[Capture] | None:
             if index >= len(self.steps):
                 return None
             step = self.steps[index]

@@ -28,6 +28,7 @@ def room(ours: str = "", libraries: str | None = "") -> Room:
 
 
 EVERYWHERE = frozenset({"numpy"})
+TYPES = frozenset({"torch"})  # whose names may stand in annotations everywhere
 APP = (
     "attention model_runner analysis viz inline attention_atlas hosting jobs classroom lessons ui hosting/visitors "
     "pages app"
@@ -99,10 +100,16 @@ def imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str, str]]:
             yield from ((node.lineno, module, alias.name) for alias in node.names)
 
 
+def only_typed(tree: ast.AST) -> set[int]:
+    """Lines that no program runs: what is imported there names types alone."""
+    blocks = (node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    return {inner.lineno for block in blocks for inner in block.body}
+
+
 def forbidden_imports(path: str, text: str) -> list[str]:
     """One sentence for each import that the table does not allow."""
     here, wrong = room_of(path), list[str]()
-    allowed = ROOMS[here]
+    allowed, typed = ROOMS[here], only_typed(parsed(text))
     for line, module, name in imports(path, parsed(text)):
         top = VISITORS if f"{module}.".startswith("hosting.visitors.") else module.split(".")[0]
         where = f"{path}:{line}: {here}"
@@ -113,6 +120,8 @@ def forbidden_imports(path: str, text: str) -> list[str]:
                 wrong.append(f"{where} imports {name or module}, which is the engine's")
             elif here == top == "pages" and module.split(".")[1:2] != list(Path(path).parts[1:2]):
                 wrong.append(f"{where} imports {module}, which is of another page")
+        elif line in typed and top in TYPES:
+            continue
         elif allowed.libraries is not None and top not in sys.stdlib_module_names | EVERYWHERE | allowed.libraries:
             wrong.append(f"{where} imports {top}, which its room may not")
     return wrong
@@ -190,6 +199,35 @@ def test_the_document_has_this_table():
 
 def test_imports_follow_the_table():
     assert [wrong for path in sources(".py") for wrong in forbidden_imports(path, read(path))] == []
+
+
+# Where something without a type comes in, or a type is a value: widgets and their callbacks, what a browser sends, and
+# the fields of a page's state, whose types decide how an address is read.
+UNTYPED = {
+    "ui/state/inputs.py": 3,
+    "ui/state/url_parsing.py": 2,
+    "ui/state/url_values.py": 3,
+    "ui/shell/components.py": 1,
+    "ui/shell/first_picture.py": 1,
+    "ui/classroom/sidebar.py": 1,
+}
+
+
+def untyped_signatures(path: str, text: str) -> list[str]:
+    """The functions of a file in whose signature `Any` stands."""
+    found: list[str] = []
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            named = [one.annotation for one in ast.walk(node.args) if isinstance(one, ast.arg)] + [node.returns]
+            names = {inner.id for one in named if one for inner in ast.walk(one) if isinstance(inner, ast.Name)}
+            found += [f"{path}:{node.lineno}: {node.name}"] if "Any" in names else []
+    return found
+
+
+def test_signatures_of_the_app_name_their_types():
+    paths = [path for path in sources(".py") if room_of(path) in ("ui", "jobs", "pages")]
+    found = {path: untyped_signatures(path, read(path)) for path in paths}
+    assert [words for path, some in found.items() if len(some) > UNTYPED.get(path, 0) for words in some] == []
 
 
 def test_nothing_prints_unpickles_or_hides_an_import():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -19,7 +17,7 @@ from pages.compare.state import state
 from ui.shared import cached
 from ui.shared.finding import show_finding
 from ui.shared.head_views import sink_note
-from ui.shell.components import mount, name_figure
+from ui.shell.components import Handlers, mount, name_figure
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
 from ui.wording.i18n import _
@@ -142,7 +140,7 @@ def _window_in(view: AlignedHeads, one: PieceMap) -> tuple[int, int, int, int]:
     return found[0], found[1], found[2], found[3]
 
 
-def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> dict[str, Callable[[Any], None]]:
+def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> Handlers:
     """What a map sends, and what it does to the session's place, which is one of A."""
 
     def token(row: int | None) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -27,7 +26,7 @@ from pages.families.state import FamiliesState, state
 from ui.shared import cached
 from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import DrawnHead, draw_head, show_map, sink_note, strongest, summary
-from ui.shell.components import mount, show_heading
+from ui.shell.components import Handlers, mount, show_heading
 from ui.shell.models_offered import EMBEDDED
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
@@ -150,7 +149,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
     return DrawnHead(here, read, scale, payload)
 
 
-def _events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
+def _events(view: HeadMap) -> Handlers:
     """What the map sends, into the page's state: its tokens are not the open model's."""
     q, k = view.whole.q0, view.whole.k0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -34,7 +33,7 @@ from pages.masks.state import (
     values_of,
 )
 from ui.shared.finding import show_finding
-from ui.shell.components import mount, show_html, to_class
+from ui.shell.components import Handlers, mount, show_html, to_class
 from ui.shell.page import PageContext, translated
 from ui.state import session
 from ui.state.page_state import change
@@ -92,7 +91,7 @@ def show_gallery(opened: PageContext) -> Gallery:
     return Gallery(choice, values, found, picture, index, payload, costs, causal)
 
 
-def _events() -> dict[str, Callable[[Any], None]]:
+def _events() -> Handlers:
     def look(query: int) -> None:
         session.move(query=int(query), key=None)
 

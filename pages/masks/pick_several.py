@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
@@ -11,16 +11,18 @@ from ui.state.inputs import on_change, option_words, widget_key
 from ui.state.page_state import State, address_of, change, setting_of
 from ui.wording.i18n import _
 
+V = TypeVar("V")
+
 
 def pick_several(
-    kind: type[State], name: str, values: Sequence[Any], words: Mapping[Any, str], *, none: str, width: int = 210
+    kind: type[State], name: str, values: Sequence[V], words: Mapping[V, str], *, none: str, width: int = 210
 ) -> None:
     """Some of these values (value → words); ``none`` is what the empty box says."""
     key = address_of(kind, name)
 
-    def remember(chosen: list[Any]) -> None:
+    def remember(chosen: list[V | str]) -> None:
         ever = option_words(key).ever  # a browser may send the words it last drew
-        told = {one if one in words else ever.get(one, one) for one in chosen}
+        told = {one if one in words else ever.get(str(one), one) for one in chosen}
         change(kind, **{name: tuple(one for one in words if one in told)})
 
     st.multiselect(

@@ -27,6 +27,7 @@ from ui.state.page_state import current as now
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _, language
 from ui.wording.sentences import number
+from viz.components.packing import JSON
 from viz.components.sampling_bench import sampling_bench as picture
 from viz.token_text import lone_spaces
 
@@ -169,8 +170,8 @@ def show_bench(bench: Bench) -> None:
     mount(picture.SOURCE, held.data, key=KEY, on={"settings": remember})
 
 
-def _plain(sampling: Sampling) -> dict[str, Any]:
-    return asdict(sampling) | {"order": list(sampling.order), "seed": str(sampling.seed)}
+def _plain(sampling: Sampling) -> dict[str, JSON]:
+    return {**asdict(sampling), "order": list(sampling.order), "seed": str(sampling.seed)}
 
 
 def bench_payload(bench: Bench, number: int = 0) -> bytes:

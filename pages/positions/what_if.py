@@ -116,6 +116,7 @@ def _amount(opened: PageContext, name: Question) -> Any:
     if name == "off":
         return _where(opened)
     held, tokens = getattr(state(), name), opened.capture.tokens
+    shown: dict[object, str]
     if name in CUTTING:
         shown = {place: f"{place} {tokens[place].text}" for place in range(1, len(tokens))}
         if held is not None and held not in shown:

@@ -81,18 +81,18 @@ def costs_of(shape: ModelShape, variants: tuple[Numbered, ...]) -> Costs:
     d, d_v = shape.d_head, shape.d_value
     every, stored = shape.n_layers * shape.n_heads, shape.n_layers * shape.n_bytes
 
-    def work(variant: Variant, n: int, numbers: dict[str, Any]) -> float:
+    def work(variant: Variant, n: int, numbers: dict[str, int]) -> float:
         return every * variant.multiply_adds(n, d, **numbers)
 
-    def at_once(variant: Variant, n: int, numbers: dict[str, Any]) -> float:
+    def at_once(variant: Variant, n: int, numbers: dict[str, int]) -> float:
         return shape.n_heads * shape.n_bytes * variant.memory.of(n, d, d_v, **numbers)
 
-    def kept(variant: Variant, n: int, numbers: dict[str, Any]) -> float | None:
+    def kept(variant: Variant, n: int, numbers: dict[str, int]) -> float | None:
         if (form := variant.recurrent) is None:
             return None
         return stored * (shape.n_heads if form.by_query else shape.n_kv_heads) * form.state.of(n, d, d_v, **numbers)
 
-    def step(variant: Variant, n: int, numbers: dict[str, Any]) -> float | None:
+    def step(variant: Variant, n: int, numbers: dict[str, int]) -> float | None:
         form = variant.recurrent
         return None if form is None else every * form.step.of(n, d, d_v, **numbers)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jobs import incremental_task as kv_pull
-from jobs.incremental_task import IncrementalTask
+from jobs.incremental_task import IncrementalTask, unchanged
 from jobs.session_jobs import SessionJobs
 from model_runner.errors import Cancelled, EmptyText
 from model_runner.local.worker import QueuedJob, Worker
@@ -42,7 +42,7 @@ def pulled(pull: IncrementalTask[Any], seconds: float = 5) -> list[Any]:
 
 def test_nothing_runs_before_it_is_pulled(worker):
     started: list[int] = []
-    pull = IncrementalTask(numbers(worker, 3, started), running=True)
+    pull = IncrementalTask(numbers(worker, 3, started), unchanged, running=True)
     assert started == []
     assert pulled(pull) == [0, 1, 2]
     assert not pull.running
@@ -50,7 +50,7 @@ def test_nothing_runs_before_it_is_pulled(worker):
 
 def test_a_pull_that_was_not_started_does_nothing(worker):
     started: list[int] = []
-    pull = IncrementalTask(numbers(worker, 3, started), running=False)
+    pull = IncrementalTask(numbers(worker, 3, started), unchanged, running=False)
     pull.pull()
     assert started == []
     pull.start()
@@ -73,7 +73,7 @@ def test_two_runs_of_a_page_that_pull_at_once_take_every_job_once(worker):
 
         return worker.submit(work, session)
 
-    pull = IncrementalTask(submit, running=True)
+    pull = IncrementalTask(submit, unchanged, running=True)
     threads = [threading.Thread(target=pulled, args=(pull,)) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -86,7 +86,7 @@ def test_a_pull_returns_within_its_budget_and_the_next_one_finds_the_result(work
     monkeypatch.setattr(kv_pull, "BUDGET", 0.05)
     go = threading.Event()
     pull = IncrementalTask(
-        lambda index: worker.submit(lambda _: go.wait(10) and index) if index == 0 else None, running=True
+        lambda index: worker.submit(lambda _: go.wait(10) and index) if index == 0 else None, unchanged, running=True
     )
     pull.pull()  # returns, though the job does not end
     assert pull.items == []
@@ -95,7 +95,9 @@ def test_a_pull_returns_within_its_budget_and_the_next_one_finds_the_result(work
 
 
 def test_a_result_of_none_is_the_end(worker):
-    pull = IncrementalTask(lambda index: worker.submit(lambda _: "item" if index < 2 else None), running=True)
+    pull = IncrementalTask(
+        lambda index: worker.submit(lambda _: "item" if index < 2 else None), unchanged, running=True
+    )
     assert pulled(pull) == ["item", "item"]
 
 
@@ -130,7 +132,7 @@ def test_what_is_done_lets_go_of_what_it_asked(worker, count):
 def test_what_was_stopped_still_has_what_it_asks(worker):
     model = Model()
     held = weakref.ref(model)
-    pull = IncrementalTask(lambda index, model=model: None, running=True)
+    pull = IncrementalTask(lambda index, model=model: None, unchanged, running=True)
     del model
     pull.stop()
     assert held() is not None
@@ -140,13 +142,15 @@ def test_an_error_ends_it_and_stays_to_be_shown(worker):
     def fail(_: QueuedJob[Any]) -> None:
         raise EmptyText()
 
-    pull = IncrementalTask(lambda index: worker.submit((lambda _: index) if index == 0 else fail), running=True)
+    pull = IncrementalTask(
+        lambda index: worker.submit((lambda _: index) if index == 0 else fail), unchanged, running=True
+    )
     assert pulled(pull) == [0]
     assert isinstance(pull.error, EmptyText)
 
 
 def test_a_worker_that_was_given_up_is_an_error_too(worker):
-    pull = IncrementalTask(numbers(worker, 3, []), running=True)
+    pull = IncrementalTask(numbers(worker, 3, []), unchanged, running=True)
     worker.close()
     assert pulled(pull) == []
     assert isinstance(pull.error, Cancelled)
@@ -162,7 +166,7 @@ def test_a_pull_that_is_stopped_while_another_thread_waits_for_it_has_no_error(w
         return 0
 
     monkeypatch.setattr(kv_pull, "BUDGET", 10)  # it is still waiting when it is stopped
-    pull = IncrementalTask(lambda index: worker.submit(work), running=True)
+    pull = IncrementalTask(lambda index: worker.submit(work), unchanged, running=True)
     waiting = threading.Thread(target=pull.pull)
     waiting.start()
     assert under_way.wait(10)
@@ -188,7 +192,7 @@ def test_stop_cancels_the_job_under_way_and_going_on_does_what_is_left(worker):
             return jobs[0]
         return worker.submit(lambda _: index) if index < 2 else None
 
-    pull = IncrementalTask(submit, running=True)
+    pull = IncrementalTask(submit, unchanged, running=True)
     pull.pull()
     pull.stop()
     assert pull.stopped

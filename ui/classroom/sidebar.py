@@ -83,10 +83,10 @@ def _lock(room: Room) -> None:
     room.locked = bool(st.session_state["lock_room"])
 
 
-def _link(**more: Any) -> None:
+def _link(code: str = "", key: str = "", *, over: bool = False, asks: bool = False) -> None:
     words = {name: _(text) for name, text in room_link.TEXTS.items()}
     talk = f"{url_state.base()}/classroom/talk"
-    payload = room_link.payload(talk=talk, born=DESK.born, texts=words, **more)
+    payload = room_link.payload(talk=talk, born=DESK.born, texts=words, code=code, key=key, over=over, asks=asks)
     mount(room_link.SOURCE, payload, key="room_link", on={"back": _back}, followed=False)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from analysis.sentences import joined
 from analysis.silence import heard_window
 from analysis.sinks import sink_words
 from analysis.strongest_key import look_words, strongest_key
-from ui.shell.components import mount
+from ui.shell.components import Handlers, mount
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
 from ui.wording.i18n import _
@@ -101,13 +100,13 @@ def _without_row(view: HeadMap, token: int) -> tuple[NDArray[np.float32], NDArra
     return values, striped
 
 
-def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None) -> None:
+def show_map(drawn: DrawnHead, key: str, on: Handlers | None = None) -> None:
     """The map; a click pins a cell, zooming asks for the window; ``on`` is what it sends besides."""
     asked = map_events(drawn.read.view, narrow=heard_window(drawn.opened.capture) is not None)
     mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}))
 
 
-def map_events(view: HeadMap, *, narrow: bool = False) -> dict[str, Callable[[Any], None]]:
+def map_events(view: HeadMap, *, narrow: bool = False) -> Handlers:
     """What a map can send, and what it does to the session's place; a ``narrow`` one opens with a part of the whole."""
     units, (q, k) = view.units, (view.whole.q0, view.whole.k0)
 

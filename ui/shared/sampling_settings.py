@@ -54,6 +54,6 @@ def current(bench: Bench = "a") -> Sampling:
     return Sampling(**values)
 
 
-def values_of(sampling: Sampling) -> dict[str, Any]:
+def values_of(sampling: Sampling) -> dict[str, object]:
     """Its fields as a bench's state holds them."""
     return {name: getattr(sampling, name) for name in page_state.fields(SamplingA)}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from model_runner import Runner
 from model_runner.errors import NotOneToken
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 SHOWN = {"·": " ", "⏎": "\n", "⇥": "\t"}  # as tokens are drawn
 
 
-def typed_token(runner: Runner, typed: str, logits: Any) -> int:
+def typed_token(runner: Runner, typed: str, logits: Tensor) -> int:
     """The id of the token with these characters, or with a space before them: of both, the likelier one here.
 
     Spaces may be typed as they are drawn (·). ``logits`` [vocab] are those of the text that the token is to follow.

@@ -6,9 +6,9 @@ browser still names the old one with it (Streamlit 1.67), which would bring that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.components.v2 import component as register
@@ -21,6 +21,8 @@ from viz.components.served import loader
 from viz.components.source import Source
 from viz.components.still import still
 from viz.token_text import plain_text
+
+Handlers = dict[str, Callable[[Any], None]]  # by what a component can send: what to do with it; JSON of a browser
 
 _SHOWN, _LEFT = "page_shown", "page_left"
 
@@ -48,7 +50,7 @@ def mount(
     payload: bytes,
     *,
     key: str,
-    on: Mapping[str, Callable[[Any], None]],
+    on: Handlers,
     narrow: bool = False,
     followed: bool = True,
     adds: bool = False,
@@ -84,9 +86,10 @@ def sent_arrays() -> SentArrays:
     return session.jobs().get("sent_arrays", None, lambda _name: SentArrays(url_state.base()))
 
 
-def show_heading(name: str, beside: str = "", **more: Any) -> None:
-    """The name of the figure that is shown next, with words beside it, both HTML; ``more`` is as ``st.html`` has it."""
-    st.html(f"<div class='atlas-head'>{name and f'<b>{name}</b> '}{beside and f'<span>{beside}</span>'}</div>", **more)
+def show_heading(name: str, beside: str = "", *, width: Literal["stretch", "content"] = "stretch") -> None:
+    """The name of the figure that is shown next, with words beside it, both HTML."""
+    inner = f"{name and f'<b>{name}</b> '}{beside and f'<span>{beside}</span>'}"
+    st.html(f"<div class='atlas-head'>{inner}</div>", width=width)
     name_figure(name, beside)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from html import escape
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
@@ -20,15 +20,17 @@ from viz.components.chart import chart as growing
 from viz.curves import CONFIG, page_figure
 from viz.markdown import plain
 
+T = TypeVar("T")
 
-def progressive(work: IncrementalTask[Any], draw: Callable[[], None]) -> None:
+
+def progressive(work: IncrementalTask[T], draw: Callable[[], None]) -> None:
     """Draw as far as the work is; the whole page runs again when it ends, or when a click in it looked elsewhere."""
     shown = st.fragment(_look, run_every=TICK) if work.running else _look
     with nullcontext() if work.running else st.container():  # as a fragment has: or all in it would be mounted anew
         shown(work, draw, here=session.selection(), within=iter([True]))
 
 
-def _look(work: IncrementalTask[Any], draw: Callable[[], None], *, here: Selection, within: Iterator[bool]) -> None:
+def _look(work: IncrementalTask[T], draw: Callable[[], None], *, here: Selection, within: Iterator[bool]) -> None:
     """One look. Never run the page again ``within`` its own run: Streamlit (1.67) drops what that has not sent yet."""
     ticked = not next(within, False)
     if ticked and (not work.running or session.selection() != here):
@@ -43,7 +45,7 @@ def _look(work: IncrementalTask[Any], draw: Callable[[], None], *, here: Selecti
     work.looked_at = True
 
 
-def show_progress(work: IncrementalTask[Any], total: int, words: str, *, key: str) -> None:
+def show_progress(work: IncrementalTask[T], total: int, words: str, *, key: str) -> None:
     """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on.
 
     Nothing once all is done.

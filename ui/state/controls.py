@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
@@ -11,12 +11,14 @@ from ui.state.inputs import choose_one, on_change, on_option_change, pick_one, w
 from ui.state.page_state import State, address_of, change, setting_of
 from ui.wording.i18n import _
 
+V = TypeVar("V")
+
 
 def choose(
     kind: type[State],
     name: str,
-    value: Any,
-    words: Mapping[Any, str],
+    value: object,
+    words: Mapping[V, str],
     *,
     label: str = "",
     item: str | None = None,
@@ -33,8 +35,8 @@ def choose(
 def pick(
     kind: type[State],
     name: str,
-    value: Any,
-    words: Mapping[Any, str],
+    value: object,
+    words: Mapping[V, str],
     *,
     width: int | None = None,
     label: str = "",
@@ -80,7 +82,7 @@ def slider(  # noqa: PLR0913  what st.slider takes, by keyword
     )  # fmt: skip  # its many settings in two lines
 
 
-def steps(kind: type[State], name: str, value: Any, words: Mapping[Any, str]) -> None:
+def steps(kind: type[State], name: str, value: object, words: Mapping[V, str]) -> None:
     """One of some values in order (value → words), as a slider that knows these alone."""
     key = address_of(kind, name)
     st.select_slider(
@@ -118,5 +120,5 @@ def _key(kind: type[State], name: str, item: str | None) -> str:
     return address_of(kind, name) + (f".{item}" if item else "")
 
 
-def _remember(kind: type[State], name: str, item: str | None = None) -> Callable[[Any], None]:
+def _remember(kind: type[State], name: str, item: str | None = None) -> Callable[[object], None]:
     return lambda value: change(kind, **{name: {item: value} if item else value})

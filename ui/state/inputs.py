@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from urllib.parse import parse_qsl
 
 import streamlit as st
@@ -37,7 +37,7 @@ def option_words(widget: str) -> OptionWords:
 
 
 def choose_one(
-    label: str, key: str, options: Mapping[V, str], value: V, then: Callable[[V], None], *, disabled: bool = False
+    label: str, key: str, options: Mapping[V, str], value: object, then: Callable[[V], None], *, disabled: bool = False
 ) -> None:
     """A few options (value → words) as a row of segments; ``then`` is told the one chosen before the page runs."""
     st.segmented_control(
@@ -57,7 +57,7 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
     label: str,
     key: str,
     options: Mapping[V, str],
-    value: V,
+    value: object,
     then: Callable[[V], None],
     *,
     typed: Callable[[str], None] | None = None,
@@ -73,7 +73,7 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
     st.selectbox(
         label,
         list(options),
-        list(options).index(value),
+        next(place for place, option in enumerate(options) if option == value),
         # Made before: Streamlit may ask outside a run, where there is no language; and ask for what was typed.
         format_func=lambda option: options.get(option, str(option)),
         key=widget_key(key, value, options),
@@ -86,7 +86,7 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
     )
 
 
-def widget_key(key: str, value: object, options: Mapping[Any, str] | None = None) -> str:
+def widget_key(key: str, value: object, options: Mapping[V, str] | None = None) -> str:
     """The key of a widget, made to show this value where its own is another: the reader went back, say.
 
     ``options`` (value → words): a browser keeps and sends the words of a list (Streamlit 1.67); others are set anew.
@@ -129,7 +129,7 @@ def in_fragment() -> bool:
     return bool(getattr(get_script_run_ctx(suppress_warning=True), "fragment_ids_this_run", None))
 
 
-def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
+def _reads_otherwise(key: str, options: Mapping[V, str] | None) -> bool:
     if options is None:
         return False
     held, shown = option_words(key), {words: value for value, words in options.items()}
@@ -158,7 +158,11 @@ def on_option_change(
     return on_change(key, answer, lambda: widget_value(key, options))
 
 
-def on_change(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
+@overload
+def on_change(key: str, then: Callable[[Any], None]) -> Callable[[], None]: ...  # what a widget holds has no type
+@overload
+def on_change(key: str, then: Callable[[V], None], read: Callable[[], V]) -> Callable[[], None]: ...
+def on_change(key: str, then: Callable[[Any], None], read: Callable[[], object] | None = None) -> Callable[[], None]:
     """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
     another value, which another click, or a part that it stands outside of, takes along (Streamlit 1.67).
     """

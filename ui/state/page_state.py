@@ -9,30 +9,41 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack, cast
 
 from ui.state import url_state
 from ui.state.url_parsing import UrlUnreadable, read, whole
-from ui.state.url_values import FieldSpec, State, address_of, default_of, fields, setting_of, type_of, write
+from ui.state.url_values import (
+    FieldOptions,
+    FieldSpec,
+    State,
+    address_of,
+    default_of,
+    fields,
+    setting_of,
+    type_of,
+    write,
+)
 from ui.wording import url_warnings
 from ui.wording.sentences import sentence
 
 S = TypeVar("S", bound=State)
+V = TypeVar("V")
 
 
-def setting(default: Any, label: str, **more: Any) -> Any:
+def setting(default: V, label: str, **more: Unpack[FieldOptions]) -> V:
     """A field of a page's state with this default; ``more`` as in :class:`FieldSpec`."""
     return dataclasses.field(default=default, metadata={"setting": FieldSpec(label, **more)})
 
 
-def current(kind: type[S], **usual: Any) -> S:
+def current(kind: type[S], **usual: object) -> S:
     """What the page holds; ``usual`` replaces defaults that depend on the text. The unreadable is told and dropped."""
     value, problems = held(kind, **usual)
     tell(kind, *problems.values())
     return value
 
 
-def held(kind: type[S], **usual: Any) -> tuple[S, dict[str, str]]:
+def held(kind: type[S], **usual: object) -> tuple[S, dict[str, str]]:
     """The same, untold: the sentence of each field that could not be read, which is dropped."""
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
@@ -48,17 +59,17 @@ def held(kind: type[S], **usual: Any) -> tuple[S, dict[str, str]]:
     return kind(**values), problems
 
 
-def change(kind: type[State], **values: Any) -> None:
+def change(kind: type[State], **values: object) -> None:
     """Hold these values from now on; None means the usual one of a field that may be None."""
     url_warnings.forget(kind.SCOPE)
     keep(kind, **values)
 
 
-def keep(kind: type[State], **values: Any) -> None:
+def keep(kind: type[State], **values: object) -> None:
     """The same of values that the reader did not choose: what was said of the address stays."""
     for name, value in values.items():
-        if type_of(kind, name) is Mapping:
-            for key, one in value.items():
+        if isinstance(value, Mapping):
+            for key, one in cast(Mapping[str, object], value).items():
                 url_state.choose(f"{address_of(kind, name)}.{key}", "" if one is None else str(one), "")
         else:
             url_state.choose(address_of(kind, name), write(value), write(default_of(kind, name)))
@@ -82,7 +93,7 @@ def _forget(kind: type[State], name: str) -> None:
             url_state.choose(known, "", "")
 
 
-def _held(kind: type[State], name: str, usual: Mapping[str, Any]) -> Any:
+def _held(kind: type[State], name: str, usual: Mapping[str, object]) -> object:
     if type_of(kind, name) is Mapping:
         about, start = setting_of(kind, name), f"{address_of(kind, name)}."
         keys = [known.removeprefix(start) for known in url_state.held() if known.startswith(start)]

@@ -20,7 +20,7 @@ NOT_WHOLE = N_("“{value}” is not a whole number for {what}.")
 class UrlUnreadable(ValueError):
     """Why a part of an address is no value of its field, told as a RunnerError is; ``rest`` is what of it is one."""
 
-    def __init__(self, message: str, *, hint: str = "", rest: Any = None, **values: Any) -> None:
+    def __init__(self, message: str, *, hint: str = "", rest: object = None, **values: object) -> None:
         self.message, self.hint, self.rest, self.values = message, hint, rest, values
         super().__init__(f"{message} {hint}".strip().format(**values))
 
@@ -99,7 +99,7 @@ def _bounded(value: float, about: FieldSpec, what: str) -> float:
     return value
 
 
-def _edits(text: str) -> tuple[Any, ...]:
+def _edits(text: str) -> tuple[object, ...]:
     from model_runner.edit_text import readable  # the engine is imported only after the frame is painted
 
     edits, problem = readable(text)
@@ -108,14 +108,14 @@ def _edits(text: str) -> tuple[Any, ...]:
     return edits
 
 
-def _named(text: str, wanted: Any, about: FieldSpec) -> Any:
+def _named(text: str, wanted: Any, about: FieldSpec) -> object:
     parts = text.split("-")
     if len(parts) != len(wanted._fields) or not all(part.isascii() and part.isdigit() for part in parts):
         raise UrlUnreadable(NO_NUMBER, value=short(text), what=about.label)
     return wanted(*(whole(part, about) for part in parts))
 
 
-def _several(text: str, inner: Any, about: FieldSpec) -> tuple[Any, ...]:
+def _several(text: str, inner: object, about: FieldSpec) -> tuple[object, ...]:
     if text == EMPTY:
         return ()
     pairs = typing.get_origin(inner) is tuple

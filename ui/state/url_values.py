@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypedDict
 
 DIGITS = 16  # of a number in an address; more than a float64 tells apart
 NONE, EMPTY = "none", "-"  # no value, and a list of nothing
@@ -37,6 +37,17 @@ class FieldSpec:
     max_length: int = 200
     digits: int = DIGITS
     items: Callable[[str], str] | None = None
+
+
+class FieldOptions(TypedDict, total=False):
+    """What :class:`FieldSpec` takes beside the label."""
+
+    min: float
+    max: float
+    options: Callable[[], typing.Iterable[str]] | None
+    max_length: int
+    digits: int
+    items: Callable[[str], str] | None
 
 
 @functools.cache
@@ -78,7 +89,7 @@ def type_of(kind: type[State], name: str) -> Any:
     return Mapping if origin is Mapping else hint
 
 
-def write(value: Any) -> str:
+def write(value: object) -> str:
     """As the address holds it: numbers as they are, switches as 0 and 1, lists 1.3.5, pairs 5.0-6.1, edges 0-3-2."""
     if value is None:
         return NONE
