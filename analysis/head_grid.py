@@ -12,7 +12,8 @@ from torch import Tensor
 
 from analysis.joined import first_query, n_looked_at
 from analysis.pooling import even_bins, pool
-from attention.metrics import METRICS, Rows
+from attention.metrics import Metric, Rows
+from attention.own_metrics import all_metrics
 from model_runner.capture import ROWS, Capture
 
 LARGEST_THUMBNAIL = 48  # pixels on a side
@@ -48,11 +49,12 @@ def head_grid(capture: Capture) -> HeadGrid:
     thumbnails = np.zeros((*shape, side, side), np.uint8)
     keep = np.zeros((shape[0], side, side), np.uint8)
     left_out = np.zeros_like(keep)
-    metrics = {metric.name: np.full(shape, np.nan, np.float32) for metric in METRICS}
+    wanted = all_metrics()
+    metrics = {metric.name: np.full(shape, np.nan, np.float32) for metric in wanted}
     for layer in range(capture.n_layers):
         if not capture.has_weights(layer):
             continue
-        pooled, visible, left, means = _layer(capture, layer, side)
+        pooled, visible, left, means = _layer(capture, layer, side, wanted)
         heads = len(pooled)
         thumbnails[layer, :heads], keep[layer], left_out[layer] = pooled, visible, left
         for name, values in means.items():
@@ -62,7 +64,7 @@ def head_grid(capture: Capture) -> HeadGrid:
 
 
 def _layer(
-    capture: Capture, layer: int, side: int
+    capture: Capture, layer: int, side: int, wanted: tuple[Metric, ...]
 ) -> tuple[
     UInt8[np.ndarray, "heads side side"],
     UInt8[np.ndarray, "side side"],
@@ -79,10 +81,10 @@ def _layer(
     seen: list[Tensor] = []
     choosable: list[Tensor] = []
     before = record.mask.before_choice
-    sums = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
-    counts = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
+    sums = {metric.name: torch.zeros(n_heads, device=device) for metric in wanted}
+    counts = {metric.name: torch.zeros(n_heads, device=device) for metric in wanted}
     candidates: dict[str, Tensor] = {}
-    metrics = [metric for metric in METRICS if metric.across or not first]
+    metrics = [metric for metric in wanted if metric.across or not first]
     for block in _blocks(pixels):
         rows = slice(block[0].start, block[-1].stop)
         weights = capture.layer_weights(layer, rows, shares=True)

@@ -13,7 +13,7 @@ from analysis.joined import joined
 from analysis.opening import opening_head
 from analysis.read_head import read_head
 from analysis.strongest_key import look_words, strongest_key
-from attention.metrics import METRICS
+from attention.own_metrics import all_metrics
 from inline.cell_output import CellOutput
 from model_runner import Capture, Check
 from model_runner.capture import index
@@ -47,11 +47,11 @@ def show(
 
     Without a layer and a head, the one that the app would open. ``query`` and ``key`` are pinned: token positions or
     None; of a cross-attention those of what is written and of what is read. ``reading`` is the map's; ``metric``, a
-    name of ``attention.metrics``, sets the strength of the grid's frames.
+    name of ``attention.metrics`` or of your own, sets the strength of the grid's frames.
     Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output;
     ValueError for a kind or a metric that there is none of.
     """
-    for what, wanted, names in (("kind", kind, get_args(Kind)), ("metric", metric, [one.name for one in METRICS])):
+    for what, wanted, names in (("kind", kind, get_args(Kind)), ("metric", metric, [one.name for one in all_metrics()])):
         if wanted not in names:
             raise ValueError(f"There is no {what} {wanted!r}; choose from {', '.join(names)}.")
     query = None if query is None else index("position", query, len(capture.tokens))
@@ -121,7 +121,7 @@ def _lines(capture: Capture, layer: int, head: int, reading: Reading, query: int
 
 def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
     grid = head_grid(capture)
-    (chosen,) = (item for item in METRICS if item.name == metric)
+    (chosen,) = (item for item in all_metrics() if item.name == metric)
     share = chosen.unit == "share"
     return grid_component.payload(
         thumbnails=grid.thumbnails,

@@ -182,3 +182,14 @@ def test_an_induction_head_draws_its_diagonal_where_the_sequence_comes_again(rep
     second = range(LENGTH + 1, n_tokens)
     on_it = [picture[pixel[query], pixel[query - LENGTH + 1]] == picture[pixel[query]].max() for query in second]
     assert np.mean(on_it) > 0.8  # the brightest pixel of nearly every row
+
+
+def test_a_metric_of_ones_own_is_the_mean_of_its_rows_over_all_blocks(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(own_metrics, "_own", {})
+    register_metric("offset 5", Offset(5))
+    capture = shared_runner().capture("one two three four five six seven eight nine ten " * 8)
+    found = head_grid(capture).metrics["offset 5"]
+    for layer, head in ((0, 0), (3, 7), (7, 2)):
+        weights = capture.weights(layer, head)
+        expected = torch.diagonal(weights, offset=-5).mean()
+        assert found[layer, head] == pytest.approx(float(expected), abs=1e-6)

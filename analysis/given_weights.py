@@ -1,0 +1,129 @@
+"""Attention weights that others computed, as a capture: it draws and measures as one of ours does, and has no model.
+
+A record keeps q, k and v, so queries are the logarithms of the weights and keys the unit vectors: q·k is the logarithm
+of the weight, and the softmax gives the weight back. What is missing in a row (a learned sink took it) is given to a
+sink. Values and outputs are 0, for they are not known: there is nothing that such a capture could be verified against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model_runner.capture import Capture
+from model_runner.mask_rule import CAUSAL, FULL, MaskRule
+from model_runner.record import LayerRecord
+from model_runner.request import CaptureRequest
+from model_runner.tokens import VISIBLE, Token
+
+Given: TypeAlias = "Tensor | np.ndarray | Sequence[Tensor | np.ndarray]"
+
+SHAPES = "[queries, keys], [heads, queries, keys], [layers, heads, queries, keys], or a list of the layers"
+CLOSE = 1e-3  # of a row's sum to 1; bfloat16 rounds to that
+UNSEEN = -1e4  # a score whose exponential is 0
+
+
+def given_capture(weights: Given, tokens: Sequence[str] | None = None, keys: Sequence[str] | None = None) -> Capture:
+    """These weights as a capture; ``tokens`` are the words of the rows, ``keys`` those of the columns where they differ.
+
+    ``weights`` has one of ``SHAPES``, and each layer may have a batch of one. Without words tokens are numbered. What
+    no row sees after itself is masked. O(weights) memory.
+    Raises ValueError in one sentence: another shape, a batch, words that do not fit, numbers that are no weights.
+    """
+    layers = [_layer(one, number) for number, one in enumerate(_layers(weights))]
+    n_queries, n_keys = layers[0].shape[1:]
+    if any(one.shape[1:] != layers[0].shape[1:] for one in layers):
+        raise ValueError("The layers are of different texts: their queries and keys differ in number.")
+    words, of_keys = _words(tokens, n_queries, "rows"), _words(keys, n_keys, "columns")
+    if n_queries != n_keys and (tokens is None or keys is None):
+        raise ValueError(f"{n_queries} rows look at {n_keys} columns: give tokens for the rows and keys for the columns.")
+    across = keys is not None
+    mask = FULL if across or any(bool(one.triu(1).any()) for one in layers) else CAUSAL
+    read = Capture(
+        request=CaptureRequest(text="".join(of_keys), attention="encoder"),
+        tokens=_tokens(of_keys),
+        kinds=(),
+        records=(),
+        residuals=(torch.zeros(n_keys, 1),),
+        hidden=torch.zeros(n_keys, 1),
+    )
+    return Capture(
+        request=CaptureRequest(text="".join(words), attention="cross" if across else None),
+        tokens=_tokens(words),
+        kinds=("full",) * len(layers),
+        records=tuple(_record(one, mask) for one in layers),
+        residuals=(torch.zeros(n_queries, 1),) * (len(layers) + 1),
+        hidden=torch.zeros(n_queries, 1),
+        source=read.tokens if across else None,
+        others=(read,) if across else (),
+    )
+
+
+def _layers(weights: Given) -> list[Tensor]:
+    """Each layer's tensor, whatever its shape."""
+    if isinstance(weights, Tensor | np.ndarray):
+        whole = torch.as_tensor(weights)
+        return list(whole) if whole.dim() == 4 else [whole]
+    layers = [torch.as_tensor(one) for one in weights]
+    if not layers:
+        raise ValueError("There are no weights: the list of layers is empty.")
+    return layers
+
+
+def _layer(weights: Tensor, number: int) -> Tensor:
+    """[heads, queries, keys] in float32, each number a weight."""
+    if weights.dim() == 4 and len(weights) != 1:
+        raise ValueError(f"Layer {number} has a batch of {len(weights)} texts: give one of them, such as weights[0].")
+    shaped = weights[0] if weights.dim() == 4 else weights[None] if weights.dim() == 2 else weights
+    if shaped.dim() != 3 or not shaped.numel():
+        raise ValueError(f"Weights of shape {tuple(weights.shape)} cannot be drawn; give {SHAPES}.")
+    found = shaped.detach().float().cpu()
+    sums = found.sum(-1)
+    if bool((~found.isfinite()).any() | (found < -CLOSE).any() | (sums > 1 + CLOSE).any()):
+        head, query = divmod(int((sums - 1).abs().nan_to_num(torch.inf).argmax()), found.shape[1])
+        row = f"row {query} of head {head} of layer {number} sums to {float(sums[head, query]):.3g}"
+        raise ValueError(f"These are no attention weights: numbers from 0 to 1 whose rows sum to 1; {row}. Scores?")
+    return found.clamp_min(0)
+
+
+def _words(words: Sequence[str] | None, count: int, what: str) -> list[str]:
+    if words is None:
+        return [str(place) for place in range(count)]
+    if len(words) != count:
+        raise ValueError(f"{len(words)} words for {count} {what}: each has one.")
+    return [str(word) for word in words]
+
+
+def _tokens(words: Sequence[str]) -> tuple[Token, ...]:
+    """Equal words are the same token; a space in front of one, or a word piece's mark for it, is drawn as a dot."""
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    found: list[Token] = []
+    start = 0
+    for word in words:
+        shown = "".join(VISIBLE.get(one, one) for one in word.replace("Ġ", " ").replace("▁", " "))
+        found.append(Token(numbers[word], shown, start, start + len(word)))
+        start += len(word)
+    return tuple(found)
+
+
+def _record(weights: Tensor, mask: MaskRule) -> LayerRecord:
+    heads, queries, keys = weights.shape
+    rest = 1 - weights.sum(-1)
+    missing = torch.where(rest > CLOSE, rest.clamp_min(1e-12).log(), UNSEEN)
+    return LayerRecord(
+        q=torch.where(weights > 0, weights.log(), UNSEEN),
+        k=torch.eye(keys)[None],
+        v=torch.zeros(1, keys, 1),
+        output=torch.zeros(queries, heads, 1),
+        scale=1.0,
+        softcap=None,
+        sinks=missing if bool((rest > CLOSE).any()) else None,
+        mask=mask,
+        window=None,
+        rotation=None,
+        eager=False,
+    )
