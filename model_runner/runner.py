@@ -47,6 +47,7 @@ class ModelInfo:
     filled: tuple[str, ...] = ()  # tensors that are in no file of weights, which its own code fills with fixed numbers
     hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
     tokenizer: TokenizerInfo = field(default_factory=lambda: TokenizerInfo(""))
+    weights: str = ""  # their fingerprint, as they were when the model was opened
 
     @property
     def room(self) -> int:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from viz.components.packing import unpack
-from viz.figure_svg import Drawn, drawn_map
+from viz.figure_svg import NARROWEST, Drawn, drawn_map
 from viz.svg import FONT, MARGIN, document, element, text
 from viz.token_text import ems, shortened
 
 _SIDES = (520, 380)  # the longer side of the cells of one, and of each of several, roughly
+_LEAST_SIDE = 60  # of a map on paper
 _HEADING_EMS = 30.0  # longer headings are cut
 _TITLE = 26  # room for the title of several
 
 
-def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: str) -> str:
+def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: str, room: float | None = None) -> str:
     """One map, or several from left to right, each by the heading above it, as they stand on the screen.
 
-    Values, window, labels, colours and the words of the axes are those that the component was given.
+    Values, window, labels, colours, what is pinned and the words of the axes are those that the component was given.
+    With `room` one map is made so small that it fits into this width, in units of the file, as a paper has it: title
+    and caption are in the file and not drawn.
     """
+    if isinstance(maps, bytes) and room is not None:
+        sides = range(_SIDES[0], _LEAST_SIDE, -4)
+        drawn = (_drawn(maps, "", side, least=0.0) for side in sides)
+        one = next((one for one in drawn if one.width <= room), None) or _drawn(maps, "", _LEAST_SIDE, least=0.0)
+        return document(one.body, width=one.width, below=one.below, title=title, caption=caption, bare=True)
     if isinstance(maps, bytes):
         one = _drawn(maps, title, _SIDES[0])
         return document(one.body, width=one.width, below=one.below, title=title, caption=caption, room=MARGIN / 2 - 4)
@@ -33,7 +42,7 @@ def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: st
     return document(body, width=width, below=below, title=title, caption=caption, room=MARGIN / 2 - 4)
 
 
-def _drawn(payload: bytes, headed: str, side: int, nth: int = 0) -> Drawn:
+def _drawn(payload: bytes, headed: str, side: int, nth: int = 0, least: float = NARROWEST) -> Drawn:
     meta, arrays = unpack(payload)
     words = {"row_axis": "axis_query", "column_axis": "axis_key", "masked": "masked_label", "percent": "percent"}
     words |= {"left_out": "left_out_label"} if "left_out_label" in meta["texts"] else {}
@@ -41,5 +50,17 @@ def _drawn(payload: bytes, headed: str, side: int, nth: int = 0) -> Drawn:
         arrays["values"], row_labels=meta["row_labels"], col_labels=meta["col_labels"], scale=meta["scale"],
         low=meta["low"], high=meta["high"], log=meta["log"], number=meta["number"], headed=headed, side=side,
         nth=nth, left_out=arrays["left_out"] > 0 if "left_out" in arrays else None,
-        texts={name: meta["texts"][here] for name, here in words.items()},
+        texts={name: meta["texts"][here] for name, here in words.items()}, pinned=_pinned(meta), least=least,
     )  # fmt: skip  # the map's many settings in four lines
+
+
+def _pinned(meta: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """The row and the column of the picture that are pinned: of a pooled map those that hold the pinned units."""
+    if meta["selected"] is None:
+        return None, None
+    starts, ends = (meta["window"][0], meta["window"][2]), (meta["window"][1], meta["window"][3])
+    row, column = (
+        None if unit is None or not start <= unit < end else (unit - start) // pool
+        for unit, start, end, pool in zip(meta["selected"], starts, ends, meta["pool"], strict=True)
+    )
+    return row, column

@@ -30,6 +30,7 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
 }
 
+NARROWEST = 420.0  # in which a caption can be read
 _SIDE = 520  # the longer side of the cells, roughly
 _LARGEST = 38.0  # a cell
 _NUMBERED, _WRITTEN = 36.0, 0.0995  # the least cell that has its number, and the least share that is written
@@ -113,6 +114,8 @@ def drawn_map(
     side: int = _SIDE,
     nth: int = 0,
     left_out: NDArray[np.bool_] | None = None,
+    pinned: tuple[int | None, int | None] = (None, None),
+    least: float = NARROWEST,
 ) -> Drawn:
     """One map; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
 
@@ -120,6 +123,7 @@ def drawn_map(
     larger of |low| and |high|, and has no logarithm. Labels may be empty lists (a pooled picture); every string is
     escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
     maps in one file this is the `nth`. Masked cells are paper with lines across it, those of `left_out` with others.
+    The row and the column that are `pinned` have a frame. No room is narrower than `least`, for the words below.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -129,7 +133,7 @@ def drawn_map(
         raise ValueError("a logarithmic colour needs the sequential scale and a positive low end")
     words = {**TEXTS, **(texts or {})}
     template = words["percent"] if number == "percent" else ""
-    frame = _frame(rows, columns, row_labels, col_labels, headed, side)
+    frame = _frame(rows, columns, row_labels, col_labels, headed, side, least)
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)
     ink = DARK if dark else LIGHT
@@ -140,6 +144,7 @@ def drawn_map(
         *(_lines(kind, cells, frame, ink, nth) for kind, cells in hatched),
         _cells(pixels, frame, ink.background),
         _numbers(values, pixels, frame) if number == "percent" else "",
+        _pins(pinned, frame, dark=dark),
         _row_labels(row_labels, frame),
         _column_labels(col_labels, frame),
         _axis_words(words, frame, labelled=bool(row_labels), dark=dark),
@@ -192,7 +197,13 @@ def _number(value: float, percent: str) -> str:
 
 
 def _frame(
-    rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], title: str, side: int
+    rows: int,
+    columns: int,
+    row_labels: Sequence[str],
+    col_labels: Sequence[str],
+    title: str,
+    side: int,
+    least: float,
 ) -> _Frame:
     cell = min(_LARGEST, max(1.0, math.floor(side / max(rows, columns, 1))))
     widest_row = max((ems(word) for word in row_labels), default=0)
@@ -202,7 +213,7 @@ def _frame(
     word = MARGIN + (42 if title else 12)
     top = word + 14 + tall * math.sin(_SLOPE)
     right = left + cell * columns
-    width = max(right + 24 + _BAR[0] + 64, right + tall * math.cos(_SLOPE) + 8, ems(title) * 15 + 2 * MARGIN, 420.0)
+    width = max(right + 24 + _BAR[0] + 64, right + tall * math.cos(_SLOPE) + 8, ems(title) * 15 + 2 * MARGIN, least)
     return _Frame(word, left, top, cell, rows, columns, width)
 
 
@@ -236,6 +247,25 @@ def _numbers(values: NDArray[np.floating], pixels: NDArray[np.uint8], frame: _Fr
         for row, column in np.argwhere(np.abs(np.nan_to_num(values)) >= _WRITTEN).tolist()
     ]
     return element("g", *written, text_anchor="middle")
+
+
+def _pins(pinned: tuple[int | None, int | None], frame: _Frame, *, dark: bool) -> str:
+    """The frames of a pinned query, a row, and of a pinned key, a column."""
+    row, column = pinned
+    boxes: list[str] = []
+    if row is not None and row < frame.rows:
+        y, width = frame.top + row * frame.cell, frame.right - frame.left
+        boxes.append(_box(frame.left, y, width, frame.cell, palette()["query"][_side(dark)]))
+    if column is not None and column < frame.columns:
+        x, height = frame.left + column * frame.cell, frame.bottom - frame.top
+        boxes.append(_box(x, frame.top, frame.cell, height, palette()["key"][_side(dark)]))
+    return "".join(boxes)
+
+
+def _box(x: float, y: float, width: float, height: float, color: Sequence[float]) -> str:
+    return element(
+        "rect", x=x, y=y, width=width, height=height, fill="none", stroke=rgb(color), stroke_width=2, class_="pinned"
+    )
 
 
 def _separators(frame: _Frame, color: str) -> str:

@@ -15,7 +15,12 @@ from viz.token_text import escaped, shortened, wrapped
 Hatch: TypeAlias = Literal["masked", "left_out"]
 
 MARGIN = 20
-FONT = 12  # of words; those in `quiet` have 11, the title 15
+FONT = 12  # of words; the title has 15
+SMALLEST_TEXT = 11  # of words in `quiet` and of the axes
+# The reader's own face; where a file is set without one, as for a PDF, the first of those that systems come with.
+_FAMILIES = (
+    "system-ui,-apple-system,'Segoe UI','Noto Sans','Helvetica Neue',Arial,'Liberation Sans','DejaVu Sans',sans-serif"
+)
 LINE = 16  # from one line of the caption to the next
 
 
@@ -85,17 +90,28 @@ def caption_lines(caption: str, width: float) -> list[str]:
 
 
 def document(
-    body: Iterable[str], *, width: float, below: float, title: str, caption: str, ink: Ink = LIGHT, room: float = MARGIN
+    body: Iterable[str],
+    *,
+    width: float,
+    below: float,
+    title: str,
+    caption: str,
+    ink: Ink = LIGHT,
+    room: float = MARGIN,
+    bare: bool = False,
 ) -> str:
-    """The whole file: title at the top, `body`, and from `below` on the caption, with `room` under it."""
-    lines = caption_lines(caption, width)
+    """The whole file: title at the top, `body`, and from `below` on the caption, with `room` under it.
+
+    `bare`: title and caption are the file's alone and not drawn, as a paper has them in its own words.
+    """
+    lines = [] if bare else caption_lines(caption, width)
     height = round(below + LINE * len(lines) + room, 1)
     parts = [
         element("title", escaped(title)),
         element("desc", escaped(caption)),
         element("style", _style(ink)),
         element("rect", width="100%", height="100%", fill=ink.background),
-        text(title, "title", x=MARGIN, y=MARGIN + 14) if title else "",
+        text(title, "title", x=MARGIN, y=MARGIN + 14) if title and not bare else "",
         *body,
         *(text(line, "quiet", x=MARGIN, y=below + LINE * i) for i, line in enumerate(lines)),
     ]
@@ -105,8 +121,8 @@ def document(
 
 def _style(ink: Ink) -> str:
     return (
-        f"text{{font:{FONT}px system-ui,-apple-system,'Segoe UI','Noto Sans',sans-serif;fill:{ink.text}}}"
-        f".quiet,.quiet text{{fill:{ink.quiet}}}.quiet,.quiet text,.axis text{{font-size:11px}}"
+        f"text{{font:{FONT}px {_FAMILIES};fill:{ink.text}}}"
+        f".quiet,.quiet text{{fill:{ink.quiet}}}.quiet,.quiet text,.axis text{{font-size:{SMALLEST_TEXT}px}}"
         ".title{font-size:15px;font-weight:600}.bold{font-weight:600}.chosen{font-weight:650}"
         f".removed{{fill:{ink.quiet};text-decoration:line-through}}"
         f".thin{{stroke:{ink.quiet};stroke-opacity:.35;stroke-width:.5}}"

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.layer_origin import LayerOrigin
 from model_runner.local.cancellation import pause
+from model_runner.local.fingerprint import weights_fingerprint
 from model_runner.local.loading.devices import devices_of
 from model_runner.local.loading.dtypes import precision_of
 from model_runner.local.loading.folder_tokenizer import info_of
@@ -317,6 +318,7 @@ def describe(
         max_tokens=longest,
         unbounded=not own,
         tokenizer=info_of(tokenizer),
+        weights=weights_fingerprint(model),
     )
 
 

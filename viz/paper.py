@@ -1,0 +1,82 @@
+"""The SVG of a figure as a PDF or a picture, for a paper or a slide: so many inches wide, and no text below 7 points.
+
+typst sets it (its wheel has no other needs): the fonts of a PDF are embedded, and each word is drawn in one that has
+its characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from viz.svg import LIGHT, SMALLEST_TEXT
+
+N_ = str  # marks a text for Babel without translating it here
+
+INCHES: dict[str, float] = {"column": 3.3, "page": 6.9, "slide": 12.0}
+LABELS = {"column": N_("one column (3.3 in)"), "page": N_("two columns (6.9 in)"), "slide": N_("slide (12 in)")}
+POINTS = 72  # in an inch
+LEAST = 7.0  # points of the smallest text
+PIXELS = 300  # of a PNG, in an inch
+
+_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)" viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_PAGE = b"""#set page(width: auto, height: auto, margin: 0pt)
+#set document(title: sys.inputs.title, description: sys.inputs.description, date: none)
+#image(bytes(sys.inputs.svg), format: "svg", alt: sys.inputs.title)"""
+
+
+class NoTypesetter(ImportError):
+    """The package that makes PDFs and pictures is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__('PDF and PNG files need the package typst. Run: pip install "attention-atlas[pdf]"')
+
+
+def room_of(size: str) -> float:
+    """The widest figure, in units of its SVG, whose text has 7 points at this size."""
+    return INCHES[size] * POINTS / LEAST * SMALLEST_TEXT
+
+
+def fits(svg: str, size: str) -> bool:
+    """Whether no text of the figure would be below 7 points at this size."""
+    return _width(svg) <= room_of(size)
+
+
+def on_paper(svg: str, size: str) -> str:
+    """The figure so wide, on white. ValueError where its text would be too small to read."""
+    if not fits(svg, size):
+        points = SMALLEST_TEXT * INCHES[size] * POINTS / _width(svg)
+        raise ValueError(f"At {INCHES[size]} inches its text would have {points:.1f} points; it needs {LEAST:g}.")
+    height = INCHES[size] * float(_found(svg)[4]) / _width(svg)
+    sizes = f' width="{INCHES[size]:g}in" height="{height:.4g}in" viewBox="0 0 {_found(svg)[3]} {_found(svg)[4]}"'
+    return _SIZE.sub(sizes, svg, count=1).replace(LIGHT.background, "#ffffff")
+
+
+def pdf_bytes(svg: str, *, title: str, description: str) -> bytes:
+    """One page that is the figure. Its title and description stand in the file's properties. Raises NoTypesetter."""
+    return _compiled(svg, title, description, "pdf")
+
+
+def png_bytes(svg: str, *, pixels: float = PIXELS) -> bytes:
+    """The figure as a picture of so many pixels an inch. Raises NoTypesetter."""
+    return _compiled(svg, "", "", "png", pixels)
+
+
+def _compiled(svg: str, title: str, description: str, form: Literal["pdf", "png"], pixels: float | None = None) -> bytes:
+    try:
+        import typst  # a large library, and nothing else needs it
+    except ImportError:
+        raise NoTypesetter() from None
+    inputs = {"svg": svg, "title": title, "description": description}
+    return typst.compile(_PAGE, format=form, ppi=pixels, sys_inputs=inputs)
+
+
+def _found(svg: str) -> re.Match[str]:
+    found = _SIZE.search(svg)
+    if found is None:
+        raise ValueError("not one of our figures: it has no size")
+    return found
+
+
+def _width(svg: str) -> float:
+    return float(_found(svg)[3])
