@@ -40,13 +40,15 @@ ROOMS = {
         "torch torchao transformers safetensors tokenizers sentencepiece huggingface_hub tqdm psutil jaxtyping",
     ),
     "analysis": room("attention model_runner", "torch pandas jaxtyping"),
-    "viz": room(libraries="plotly PIL"),
+    "viz": room(libraries="plotly PIL typst"),
     "inline": room("attention model_runner analysis viz"),
     "attention_atlas": room("attention model_runner analysis viz inline hosting", "streamlit"),
     **dict.fromkeys(("hosting", "lessons"), room()),
     "jobs": room("attention model_runner analysis hosting"),
     "classroom": room("viz", "starlette segno"),
-    "ui": room("attention model_runner analysis viz hosting jobs classroom lessons", "streamlit babel pandas"),
+    "ui": room(
+        "attention model_runner analysis viz hosting jobs classroom lessons attention_atlas", "streamlit babel pandas"
+    ),
     "hosting/visitors": room("viz hosting jobs ui", "streamlit starlette uvicorn psutil"),
     "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
     "app": room("pages ui viz hosting hosting/visitors jobs classroom app", "streamlit starlette"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from viz.components.packing import unpack
-from viz.figure_svg import NARROWEST, Drawn, drawn_map
+from viz.figure_svg import Drawn, drawn_map, map_width
 from viz.svg import FONT, MARGIN, document, element, text
 from viz.token_text import ems, shortened
 
@@ -24,9 +24,7 @@ def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: st
     and caption are in the file and not drawn.
     """
     if isinstance(maps, bytes) and room is not None:
-        sides = range(_SIDES[0], _LEAST_SIDE, -4)
-        drawn = (_drawn(maps, "", side, least=0.0) for side in sides)
-        one = next((one for one in drawn if one.width <= room), None) or _drawn(maps, "", _LEAST_SIDE, least=0.0)
+        one = _drawn(maps, "", _side_in(maps, room), paper=True)
         return document(one.body, width=one.width, below=one.below, title=title, caption=caption, bare=True)
     if isinstance(maps, bytes):
         one = _drawn(maps, title, _SIDES[0])
@@ -42,7 +40,7 @@ def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: st
     return document(body, width=width, below=below, title=title, caption=caption, room=MARGIN / 2 - 4)
 
 
-def _drawn(payload: bytes, headed: str, side: int, nth: int = 0, least: float = NARROWEST) -> Drawn:
+def _drawn(payload: bytes, headed: str, side: int, nth: int = 0, *, paper: bool = False) -> Drawn:
     meta, arrays = unpack(payload)
     words = {"row_axis": "axis_query", "column_axis": "axis_key", "masked": "masked_label", "percent": "percent"}
     words |= {"left_out": "left_out_label"} if "left_out_label" in meta["texts"] else {}
@@ -50,8 +48,17 @@ def _drawn(payload: bytes, headed: str, side: int, nth: int = 0, least: float = 
         arrays["values"], row_labels=meta["row_labels"], col_labels=meta["col_labels"], scale=meta["scale"],
         low=meta["low"], high=meta["high"], log=meta["log"], number=meta["number"], headed=headed, side=side,
         nth=nth, left_out=arrays["left_out"] > 0 if "left_out" in arrays else None,
-        texts={name: meta["texts"][here] for name, here in words.items()}, pinned=_pinned(meta), least=least,
+        texts={name: meta["texts"][here] for name, here in words.items()}, pinned=_pinned(meta), paper=paper,
     )  # fmt: skip  # the map's many settings in four lines
+
+
+def _side_in(payload: bytes, room: float) -> int:
+    """The longest side at which a map is no wider than this."""
+    meta, arrays = unpack(payload)
+    rows, columns = arrays["values"].shape
+    sides = range(_SIDES[0], _LEAST_SIDE, -2)
+    fit = (side for side in sides if map_width(rows, columns, meta["row_labels"], meta["col_labels"], side) <= room)
+    return next(fit, _LEAST_SIDE)
 
 
 def _pinned(meta: Mapping[str, Any]) -> tuple[int | None, int | None]:

@@ -30,7 +30,7 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
 }
 
-NARROWEST = 420.0  # in which a caption can be read
+_NARROWEST = 420.0  # in which a caption can be read
 _SIDE = 520  # the longer side of the cells, roughly
 _LARGEST = 38.0  # a cell
 _NUMBERED, _WRITTEN = 36.0, 0.0995  # the least cell that has its number, and the least share that is written
@@ -115,7 +115,7 @@ def drawn_map(
     nth: int = 0,
     left_out: NDArray[np.bool_] | None = None,
     pinned: tuple[int | None, int | None] = (None, None),
-    least: float = NARROWEST,
+    paper: bool = False,
 ) -> Drawn:
     """One map; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
 
@@ -123,7 +123,8 @@ def drawn_map(
     larger of |low| and |high|, and has no logarithm. Labels may be empty lists (a pooled picture); every string is
     escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
     maps in one file this is the `nth`. Masked cells are paper with lines across it, those of `left_out` with others.
-    The row and the column that are `pinned` have a frame. No room is narrower than `least`, for the words below.
+    The row and the column that are `pinned` have a frame. On `paper` no room is kept for words below, and cells need
+    not be whole.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -133,7 +134,7 @@ def drawn_map(
         raise ValueError("a logarithmic colour needs the sequential scale and a positive low end")
     words = {**TEXTS, **(texts or {})}
     template = words["percent"] if number == "percent" else ""
-    frame = _frame(rows, columns, row_labels, col_labels, headed, side, least)
+    frame = _frame(rows, columns, row_labels, col_labels, headed, side, paper=paper)
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)
     ink = DARK if dark else LIGHT
@@ -203,9 +204,11 @@ def _frame(
     col_labels: Sequence[str],
     title: str,
     side: int,
-    least: float,
+    *,
+    paper: bool,
 ) -> _Frame:
-    cell = min(_LARGEST, max(1.0, math.floor(side / max(rows, columns, 1))))
+    cell = side / max(rows, columns, 1)
+    cell = min(_LARGEST, cell if paper else max(1.0, math.floor(cell)))
     widest_row = max((ems(word) for word in row_labels), default=0)
     widest_column = max((ems(word) for word in col_labels), default=0)
     tall = min(widest_column, _LABEL_EMS + 1) * FONT
@@ -213,8 +216,18 @@ def _frame(
     word = MARGIN + (42 if title else 12)
     top = word + 14 + tall * math.sin(_SLOPE)
     right = left + cell * columns
-    width = max(right + 24 + _BAR[0] + 64, right + tall * math.cos(_SLOPE) + 8, ems(title) * 15 + 2 * MARGIN, least)
+    width = max(
+        right + 24 + _BAR[0] + 64,
+        right + tall * math.cos(_SLOPE) + 8,
+        ems(title) * 15 + 2 * MARGIN,
+        0.0 if paper else _NARROWEST,
+    )
     return _Frame(word, left, top, cell, rows, columns, width)
+
+
+def map_width(rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], side: int) -> float:
+    """Of a map on paper, whose cells are about `side` long together."""
+    return _frame(rows, columns, row_labels, col_labels, "", side, paper=True).width
 
 
 def _cells(pixels: NDArray[np.uint8], frame: _Frame, background: str) -> str:

@@ -62,7 +62,9 @@ def png_bytes(svg: str, *, pixels: float = PIXELS) -> bytes:
     return _compiled(svg, "", "", "png", pixels)
 
 
-def _compiled(svg: str, title: str, description: str, form: Literal["pdf", "png"], pixels: float | None = None) -> bytes:
+def _compiled(
+    svg: str, title: str, description: str, form: Literal["pdf", "png"], pixels: float | None = None
+) -> bytes:
     try:
         import typst  # a large library, and nothing else needs it
     except ImportError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -14,22 +16,30 @@ from analysis.tables import as_csv, table_arrays
 from ui.shared.tables import show_tables
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
+from ui.state import url_state
 from ui.state.frame_slots import frame_slots
+from ui.state.inputs import pick_one
 from ui.state.run_context import run_context
+from ui.state.session_value import SessionValue
 from ui.wording.i18n import _, in_this_language, language
-from ui.wording.provenance import capture_lines, said_of
+from ui.wording.provenance import capture_lines, made_with, said_of
 from viz.components.save_picture import save_picture
 from viz.components.source import Source
 from viz.export import csv_bytes, npz_bytes, standalone_html
+from viz.paper import INCHES, LABELS, fits, on_paper, pdf_bytes, room_of
 
 Arrays = Mapping[str, np.ndarray]
+
+SCREEN = "screen"
+_SIZE = SessionValue("picture_size", lambda: SCREEN)
 
 
 @dataclass(frozen=True, eq=False)
 class ExportBundle:
     """``tables`` are made when asked for: heading → numbers with names; the first is the CSV, all are in the NPZ.
 
-    ``page`` (of title, caption and language) is the standalone HTML, ``picture`` (of title and caption) the SVG.
+    ``page`` (of title, caption and language) is the standalone HTML, ``picture`` (of title and caption) the SVG;
+    ``fitted`` (of a width besides, in units of the file) the same laid out anew for the column of a paper.
     ``code`` are Python lines that give the same numbers, after those that make the page's capture if it
     ``starts_with_capture``; ``rows`` are the CSV where that is not the first table; ``arrays`` goes into the NPZ
     beside the tables, and is made when asked for if that is costly. ``files`` are more of them, by name; ``opened``:
@@ -45,6 +55,7 @@ class ExportBundle:
     starts_with_capture: bool = True
     rows: Callable[[], pd.DataFrame] | None = None
     picture: Callable[[str, str], str] | None = None
+    fitted: Callable[[str, str, float], str] | None = None
     arrays: Arrays | Callable[[], Arrays] = field(default_factory=dict[str, np.ndarray])
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict[str, Callable[[], bytes]])
     opened: PageContext | None = None
@@ -69,13 +80,15 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
         return
     words = caption(opened, view.what)
     with menu:
+        svg = _sized(view, words)
         with st.container(horizontal=True):
-            if view.picture is not None:
-                svg = view.picture(view.title, words)
+            if svg:
                 failed = translated(save_picture.TEXTS)["failed"]
                 picture = save_picture.payload(svg=svg, filename=f"{view.name}.png", label="PNG", failed=failed)
                 mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True, followed=False)
                 _file("SVG", svg.encode, f"{view.name}.svg", "image/svg+xml")
+                pdf = partial(pdf_bytes, svg, title=view.title, description=words)
+                _file("PDF", pdf, f"{view.name}.pdf", "application/pdf")
             _file("HTML", partial(view.page, view.title, words, language()), f"{view.name}.html", "text/html")
             _file("CSV", partial(csv_of, view, words), f"{view.name}.csv", "text/csv")
             _file("NPZ", partial(npz_of, view, words), f"{view.name}.npz", "application/octet-stream")
@@ -85,13 +98,34 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
         st.code(snippet_of(opened, view), language="python")
 
 
+def _sized(view: ExportBundle, words: str) -> str:
+    """The picture as large as was chosen here, of the sizes at which its text can be read."""
+    if view.picture is None:
+        return ""
+    drawn = view.picture(view.title, words)
+    legible = [size for size in INCHES if view.fitted is not None or fits(drawn, size)]
+    sizes = {SCREEN: _("as on the screen")} | {size: _(LABELS[size]) for size in legible}
+    size = _SIZE.get() if _SIZE.get() in sizes else SCREEN
+    pick_one(_("Size of the picture"), "take_size", sizes, size, _SIZE.set, width=220, hidden=False)
+    if size == SCREEN:
+        return drawn
+    return on_paper(drawn if view.fitted is None else view.fitted(view.title, words, room_of(size)), size)
+
+
 def _file(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
     st.download_button(label, in_this_language(data), name, mime, key=f"take_{label}", on_click="ignore")
 
 
 def caption(opened: PageContext, what: str, head: str = "") -> str:
     """What a file says of itself; ``head``: not the open one's name."""
-    return said_of(opened.runner.info, opened.capture.request, head or f"L{opened.layer}H{opened.head}", what)
+    said = said_of(opened.runner.info, opened.capture.request, head or f"L{opened.layer}H{opened.head}", what)
+    return f"{said}\n{made_with(opened.runner.info, _address())}"
+
+
+def _address() -> str:
+    """Of this page with all that the session looks at, below whatever name the app has."""
+    page = Path(urlsplit(st.context.url or "").path).name
+    return f"/{page}?{urlencode(url_state.parts())}"
 
 
 def snippet_of(opened: PageContext, view: ExportBundle) -> str:

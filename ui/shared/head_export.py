@@ -24,6 +24,7 @@ def head_view(drawn: DrawnHead) -> ExportBundle:
         tables=lambda: tables_of_head(drawn.read),
         page=component_page(map_component.SOURCE, drawn.payload),
         picture=lambda title, words: drawn_maps_svg(drawn.payload, title=title, caption=words),
+        fitted=lambda title, words, room: drawn_maps_svg(drawn.payload, title=title, caption=words, room=room),
         arrays=lambda: (
             {"values": view.values, "queries": np.array(rows), "keys": np.array(columns)}
             | {name: one.values for name, one in maps_of(drawn.read).items() if one is not view}

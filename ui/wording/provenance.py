@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
+from importlib.metadata import version
+
 from analysis.joined import Joined
 from analysis.text_words import described_text
+from attention_atlas import __version__
 from model_runner import Capture, CaptureRequest, ModelInfo
 from model_runner.edit_words import described
 from model_runner.python_lines import python_start
+
+LONGEST_ADDRESS = 2000  # characters that every browser takes
 
 
 def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> str:
@@ -16,7 +22,15 @@ def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> s
         added = f"{info.adapter.kind} adapter of {info.adapter.base}"
         model += f" ({added})" if info.adapter.on else f" (without its {added})"
     what += f" · changed: {described(request.edits)}" if request.edits else ""
-    return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)} · Attention Atlas"
+    return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)}"
+
+
+def made_with(info: ModelInfo, address: str) -> str:
+    """With what, when and of which weights a file was made, and where the app shows it again: a line each."""
+    versions = " · ".join(f"{name} {version(name)}" for name in ("transformers", "torch"))
+    weights = f" · weights {info.weights}" if info.weights else ""
+    opens = f"\n{address}" if len(address) <= LONGEST_ADDRESS else ""
+    return f"Attention Atlas {__version__} · {date.today().isoformat()} · {versions}{weights}{opens}"
 
 
 def capture_lines(capture: Capture) -> str:

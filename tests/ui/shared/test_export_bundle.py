@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import csv
+from datetime import datetime
 from html import escape
+from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any, cast
+from urllib.parse import quote_plus
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+import transformers
 
+import attention_atlas
 from model_runner import CaptureRequest
 from model_runner.edits import KeepLast
 from tests.ui.driving import open_app, payload
 from tests.ui.taken import Taken, offers, ran
+from ui.shared import export_bundle
 from ui.shared.export_bundle import caption, csv_of
 from viz.token_text import lone_spaces
 
@@ -97,17 +103,30 @@ def test_a_table_that_is_one_of_several_says_which_it_is():
     assert csv_of(cast(Any, alone), "words").decode("utf-8-sig").startswith("# words\r\n")
 
 
-def test_a_revision_is_part_of_what_a_file_says():
-    info = SimpleNamespace(name="owner/name", revision="abc123", family="llama", dtype="bfloat16", adapter=None)
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a page is, without one."""
+    monkeypatch.setattr(export_bundle, "_address", lambda: "/heads?text=a")
+    return "/heads?text=a"
+
+
+def test_a_revision_is_part_of_what_a_file_says(address):
+    info = SimpleNamespace(
+        name="owner/name", revision="abc123", family="llama", dtype="bfloat16", adapter=None, weights="0123456789ab"
+    )
     capture = SimpleNamespace(request=CaptureRequest(text="a"))
     opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
-    assert (
-        caption(opened, "weights") == "owner/name @ abc123 · llama · bfloat16 · L1H2 · weights · “a” · Attention Atlas"
-    )
+    what, made, opens = caption(opened, "weights").splitlines()
+    assert what == "owner/name @ abc123 · llama · bfloat16 · L1H2 · weights · “a”"
+    versions = f"transformers {transformers.__version__} · torch {version('torch')}"
+    today = datetime.now().astimezone().date().isoformat()
+    assert made == f"Attention Atlas {attention_atlas.__version__} · {today} · {versions} · weights 0123456789ab"
+    assert opens == address
 
 
+@pytest.mark.usefixtures("address")
 def test_edits_are_part_of_what_a_file_says():
-    info = SimpleNamespace(name="default", revision=None, family="llama", dtype="float32", adapter=None)
+    info = SimpleNamespace(name="default", revision=None, family="llama", dtype="float32", adapter=None, weights="")
     request = CaptureRequest(text="The dog", model="default", edits=(KeepLast(2, sinks=1),))
     capture = SimpleNamespace(request=request)
     opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
@@ -144,10 +163,24 @@ def test_a_token_that_looks_like_markup_is_text_in_every_file(taken):
     assert all(link.startswith(("data:image/png;base64,", "#")) for link in links)
     isolates = {0x2068: None, 0x2069: None}  # around every label, so that none reorders its neighbours
     assert set(labels) <= {"".join(element.itertext()).translate(isolates) for element in drawn.iter()}
-    assert "onerror" not in take.html.replace(escape(text), "")  # which the caption says
+    assert "onerror" not in take.html.replace(escape(text), "").replace(quote_plus(text), "")  # which the caption says
 
 
 def test_the_closed_menu_makes_no_file():
     app = open_app()
     assert len(app.get("download_button")) == 0
     assert "save_picture" not in [element.proto.component_name for element in app.get("bidi_component")]
+
+
+def test_a_figure_for_a_column_and_its_pdf_are_as_wide_as_chosen():
+    app = open_app()
+    app.session_state["take_away"] = True  # the menu is open
+    app.run()
+    files = {one.proto.label: one for one in app.get("download_button")}
+    assert list(files)[:2] == ["SVG", "PDF"]
+    assert app.selectbox(key="take_size").options == [
+        "as on the screen", "one column (3.3 in)", "two columns (6.9 in)", "slide (12 in)",
+    ]  # fmt: skip
+    app.selectbox(key="take_size").select("column").run()
+    assert ' width="3.3in"' in payload(app, "save_picture")[0]["svg"]
+    assert 'class="pinned"' in payload(app, "save_picture")[0]["svg"]
