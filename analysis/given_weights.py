@@ -23,12 +23,12 @@ from model_runner.tokens import VISIBLE, Token
 Given: TypeAlias = "Tensor | np.ndarray | Sequence[Tensor | np.ndarray]"
 
 SHAPES = "[queries, keys], [heads, queries, keys], [layers, heads, queries, keys], or a list of the layers"
-CLOSE = 1e-3  # of a row's sum to 1; bfloat16 rounds to that
+ABOVE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # how far the sum of a row of rounded numbers may be above 1
 UNSEEN = -1e4  # a score whose exponential is 0
 
 
 def given_capture(weights: Given, tokens: Sequence[str] | None = None, keys: Sequence[str] | None = None) -> Capture:
-    """These weights as a capture; ``tokens`` are the words of the rows, ``keys`` those of the columns where they differ.
+    """These weights as a capture; ``tokens`` are the words of the rows, ``keys`` of the columns where they differ.
 
     ``weights`` has one of ``SHAPES``, and each layer may have a batch of one. Without words tokens are numbered. What
     no row sees after itself is masked. O(weights) memory.
@@ -40,7 +40,7 @@ def given_capture(weights: Given, tokens: Sequence[str] | None = None, keys: Seq
         raise ValueError("The layers are of different texts: their queries and keys differ in number.")
     words, of_keys = _words(tokens, n_queries, "rows"), _words(keys, n_keys, "columns")
     if n_queries != n_keys and (tokens is None or keys is None):
-        raise ValueError(f"{n_queries} rows look at {n_keys} columns: give tokens for the rows and keys for the columns.")
+        raise ValueError(f"{n_queries} rows look at {n_keys} columns: give tokens for the rows, keys for the columns.")
     across = keys is not None
     mask = FULL if across or any(bool(one.triu(1).any()) for one in layers) else CAUSAL
     read = Capture(
@@ -81,13 +81,13 @@ def _layer(weights: Tensor, number: int) -> Tensor:
     shaped = weights[0] if weights.dim() == 4 else weights[None] if weights.dim() == 2 else weights
     if shaped.dim() != 3 or not shaped.numel():
         raise ValueError(f"Weights of shape {tuple(weights.shape)} cannot be drawn; give {SHAPES}.")
-    found = shaped.detach().float().cpu()
+    found, above = shaped.detach().float().cpu(), ABOVE.get(shaped.dtype, 1e-4)
     sums = found.sum(-1)
-    if bool((~found.isfinite()).any() | (found < -CLOSE).any() | (sums > 1 + CLOSE).any()):
+    if bool((~found.isfinite()).any() | (found < 0).any() | (sums > 1 + above).any()):
         head, query = divmod(int((sums - 1).abs().nan_to_num(torch.inf).argmax()), found.shape[1])
         row = f"row {query} of head {head} of layer {number} sums to {float(sums[head, query]):.3g}"
-        raise ValueError(f"These are no attention weights: numbers from 0 to 1 whose rows sum to 1; {row}. Scores?")
-    return found.clamp_min(0)
+        raise ValueError(f"These are no attention weights, whose rows sum to 1 and have no number below 0: {row}.")
+    return found
 
 
 def _words(words: Sequence[str] | None, count: int, what: str) -> list[str]:
@@ -113,7 +113,7 @@ def _tokens(words: Sequence[str]) -> tuple[Token, ...]:
 def _record(weights: Tensor, mask: MaskRule) -> LayerRecord:
     heads, queries, keys = weights.shape
     rest = 1 - weights.sum(-1)
-    missing = torch.where(rest > CLOSE, rest.clamp_min(1e-12).log(), UNSEEN)
+    missing = torch.where(rest > 1e-6, rest.clamp_min(1e-12).log(), UNSEEN)
     return LayerRecord(
         q=torch.where(weights > 0, weights.log(), UNSEEN),
         k=torch.eye(keys)[None],
@@ -121,7 +121,7 @@ def _record(weights: Tensor, mask: MaskRule) -> LayerRecord:
         output=torch.zeros(queries, heads, 1),
         scale=1.0,
         softcap=None,
-        sinks=missing if bool((rest > CLOSE).any()) else None,
+        sinks=missing if bool((rest > 1e-6).any()) else None,
         mask=mask,
         window=None,
         rotation=None,

@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
+    from analysis.head_grid import head_grid as head_grid
     from analysis.head_map import Reading as Reading
+    from attention.own_metrics import Offset as Offset
+    from attention.own_metrics import register_metric as register_metric
     from inline import CellOutput as CellOutput
     from inline import show as show
     from model_runner import BeamSearch as BeamSearch
@@ -47,7 +50,12 @@ if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, 
 
     _repository.find_rooms()
 
-_MODULES = {"analysis.head_map": ("Reading",), "inline": ("CellOutput", "show")}
+_MODULES = {
+    "analysis.head_grid": ("head_grid",),
+    "analysis.head_map": ("Reading",),
+    "attention.own_metrics": ("Offset", "register_metric"),
+    "inline": ("CellOutput", "show"),
+}
 _FROM = {name: module for module, names in _MODULES.items() for name in names}
 
 

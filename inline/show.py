@@ -2,65 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Literal, get_args
 
 from analysis.color_scale import scale_of
+from analysis.given_weights import Given, given_capture
 from analysis.head_grid import head_grid
 from analysis.head_lines import head_lines
 from analysis.head_map import Reading
 from analysis.joined import joined
+from analysis.made_with import made_with
 from analysis.opening import opening_head
 from analysis.read_head import read_head
 from analysis.strongest_key import look_words, strongest_key
 from attention.own_metrics import all_metrics
-from inline.cell_output import CellOutput
+from attention_atlas import __version__
+from inline.cell_output import CellOutput, shown
+from inline.products import products_payload
 from model_runner import Capture, Check
 from model_runner.capture import index
 from model_runner.edit_words import described
 from model_runner.errors import NotVerified
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_map import head_map as map_component
+from viz.components.packing import unpack
 from viz.components.token_lines import token_lines
+from viz.drawn_maps_svg import drawn_maps_svg
 from viz.export import standalone_html
+from viz.grid_svg import grid_svg
+from viz.lines_svg import lines_svg
 from viz.share_text import share_digits
 
-Kind = Literal["map", "lines", "grid"]
+Kind = Literal["map", "lines", "grid", "products"]
 
 WEIGHTS = Reading()
 HEIGHT = 480  # CSS pixels of a picture, at most
 AROUND = 150  # of its title and caption, roughly
 
 
-def show(
-    capture: Capture,
+def show(  # noqa: PLR0913  all but the first three by keyword
+    capture: Capture | Given,
     layer: int | None = None,
     head: int | None = None,
     *,
+    tokens: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
     kind: Kind = "map",
     reading: Reading = WEIGHTS,
     query: int | None = -1,
     key: int | None = None,
     metric: str = "entropy",
 ) -> CellOutput:
-    """The picture, as the value of a notebook's cell.
+    """The picture: a notebook draws it at once, and ``save`` writes it to a file.
+
+    ``capture`` may be attention weights that others computed, such as those of transformers' eager attention or of
+    TransformerLens: [heads, queries, keys], [layers, heads, queries, keys], or a list of the layers' tensors, of rows
+    that sum to 1. ``tokens`` are then the words of the rows, and ``keys`` those of the columns where they differ.
+
+    ``kind``: "map" is who looks at whom in one head, "lines" the same between two columns of words, "grid" the whole
+    model, every head of every layer, "products" q × k of every dimension for one query.
 
     Without a layer and a head, the one that the app would open. ``query`` and ``key`` are pinned: token positions or
     None; of a cross-attention those of what is written and of what is read. ``reading`` is the map's; ``metric``, a
     name of ``attention.metrics`` or of your own, sets the strength of the grid's frames.
     Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output;
-    ValueError for a kind or a metric that there is none of.
+    ValueError for a kind or a metric that there is none of, for what are no weights, and for words that do not fit.
     """
-    for what, wanted, names in (("kind", kind, get_args(Kind)), ("metric", metric, [one.name for one in all_metrics()])):
+    for what, wanted, names in (
+        ("kind", kind, get_args(Kind)),
+        ("metric", metric, [one.name for one in all_metrics()]),
+    ):
         if wanted not in names:
             raise ValueError(f"There is no {what} {wanted!r}; choose from {', '.join(names)}.")
+    given = not isinstance(capture, Capture)
+    capture = capture if isinstance(capture, Capture) else given_capture(capture, tokens, keys)
+    if not given and (tokens is not None or keys is not None):
+        raise ValueError("A capture has its own tokens: give tokens and keys only with weights that you computed.")
+    if given and kind == "products":
+        raise ValueError("Weights alone have no q and k: products are drawn of a capture.")
     query = None if query is None else index("position", query, len(capture.tokens))
     key = None if key is None else index("position", key, len(capture.keys))
     if capture.source is not None:  # a decoder's look at another text: both are drawn in a row
         query, capture = None if query is None else query + len(capture.keys), joined(capture)
     if layer is None or head is None:
         layer, head = opening_head(capture)
-    check = _checked(capture, layer)
+    check = None if given else _checked(capture, layer)
     layer, head = layer % capture.n_layers, index("head", head, len(capture.q(layer)))
     says = _summary(capture, layer, head, reading, query, key)
     match kind:
@@ -70,9 +98,27 @@ def show(
             source, payload = token_lines.SOURCE, _lines(capture, layer, head, reading, query)
         case "grid":
             source, payload = grid_component.SOURCE, _grid(capture, layer, head, metric)
+        case "products":
+            query = len(capture.tokens) - 1 if query is None else query
+            payload = products_payload(capture, layer, head, query, key, max_height=HEIGHT)
+            source = map_component.SOURCE
     title = "Every head" if kind == "grid" else f"L{layer}H{head}"
-    page = standalone_html(source, payload, title=title, caption=_caption(capture, layer, check), lang="en")
-    return CellOutput(page, says, HEIGHT + AROUND)
+    caption = _caption(capture, layer, check)
+    page = standalone_html(source, payload, title=title, caption=caption, lang="en")
+    return shown(CellOutput(page, says, HEIGHT + AROUND, partial(_picture, kind, payload, title, caption)))
+
+
+def _picture(kind: Kind, payload: bytes, title: str, caption: str, room: float | None) -> str:
+    """The SVG of what was drawn; with ``room`` no wider than this, without title and caption, as a paper has it."""
+    match kind:
+        case "lines":
+            return lines_svg(payload, title=title, caption=caption, room=room)
+        case "grid":
+            _meta, arrays = unpack(payload)
+            grid = {name: arrays[name] for name in ("thumbnails", "keep", "left_out") if name in arrays}
+            return grid_svg(**grid, title=title, caption=caption, room=room)
+        case "map" | "products":
+            return drawn_maps_svg(payload, title=title, caption=caption, room=room)
 
 
 def _checked(capture: Capture, layer: int) -> Check:
@@ -147,11 +193,14 @@ def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: i
     return look_words(capture, f"L{layer}H{head}", found, str, lambda weight, _unit: f"{share_digits(weight)} %")
 
 
-def _caption(capture: Capture, layer: int, check: Check) -> str:
+def _caption(capture: Capture, layer: int, check: Check | None) -> str:
+    if check is None:
+        return f"weights that were given, not checked against a model\n{made_with(__version__)}"
     request = capture.request
     model = request.model or "" if request.revision is None else f"{request.model} @ {request.revision}"
     model += " without its adapter" if request.adapter is False else ""
     rows = f", {check.rows:,} of {check.of:,} rows" if check.rows < check.of else ""
     parts = [model, request.dtype or "", f"L{layer} verified, max diff {check.max_abs_error:.0e}{rows}"]
     parts += [f"changed: {described(request.edits)}"] if request.edits else []
-    return " · ".join(filter(None, [*parts, "Attention Atlas"]))
+    weights = getattr(capture.asked, "fingerprint", "")
+    return "\n".join([" · ".join(filter(None, parts)), made_with(__version__, weights)])

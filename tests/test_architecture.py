@@ -41,7 +41,7 @@ ROOMS = {
     ),
     "analysis": room("attention model_runner", "torch pandas jaxtyping"),
     "viz": room(libraries="plotly PIL typst"),
-    "inline": room("attention model_runner analysis viz"),
+    "inline": room("attention model_runner analysis viz attention_atlas", "IPython"),
     "attention_atlas": room("attention model_runner analysis viz inline hosting", "streamlit"),
     **dict.fromkeys(("hosting", "lessons"), room()),
     "jobs": room("attention model_runner analysis hosting"),

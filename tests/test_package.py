@@ -145,10 +145,13 @@ def test_what_the_package_requires_is_what_it_imports(installed):
     (info,) = importlib.metadata.distributions(path=[str(installed)])
     named = [re.fullmatch(r"([\w-]+)[^;]*(?:; extra == \"(\w+)\")?", one) for one in info.requires or ()]
     required = {(found[2], found[1].lower()) for found in named if found}
-    # torchao: int8 alone imports it, where it is asked for; protobuf: transformers does, for SentencePiece's files
-    library = {name.lower() for name in libraries(*LIBRARY)} - {"torchao"}
+    # torchao and typst: int8 and a PDF alone import them, when they are asked for, and say so where they are missing;
+    # protobuf: transformers does, for SentencePiece's files
+    optional = {"torchao", "typst", "ipython"}  # and IPython is there where a notebook asks
+    library = {name.lower() for name in libraries(*LIBRARY)} - optional
     assert library == {name for extra, name in required if extra is None} - {"protobuf"}
     app = {name.lower() for name in libraries(PACKAGE, *ROOMS)} - library - {"torchao"}
+    assert ("pdf", "typst") in required
     assert app <= {name for extra, name in required if extra == "app"}
     assert info.version == aa.__version__
 

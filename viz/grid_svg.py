@@ -29,14 +29,19 @@ def grid_svg(
     title: str,
     caption: str,
     left_out: NDArray[np.uint8] | None = None,
+    room: float | None = None,
 ) -> str:
     """The grid as SVG; darkest is 255 in `thumbnails` [layers, heads, n, n], masked is 0 in `keep` [layers, n, n].
 
     Of masked cells those that are 1 in `left_out` [layers, n, n] are so since an indexer did not choose their keys.
+    With `room` it is no wider than this, in units of the file, as a paper has it: title and caption are not drawn.
     """
     layers, heads = thumbnails.shape[:2]
+    left, top = MARGIN + 34, MARGIN + (46 if room is None else 14)
     size = min(LARGEST, max(SMALLEST, SIDE // max(layers, heads, 1)))
-    pitch, left, top = size + GAP, MARGIN + 34, MARGIN + 46
+    if room is not None:
+        size = min(LARGEST, max(2.0, (room - left - MARGIN) / max(heads, 1) - GAP))
+    pitch = size + GAP
     body = [
         lines_across("masked", LIGHT, name="atlas-masked"),
         lines_across("left_out", LIGHT, name="atlas-left-out") if left_out is not None else "",
@@ -56,14 +61,15 @@ def grid_svg(
     every = math.ceil(2.4 * FONT / pitch)
     names = [
         text(f"L{layer}", "quiet", x=left - 6, y=top + layer * pitch + size / 2 + 4, text_anchor="end")
-        for layer in range(layers)
+        for layer in range(0, layers, math.ceil(FONT / pitch))
     ]
     names += [
         text(f"H{head}", "quiet", x=left + head * pitch + size / 2, y=top - 6, text_anchor="middle")
         for head in range(0, heads, every)
     ]
-    width = max(420.0, left + heads * pitch + MARGIN)
-    return document([*body, *names], width=width, below=top + layers * pitch + 18, title=title, caption=caption)
+    width = max(420.0 if room is None else 0.0, left + heads * pitch + MARGIN)
+    below = top + layers * pitch + 18
+    return document([*body, *names], width=width, below=below, title=title, caption=caption, bare=room is not None)
 
 
 def _thumbnail(values: np.ndarray, left_out: NDArray[np.bool_] | None, x: float, y: float, size: float) -> str:

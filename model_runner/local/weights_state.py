@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from typing import TypeVar
+from weakref import ref
 
 from torch import Tensor, nn
 
 from model_runner.errors import WeightsChanged
 from model_runner.job import Job
+from model_runner.local.fingerprint import weights_fingerprint
 from model_runner.question import Answerer, Question
 
 A = TypeVar("A")
@@ -30,6 +32,8 @@ class WeightsState:
         self._lock = threading.Lock()
         self._seen, self._parts = self._tensors_now(), self._parts_now()
         self._count = 0
+        self._model = ref(model)
+        self._fingerprint = (-1, "")  # and the count at which it was taken
 
     def count(self) -> int:
         """Of changes seen so far."""
@@ -39,6 +43,13 @@ class WeightsState:
                 self._seen = now
                 self._count += 1
             return self._count
+
+    def fingerprint(self) -> str:
+        """Of the weights as they are now (:mod:`model_runner.local.fingerprint`); "" when the model is gone."""
+        count, model = self.count(), self._model()
+        if self._fingerprint[0] != count and model is not None:
+            self._fingerprint = count, weights_fingerprint(model)
+        return self._fingerprint[1]
 
     def same_parts(self) -> bool:
         """Whether the model has the same modules as when this was made."""
@@ -53,10 +64,11 @@ class WeightsState:
 
 
 class AnswererOfThen:
-    """Answers for a capture as long as the weights are those that it was made of."""
+    """Answers for a capture as long as the weights are those that it was made of, which the ``fingerprint`` names."""
 
     def __init__(self, answerer: Answerer, weights: WeightsState) -> None:
         self._answerer, self._weights, self._count = answerer, weights, weights.count()
+        self.fingerprint = weights.fingerprint()
 
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]:
         """As any :class:`model_runner.question.Answerer`. Raises WeightsChanged."""

@@ -24,8 +24,10 @@ CELLS = (
     "show(capture, layer=4, head=1)",
     "show(capture, 3, 7, kind='lines')",
     "show(capture, kind='grid')",
+    "for head in (1, 2):\n    show(capture, 3, head)\nkept = show(capture, 3, 3)",
+    "kept",
 )
-MAP, OTHER, LINES, GRID = range(len(CELLS) - 1)
+MAP, OTHER, LINES, GRID = range(4)
 WHERE = "({dataset}) => JSON.parse(dataset.geometry)"
 INK = """(canvas, {x, y}) => {
     const scale = canvas.width / canvas.clientWidth
@@ -62,10 +64,17 @@ def weights():
     return embedded().capture(CaptureRequest(text=TEXT)).weights(3, 7)
 
 
+def test_a_cell_draws_each_of_its_figures_once_and_another_cell_draws_one_again(saved):
+    outputs = [cell.outputs for cell in nbformat.read(saved, as_version=4).cells]
+    drawn = [[one.data["text/plain"].split(":")[0] for one in cell if "data" in one] for cell in outputs]
+    assert drawn == [[], ["L3H7"], ["L4H1"], ["L3H7"], drawn[4], ["L3H1", "L3H2", "L3H3"], ["L3H3"]]
+    assert len(drawn[4]) == 1
+
+
 @pytest.mark.long  # every figure; test_export_browser.py opens one of each component
 def test_every_figure_of_a_saved_notebook_draws_offline(figures, watch):
     assert [frame.locator("[data-painted]").get_attribute("class") for frame in figures] == [
-        "head-map", "head-map", "token-lines", "head-grid",
+        "head-map", "head-map", "token-lines", "head-grid", *["head-map"] * 4,
     ]  # fmt: skip
     fetched = [url for url in watch.requests if not url.startswith(("blob:", "data:", "about:"))]
     assert [url for url in fetched if not url.endswith("/heads.html")] == []

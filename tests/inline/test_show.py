@@ -5,14 +5,18 @@ from __future__ import annotations
 import base64
 import html
 import re
+from typing import get_args
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import torch
 
 from analysis.head_grid import head_grid
 from analysis.head_map import Reading, head_map
 from analysis.opening import opening_head
 from inline import CellOutput, show
+from inline.show import Kind
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import KeepLast
 from model_runner.errors import NoSuchPlace, NotVerified, NoWeights
@@ -22,7 +26,7 @@ from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.viz.components.test_packing import unpacked
 from viz.share_text import share_digits
 
-KINDS = ("map", "lines", "grid")
+KINDS = get_args(Kind)
 BERTVIZ = 63_500_000  # bytes of its head view of 12 × 12 heads at 128 tokens, see docs/performance.md
 
 
@@ -120,7 +124,7 @@ def test_a_place_that_does_not_exist_is_said(capture, kind, place):
 
 
 @pytest.mark.parametrize(
-    "asked, names", [({"kind": "maps"}, "map, lines, grid"), ({"metric": "length"}, "entropy")], ids=str
+    "asked, names", [({"kind": "maps"}, "map, lines, grid, products"), ({"metric": "length"}, "entropy")], ids=str
 )
 def test_a_picture_or_a_metric_that_there_is_none_of_is_refused_with_those_there_are(capture, asked, names):
     with pytest.raises(ValueError, match=rf"There is no \w+ '\w+'; choose from .*{names}"):
@@ -139,3 +143,85 @@ def test_a_picture_of_144_heads_has_a_hundredth_of_the_bytes_of_bertviz(kind):
     capture = runner.capture(CaptureRequest(text="".join(chr(33 + i * 7 % 90) for i in range(128))))
     assert (capture.n_layers, capture.n_heads, len(capture.tokens)) == (12, 12, 128)
     assert len(show(capture, 3, 7, kind=kind).html.encode()) <= BERTVIZ / 100
+
+
+def eager_weights(layers: int = 2, heads: int = 3, n: int = 5) -> list[torch.Tensor]:
+    """As transformers' ``outputs.attentions``: of each layer a batch of one."""
+    return [one[None] for one in causal_noise(n, layers=layers, heads=heads).float()]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        tuple,
+        torch.cat,
+        lambda weights: torch.cat(weights).numpy(),
+        lambda weights: [one.bfloat16() for one in weights],
+    ],
+    ids=["a tuple of layers", "one tensor", "numpy", "bfloat16"],
+)
+def test_weights_of_others_are_drawn_as_they_are(given):
+    weights, words = eager_weights(), ["The", "Ġdog", "▁chased", " it", "."]
+    meta, arrays = drawn(show(given(weights), 1, 2, tokens=words))
+    np.testing.assert_allclose(np.nan_to_num(arrays["values"]), weights[1][0, 2].numpy(), atol=4e-3)
+    assert meta["row_labels"] == ["The", "·dog", "·chased", "·it", "."]
+    page = show(given(weights), 1, 2, tokens=words).page.decode()
+    assert "weights that were given, not checked against a model" in page
+    for kind in ("lines", "grid"):
+        assert show(given(weights), kind=kind, tokens=words)
+
+
+def test_of_a_learned_sink_rows_may_sum_to_less_and_two_texts_may_look_across():
+    weights = 0.7 * torch.cat(eager_weights())
+    _meta, arrays = drawn(show(weights, 0, 1))
+    np.testing.assert_allclose(np.nan_to_num(arrays["values"]), weights[0, 1].numpy(), atol=1e-6)
+    across = torch.softmax(torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0)), -1)
+    meta, arrays = drawn(show(across, 0, 1, tokens=list("abc"), keys=list("wxyz")))
+    np.testing.assert_allclose(arrays["values"], across[1].numpy(), atol=1e-6)
+    assert (meta["row_labels"], meta["col_labels"]) == (list("abc"), list("wxyz"))
+
+
+@pytest.mark.parametrize(
+    "weights, more, says",
+    [
+        (torch.randn(5), {}, r"shape \(5,\) cannot be drawn; give \[queries, keys\]"),
+        (torch.randn(2, 5, 5), {}, "no attention weights, .*: row . of head . of layer 0 sums to"),
+        (torch.full((2, 3, 3), torch.nan), {}, "no attention weights"),
+        ([torch.rand(4, 2, 3, 3)], {}, "a batch of 4 texts"),
+        ([], {}, "the list of layers is empty"),
+        (torch.eye(3)[None], {"tokens": ["a"]}, "1 words for 3 rows"),
+        (torch.full((1, 2, 3), 1 / 3), {}, "2 rows look at 3 columns"),
+        (torch.eye(3)[None], {"kind": "products"}, "no q and k"),
+    ],
+    ids=range(8),
+)
+def test_what_are_no_weights_is_said_in_one_sentence(weights, more, says):
+    with pytest.raises(ValueError, match=says):
+        show(weights, **more)
+
+
+def test_products_sum_to_the_scores(capture):
+    meta, arrays = drawn(show(capture, 3, 7, kind="products", query=6))
+    np.testing.assert_allclose(arrays["values"].sum(1), capture.scores(3, 7)[6, :7].numpy(), atol=1e-4)
+    assert meta["row_labels"][2].startswith(f"{capture.tokens[2].text} 2 · ")
+    assert share_digits(float(capture.weights(3, 7)[6, 2])) in meta["row_labels"][2]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_a_figure_is_saved_as_a_page_and_as_a_picture_of_every_size(capture, kind, tmp_path):
+    figure = show(capture, 3, 7, kind=kind)
+    figure.save(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_bytes() == figure.page
+    for size in (None, "column", "page", "slide"):
+        for ending, start in ((".svg", b"<svg"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
+            path = tmp_path / f"{size}{ending}"
+            figure.save(path, size=size)
+            assert path.read_bytes().startswith(start)
+        svg = ElementTree.fromstring((tmp_path / f"{size}.svg").read_text("utf-8"))
+        says = svg.findtext("{http://www.w3.org/2000/svg}desc")
+        assert "default · float32 · L3 verified" in says
+        assert f"weights {embedded().info.weights}" in says
+    with pytest.raises(ValueError, match=r"saved as .html, .svg, .pdf, .png: 'a.jpg' ends otherwise"):
+        figure.save(tmp_path / "a.jpg")
+    with pytest.raises(ValueError, match="no size 'poster'; choose from column, page, slide"):
+        figure.save(tmp_path / "a.svg", size="poster")

@@ -22,7 +22,7 @@ from ui.state.inputs import pick_one
 from ui.state.run_context import run_context
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _, in_this_language, language
-from ui.wording.provenance import capture_lines, made_with, said_of
+from ui.wording.provenance import capture_lines, opened_by, said_of
 from viz.components.save_picture import save_picture
 from viz.components.source import Source
 from viz.export import csv_bytes, npz_bytes, standalone_html
@@ -119,7 +119,7 @@ def _file(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
 def caption(opened: PageContext, what: str, head: str = "") -> str:
     """What a file says of itself; ``head``: not the open one's name."""
     said = said_of(opened.runner.info, opened.capture.request, head or f"L{opened.layer}H{opened.head}", what)
-    return f"{said}\n{made_with(opened.runner.info, _address())}"
+    return f"{said}\n{opened_by(opened.runner.info, _address())}"
 
 
 def _address() -> str:

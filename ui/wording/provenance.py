@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
-from importlib.metadata import version
-
 from analysis.joined import Joined
+from analysis.made_with import made_with
 from analysis.text_words import described_text
 from attention_atlas import __version__
 from model_runner import Capture, CaptureRequest, ModelInfo
@@ -25,12 +23,10 @@ def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> s
     return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)}"
 
 
-def made_with(info: ModelInfo, address: str) -> str:
-    """With what, when and of which weights a file was made, and where the app shows it again: a line each."""
-    versions = " · ".join(f"{name} {version(name)}" for name in ("transformers", "torch"))
-    weights = f" · weights {info.weights}" if info.weights else ""
-    opens = f"\n{address}" if len(address) <= LONGEST_ADDRESS else ""
-    return f"Attention Atlas {__version__} · {date.today().isoformat()} · {versions}{weights}{opens}"
+def opened_by(info: ModelInfo, address: str) -> str:
+    """With what and of which weights a file was made, and, in a line of its own, where the app shows it again."""
+    made = made_with(__version__, info.weights)
+    return f"{made}\n{address}" if len(address) <= LONGEST_ADDRESS else made
 
 
 def capture_lines(capture: Capture) -> str:
