@@ -150,7 +150,7 @@ def test_what_the_package_requires_is_what_it_imports(installed):
     optional = {"torchao", "typst", "ipython"}  # and IPython is there where a notebook asks
     library = {name.lower() for name in libraries(*LIBRARY)} - optional
     assert library == {name for extra, name in required if extra is None} - {"protobuf"}
-    app = {name.lower() for name in libraries(PACKAGE, *ROOMS)} - library - {"torchao"}
+    app = {name.lower() for name in libraries(PACKAGE, *ROOMS)} - library - optional | {"typst"}
     assert ("pdf", "typst") in required
     assert app <= {name for extra, name in required if extra == "app"}
     assert info.version == aa.__version__
