@@ -12,7 +12,7 @@ from model_runner.questions import HeadAnswers, WhichHeads
 
 MOST = 32  # answers kept: small arrays, by text and target
 
-Key = tuple[CaptureRequest, int]
+Key = tuple[CaptureRequest, int, int | None]
 
 
 class Search:
@@ -26,13 +26,15 @@ class Search:
         self._key: tuple[ref[Runner], Key] | None = None  # of the pull; weak: a search keeps no model in memory
         self._pull: IncrementalTask[LayerEffects] | None = None
 
-    def aim(self, runner: Runner, capture: Capture, target: int) -> IncrementalTask[LayerEffects]:
-        """The layers of this text and target: those known already, and the others from now on."""
-        known = capture.request, target
+    def aim(
+        self, runner: Runner, capture: Capture, target: int, against: int | None = None
+    ) -> IncrementalTask[LayerEffects]:
+        """The layers of this text, target and token that it is compared with: those known, the others from now on."""
+        known = capture.request, target, against
         key = ref(runner), known
         if self._pull is None or key != self._key:
             self.close()
-            self._key, self._pull = key, self._begin(runner, capture, target, self._known.setdefault(known, []))
+            self._key, self._pull = key, self._begin(runner, capture, known, self._known.setdefault(known, []))
             while len(self._known) > MOST:
                 self._known.pop(next(iter(self._known)))
         elif not (self._pull.running or self._pull.stopped or self._pull.error):
@@ -45,14 +47,14 @@ class Search:
             self._pull.close()
 
     def _begin(
-        self, runner: Runner, capture: Capture, target: int, done: list[LayerEffects]
+        self, runner: Runner, capture: Capture, known: Key, done: list[LayerEffects]
     ) -> IncrementalTask[LayerEffects]:
-        layers = layers_of(capture)
+        layers, (request, target, against) = layers_of(capture), known
 
         def submit(index: int) -> Job[HeadAnswers] | None:
             if index == len(layers):
                 return None
-            return runner.submit(WhichHeads(capture.request, layers[index], target), session=self._name)
+            return runner.submit(WhichHeads(request, layers[index], target, against), session=self._name)
 
         pull = IncrementalTask[LayerEffects](
             submit, lambda _, answers: layer_effects(answers), running=len(done) < len(layers)

@@ -86,12 +86,15 @@ class WhichHeads(Question[HeadAnswers]):
     """Which heads of a layer matter for the token with the id ``target`` after the text; of a classifier, for a class.
 
     What is said of tokens then holds for classes: of one whose score is a number, ``ablated`` is in that score's own
-    unit. Raises NoWeights, and NoSuchPlace for a target that the model does not have.
+    unit. With ``against``, another token, ``ablated`` and ``attributed`` are of the target's logit less the other's.
+
+    Raises NoWeights, and NoSuchPlace for a token that the model does not have.
     """
 
     request: CaptureRequest
     layer: int
     target: int
+    against: int | None = None
 
 
 @dataclass(frozen=True)

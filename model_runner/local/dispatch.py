@@ -121,8 +121,8 @@ class QuestionDispatcher:
             case NextRaceStep(request, run, index):
                 race = self._run(run, index, session, lambda: _line_up(engine, request))
                 return self._step(run, lambda: _race_step(engine, race))
-            case WhichHeads(request, layer, target):
-                return head_answers(_rerun_of(engine, request), layer, target)
+            case WhichHeads(request, layer, target, against):
+                return head_answers(_rerun_of(engine, request), layer, target, against)
             case PatchStream(request, source, layer, tokens):
                 return residual_patches(_rerun_of(engine, request), layer, engine.capture(source), tokens)
             case PatchHeads(request, source, layer, head, tokens):

@@ -25,11 +25,9 @@ def effects_view(opened: PageContext, found: Effects) -> ExportBundle:
     return ExportBundle(
         name=f"head-effects-{found.target}",
         title=f"{_(ANSWERS[0].label)} · {token}",
-        what=f"what log p of {token} loses when a head passes on nothing, nats"
-        if opened.runner.info.class_scale != "number"
-        else f"what the score {token} loses when a head passes on nothing",
+        what=f"what {_measured(opened, found)} loses when a head passes on nothing",
         tables=lambda: effect_tables(opened, found),
-        page=component_page(layer_head_map.SOURCE, payload_of(opened, ANSWERS[0], lost)),
+        page=component_page(layer_head_map.SOURCE, payload_of(opened, ANSWERS[0], found)),
         picture=lambda title, words: map_svg(
             lost, row_labels=rows, col_labels=columns, scale="diverging", low=-high, high=high, log=False,
             title=title, caption=words, number="plain", texts=translated(figure_svg.TEXTS) | axes,
@@ -47,7 +45,7 @@ def effect_tables(opened: PageContext, found: Effects) -> dict[str, pd.DataFrame
     values = {label: found.values(name).ravel() for name, label in labels.items()}
     tables = {_("all heads"): pd.DataFrame(values, index=[f"{row}{column}" for row in rows for column in columns])}
     for answer in ANSWERS:
-        heading = f"{_(answer.label)}: {meaning_of(opened, answer)}"
+        heading = f"{_(answer.label)}: {meaning_of(opened, answer, found.target, found.against)}"
         tables[heading] = pd.DataFrame(found.values(answer.name), index=rows, columns=columns)
     pairs = agreement(found)
     names = [f"{labels[one]} · {labels[other]}" for one, other in pairs]
@@ -57,6 +55,13 @@ def effect_tables(opened: PageContext, found: Effects) -> dict[str, pd.DataFrame
     return tables
 
 
+def _measured(opened: PageContext, found: Effects) -> str:
+    token = target_name(opened, found.target)
+    if found.against is not None:
+        return f"the logit of {token} less that of {target_name(opened, found.against)}"
+    return f"the score {token}" if opened.runner.info.class_scale == "number" else f"log p of {token}, in nats,"
+
+
 def _labels(found: Effects) -> tuple[list[str], list[str]]:
     layers, heads = found.found.lost.shape
     return [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]
@@ -64,13 +69,14 @@ def _labels(found: Effects) -> tuple[list[str], list[str]]:
 
 def effects_snippet(opened: PageContext, found: Effects) -> str:
     """The lines that give the three maps."""
+    other = "" if found.against is None else f", {found.against}"
     return (
         python_start(opened.capture.request)
         + "\nfrom attention_atlas.analysis.head_effects import head_effects, layer_effects, ranking\n"
         "from attention_atlas.model_runner.questions import WhichHeads\n\n"
         f"target = {found.target}  # {target_name(opened, found.target)!r}\n"
         "layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]\n"
-        "jobs = [runner.submit(WhichHeads(capture.request, layer, target)) for layer in layers]\n"
+        f"jobs = [runner.submit(WhichHeads(capture.request, layer, target{other})) for layer in layers]\n"
         "found = head_effects([layer_effects(job.result()) for job in jobs], capture.n_layers, capture.n_heads)\n"
         "lost, pushed, written = found.lost, found.pushed, found.written\n"
         "most = ranking(lost, 10)"

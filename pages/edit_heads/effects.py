@@ -21,12 +21,15 @@ from jobs.head_search import Search, layers_of
 from jobs.incremental_task import IncrementalTask
 from model_runner.errors import NoLogits
 from pages.edit_heads.of_attention import say_after_what
+from pages.edit_heads.state import EditHeadsState, state
 from pages.edit_heads.tokens import class_of, show_tokens, token_of
 from ui.shared.help_card import show_reading
 from ui.shell.components import mount, show_heading, show_html
 from ui.shell.page import PageContext, translated
 from ui.shell.progressive import progressive, show_progress
 from ui.state import session
+from ui.state.controls import choose
+from ui.state.page_state import refuse
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
 from viz.components.layer_head_map import layer_head_map
@@ -52,6 +55,7 @@ class EffectMeasure:
     class_meaning: str  # the same of a classifier's class
     score_meaning: str = ""  # and of a class whose score is a number; "": as of other classes
     score_cell: str = ""
+    pair_meaning: str = ""  # where two tokens are compared; "": as of one
 
 
 ANSWERS = (
@@ -62,6 +66,7 @@ ANSWERS = (
         N_("how much less likely the class is when the head passes on nothing: the fall of log p, in nats"),
         N_("what the score loses when the head passes on nothing"),
         N_("{row}{column} · {value} of the score"),
+        N_("by how much the logit of {token} is less above that of {other} when the head passes on nothing"),
     ),
     EffectMeasure(
         "pushed", N_("direct attribution"),
@@ -69,6 +74,7 @@ ANSWERS = (
         N_("{row}{column} · {value} logits"), True,
         N_("what it adds to the score of the class by itself, above what it adds to the mean score"),
         N_("what it adds to the score by itself"),
+        pair_meaning=N_("what it adds to the logit of {token} by itself, less what it adds to that of {other}"),
     ),
     EffectMeasure(
         "written", N_("attention × values"), N_("the length of what it adds to the stream at the last token"),
@@ -85,6 +91,7 @@ class Effects:
     target: int
     found: HeadEffects
     done: bool
+    against: int | None = None  # the other token, whose logit is taken off
 
     def values(self, name: str) -> np.ndarray:
         """The map of one answer."""
@@ -103,6 +110,7 @@ def show_effects(opened: PageContext) -> Effects | None:
         decoder_side(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
         target = _ask_class(opened) if classifies else _ask_target(opened)
+        against = None if classifies else _ask_against(opened, target)
         words = _(
             "Indigo: the head is for this token; orange: against it. Click a cell to open its head on every page."
         )
@@ -117,9 +125,9 @@ def show_effects(opened: PageContext) -> Effects | None:
     else:
         say_after_what(opened, follows_query=True)
     search: Search = session.jobs().get("effects", session.model(), Search)
-    layers = search.aim(opened.runner, opened.capture, target)
-    progressive(layers, lambda: _show(opened, _effects(opened, target, layers), layers))
-    return _effects(opened, target, layers)
+    layers = search.aim(opened.runner, opened.capture, target, against)
+    progressive(layers, lambda: _show(opened, _effects(opened, target, layers, against), layers))
+    return _effects(opened, target, layers, against)
 
 
 def _ask_target(opened: PageContext) -> int:
@@ -132,6 +140,23 @@ def _ask_target(opened: PageContext) -> int:
     }
     show_tokens(opened, "token", _("Target token"), _("for the token"), target, offered, likely.ids[0], width=170)
     return target
+
+
+def _ask_against(opened: PageContext, target: int) -> int | None:
+    """The token whose logit is taken off, by default the likeliest other one; None: log p of the target alone."""
+    kinds = {"alone": _("log p"), "difference": _("logit difference")}
+    choose(EditHeadsState, "compared", state().compared, kinds)
+    if state().compared == "alone":
+        return None
+    likely = next_tokens(decoder_side(opened.capture), count=OFFERED + 1)
+    others = [token for token in likely.ids if token != target]
+    against = token_of(opened, "against", others[0])
+    if against == target:
+        refuse(EditHeadsState, "against", _("A token has no difference from itself: choose another one."))
+        against = others[0]
+    offered = {token: opened.runner.token_text(token) for token in others}
+    show_tokens(opened, "against", _("The other token"), _("against"), against, offered, others[0], width=150)
+    return against
 
 
 def _ask_class(opened: PageContext) -> int:
@@ -154,20 +179,23 @@ def target_name(opened: PageContext, target: int) -> str:
     return classes[target] if classes else opened.runner.token_text(target)
 
 
-def meaning_of(opened: PageContext, answer: EffectMeasure) -> str:
+def meaning_of(opened: PageContext, answer: EffectMeasure, target: int = 0, against: int | None = None) -> str:
     """What the numbers of an answer are, of this model."""
     info = opened.runner.info
+    if against is not None and answer.pair_meaning:
+        names = {"token": opened.runner.token_text(target), "other": opened.runner.token_text(against)}
+        return _(answer.pair_meaning).format(**names)
     if not info.classes:
         return _(answer.meaning)
     number_alone = info.class_scale == "number" and answer.score_meaning
     return _(answer.score_meaning) if number_alone else _(answer.class_meaning)
 
 
-def _effects(opened: PageContext, target: int, layers: IncrementalTask[LayerEffects]) -> Effects:
+def _effects(opened: PageContext, target: int, layers: IncrementalTask[LayerEffects], against: int | None) -> Effects:
     """As far as the layers are there."""
     capture = opened.capture
     found = head_effects(layers.items, capture.n_layers, capture.n_heads)
-    return Effects(target, found, len(layers.items) == len(layers_of(capture)))
+    return Effects(target, found, len(layers.items) == len(layers_of(capture)), against)
 
 
 def _explain() -> None:
@@ -176,6 +204,8 @@ def _explain() -> None:
             _("Ablated: the model runs once without each head, and what the token's log-probability loses is what "
               "the head was worth, with all that later layers made of it. Here what it passes on becomes zero; under "
               "“edit” it can be set to its mean over this text instead."),
+            _("On a text that the model is sure of, log p hardly moves. The logit difference against another token "
+              "still does: against the wrong name, say."),
             _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
               "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
               "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
@@ -185,6 +215,7 @@ def _explain() -> None:
               "ablate."),
         ],
         formula="ablated:            log p(token) − log p(token | head := 0)\n"
+        "logit difference:   the same of logit(token) − logit(other)\n"
         "direct attribution: logits(W_O Σⱼ wⱼ vⱼ)[token] − mean over the vocabulary\n"
         "attention × values: ‖W_O Σⱼ wⱼ vⱼ‖ at the last token",
         source="Michel et al. 2019, arXiv:1905.10650; Elhage et al. 2021, transformer-circuits.pub; Kobayashi et al. "
@@ -197,8 +228,8 @@ def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEf
     """What is there so far."""
     for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
         with column:
-            show_heading(escape(_(answer.label)), escape(meaning_of(opened, answer)))
-            payload = payload_of(opened, answer, effects.values(answer.name))
+            show_heading(escape(_(answer.label)), escape(meaning_of(opened, answer, effects.target, effects.against)))
+            payload = payload_of(opened, answer, effects)
             mount(layer_head_map.SOURCE, payload, key=f"effect_{answer.name}", on={"head": _open})
     with st.container(key="effect_lists"):
         left, right = st.columns(2, gap="large")
@@ -214,11 +245,14 @@ def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEf
 # -- the maps ---------------------------------------------------------------------------------------------------------
 
 
-def payload_of(opened: PageContext, answer: EffectMeasure, values: np.ndarray) -> bytes:
+def payload_of(opened: PageContext, answer: EffectMeasure, effects: Effects) -> bytes:
     """The map of one answer for its component."""
+    values = effects.values(answer.name)
     high = change_extent(values)
     no_weights = _("no softmax attention in this layer")
     cell = answer.score_cell if opened.runner.info.class_scale == "number" and answer.score_cell else answer.cell
+    if effects.against is not None and answer.signed:
+        cell = N_("{row}{column} · {value} logits")
     own = {"cell": _(cell), "undefined": _("not computed")}
     return layer_head_map.payload(
         values,
@@ -252,7 +286,7 @@ def _show_ranking(opened: PageContext, effects: Effects, layers: IncrementalTask
     if effects.done and np.isnan(effects.found.lost).all():
         return
     everywhere = [ranking(effects.values(answer.name), effects.found.lost.size) for answer in ANSWERS]
-    own = _probability(opened, effects.target)
+    own = None if effects.against is not None else _probability(opened, effects.target)
     rows: list[str] = []
     for place in everywhere[0][:RANKED]:
         left = "" if own is None else f"<td>{escape(_left(own, float(effects.found.lost[place])))}</td>"

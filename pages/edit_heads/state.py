@@ -19,11 +19,12 @@ View = Literal["edit", "effects", "patching"]
 Change = Literal["zero", "mean", "scale", "sharpen", "block", "swap", "choose"]
 Where = Literal["head", "layer", "all"]
 Way = Literal["into", "from"]
+Compared = Literal["alone", "difference"]
 
 
 @dataclass(frozen=True)
 class EditHeadsState:
-    """``token``, ``first`` and ``second`` are a token's id, or what was typed after a '; nothing: the likeliest.
+    """Each token is an id, or what was typed after a '; nothing: the likeliest.
 
     ``row`` is the selected layer of the patched map where no page can open it, having no softmax attention.
     """
@@ -39,6 +40,8 @@ class EditHeadsState:
     where: Where = setting("head", N_("where"))
     cells: str = setting("", N_("Cells"), max_length=MOST_TYPED)
     token: str = setting("", N_("token"))
+    compared: Compared = setting("alone", N_("what is compared"))
+    against: str = setting("", N_("the other token"))
     patched: Kind = setting("residual", N_("what is patched"))
     way: Way = setting("into", N_("from where to where"))
     text: str = setting(SUGGESTED, N_("second text"), max_length=MOST_CHARACTERS)

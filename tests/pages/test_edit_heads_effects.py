@@ -126,6 +126,25 @@ def test_another_token_can_be_chosen_and_is_in_the_address():
     np.testing.assert_allclose(maps(app)[0], expected(top()).lost, atol=1e-5)
 
 
+def test_against_another_token_the_maps_are_of_the_logit_difference_and_say_so():
+    likely = capture().logits(-1).topk(3).indices.tolist()
+    app = open_view(**{"edit_heads.compared": "difference"})
+    assert app.selectbox(key="edit_heads.against").value == likely[1]
+    own = capture()
+    jobs = [runner().submit(WhichHeads(own.request, layer, *likely[:2])) for layer in range(own.n_layers)]
+    wanted = head_effects([layer_effects(job.result()) for job in jobs], own.n_layers, own.n_heads)
+    np.testing.assert_allclose(maps(app)[0], wanted.lost, atol=1e-5)
+    np.testing.assert_allclose(maps(app)[1], wanted.pushed, atol=1e-5)
+    assert np.abs(wanted.lost - expected(top()).lost).max() > 0.1
+    names = [runner().token_text(token) for token in likely]
+    assert f"by how much the logit of {names[0]} is less above that of {names[1]}" in html(app)
+    finished(app.selectbox(key="edit_heads.against").set_value(likely[2]).run())
+    assert app.query_params["edit_heads.against"] == str(likely[2])
+    same = open_view(**{"edit_heads.compared": "difference", "edit_heads.against": str(likely[0])})
+    assert sentences(same) == ["A token has no difference from itself: choose another one."]
+    np.testing.assert_allclose(maps(same)[0], wanted.lost, atol=1e-5)
+
+
 def test_a_typed_token_is_found_with_the_space_before_it():
     was = runner().ids_of(" was")
     assert len(was) == 1
@@ -211,6 +230,9 @@ def test_the_snippet_gives_the_three_maps():
     np.testing.assert_allclose(names["lost"], wanted.lost, atol=1e-6)
     np.testing.assert_allclose(names["pushed"], wanted.pushed, atol=1e-6)
     np.testing.assert_allclose(names["written"], wanted.written, atol=1e-6)
+    assert f"WhichHeads(capture.request, layer, target, {top() + 1})" in effects_snippet(
+        opened, Effects(top(), wanted, True, top() + 1)
+    )
     assert names["most"] == ranking(wanted.lost, 10)
 
 

@@ -19,26 +19,30 @@ BATCH = 32  # variants computed at once, at most,
 ROOM = 8192  # and tokens of all of them together: memory grows with these
 
 
-def head_answers(rerun: Rerun, layer: int, target: int) -> HeadAnswers:
+def head_answers(rerun: Rerun, layer: int, target: int, against: int | None = None) -> HeadAnswers:
     """All three below; one that the model does not give leaves the others. Raises NoWeights, NoSuchPlace."""
     target = index("token id", target, len(rerun.known))
+    against = None if against is None else index("token id", against, len(rerun.known))
     n_heads = rerun.capture.q(layer).shape[0]
     ablated = attributed = written = None
     problems: list[RunnerError] = []
     try:
-        ablated = ablations(rerun, layer, target)
+        ablated = ablations(rerun, layer, target, against)
     except EditNotPossible as error:
         problems.append(error)
     try:
         written = written_lengths(rerun, layer)
-        attributed = attributions(rerun, layer, target)
+        attributed = attributions(rerun, layer, target, against)
     except NoAttribution as error:
         problems.append(error)
     return HeadAnswers(layer, n_heads, ablated, attributed, written, tuple(problems))
 
 
-def ablations(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
-    """How the target's log-probability (nats) after the text changes when a head of this layer passes on nothing."""
+def ablations(rerun: Rerun, layer: int, target: int, against: int | None = None) -> Float[Tensor, "heads"]:
+    """How the target's log-probability (nats) after the text changes when a head of this layer passes on nothing.
+
+    With ``against`` less that of the other token: how the difference of their logits changes.
+    """
     n_heads = rerun.capture.q(layer).shape[0]
     n_tokens = len(rerun.capture.tokens)
     own = rerun.capture.residual(layer)
@@ -53,17 +57,18 @@ def ablations(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
         return change
 
     changes = [
-        rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part))[:, target]
+        _said_of(rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part)), target, against)
         for part in _parts(n_heads, n_tokens)
     ]
     return torch.cat(changes).float()
 
 
-def attributions(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
+def attributions(rerun: Rerun, layer: int, target: int, against: int | None = None) -> Float[Tensor, "heads"]:
     """What each head of this layer adds to the target's logit after the text, less what it adds to the mean logit.
 
     On the direct path, see :meth:`Capture.direct_logits`. Less the mean over the vocabulary, since what is added to all
-    logits alike changes no probability. Raises NoAttribution, NoWeights.
+    logits alike changes no probability; with ``against`` less what it adds to the other token's logit. Raises
+    NoAttribution, NoWeights.
     """
     capture, path, place = rerun.capture, rerun.path(), rerun.read_at()
     found: list[Tensor] = []
@@ -71,7 +76,8 @@ def attributions(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"
         pause()
         with torch.no_grad():
             added = path.logits(layer, head, output, capture.residuals[-1][place], capture.hidden[place])
-        found.append(added[target] - added.mean() if len(added) > 1 else added[target])
+        other = added[against] if against is not None else added.mean() if len(added) > 1 else 0.0
+        found.append(added[target] - other)
     return torch.stack(found)
 
 
@@ -131,6 +137,10 @@ def head_patches(
 def _parts(count: int, n_tokens: int) -> list[list[int]]:
     size = max(1, min(BATCH, ROOM // n_tokens))
     return [list(range(start, min(start + size, count))) for start in range(0, count, size)]
+
+
+def _said_of(log_probs: Float[Tensor, "variants vocab"], target: int, against: int | None) -> Tensor:
+    return log_probs[:, target] if against is None else _difference(log_probs, (target, against))
 
 
 def _difference(log_probs: Float[Tensor, "variants vocab"], tokens: tuple[int, int]) -> Float[Tensor, "variants"]:

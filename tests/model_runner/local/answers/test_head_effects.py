@@ -10,11 +10,12 @@ from torch import Tensor
 
 from model_runner import Capture, CaptureRequest
 from model_runner.edits import ScaledHead
-from model_runner.errors import EditNotPossible
+from model_runner.errors import EditNotPossible, NoSuchPlace
 from model_runner.local.answers import rerun
 from model_runner.local.answers.head_effects import ablations, head_patches, residual_patches
 from model_runner.local.answers.rerun import Rerun
 from model_runner.local.runner import LocalRunner
+from model_runner.questions import WhichHeads
 from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
 from tests.model_runner.families import EDITABLE, often
 from tests.model_runner.tiny import byte_tokenizer
@@ -111,3 +112,18 @@ def test_the_model_is_as_before_afterwards():
     again = runner.capture(CaptureRequest(text=TEXT + " again"))
     fresh = runner_of(FAMILY["llama"]).capture(CaptureRequest(text=TEXT + " again"))
     assert torch.equal(again.logits(-1), fresh.logits(-1))
+
+
+def test_against_another_token_both_answers_are_of_the_difference_of_the_logits():
+    runner = shared_runner("llama")
+    plain = runner.capture(CaptureRequest(text=TEXT))
+    target, other = 101, 32
+    found = runner.submit(WhichHeads(plain.request, 1, target, other)).result()
+    for head in range(found.n_heads):
+        alone = runner.capture(CaptureRequest(text=TEXT, edits=(ScaledHead(1, head),)))
+        before, after = ((one.logits(-1)[target] - one.logits(-1)[other]).double() for one in (plain, alone))
+        assert found.ablated[head] == pytest.approx(float(after - before), abs=CLOSE)
+        direct = plain.direct_logits(1, head, -1)
+        assert found.attributed[head] == pytest.approx(float(direct[target] - direct[other]), abs=1e-5)
+    with pytest.raises(NoSuchPlace, match="token id"):
+        runner.submit(WhichHeads(plain.request, 1, target, 10**6)).result()
