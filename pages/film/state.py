@@ -57,7 +57,7 @@ def forced(n_vocab: int) -> tuple[tuple[int, int], ...]:
 
 
 def checked(pairs: tuple[tuple[int, int], ...], n_vocab: int) -> None:
-    """Raises Unreadable where a film can have no such token."""
+    """Raises UrlUnreadable where a film can have no such token."""
     wrong = [f"{index}.{token}" for index, token in pairs if index >= LONGEST or token >= n_vocab]
     if wrong:
         raise UrlUnreadable(NO_NUMBER, value="-".join(wrong), what=N_("forced tokens"))

@@ -58,7 +58,7 @@ def _written(way: BranchKey) -> str:
 
 
 def _read(text: str, n_vocab: int) -> BranchKey:
-    """Raises Unreadable."""
+    """Raises UrlUnreadable."""
     parts = {name: value for name, _dot, value in (part.partition(".") for part in text.split("~"))}
     steps = read(FilmState, "steps", parts.pop("steps", ""))
     how = "beam" if "beam" in parts else "forced"

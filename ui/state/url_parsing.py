@@ -26,7 +26,7 @@ class UrlUnreadable(ValueError):
 
 
 def read(kind: type[State], name: str, text: str) -> Any:
-    """What :func:`ui.state.url_values.write` wrote. Raises Unreadable."""
+    """What :func:`ui.state.url_values.write` wrote. Raises UrlUnreadable."""
     about, wanted = setting_of(kind, name), type_of(kind, name)
     if text == NONE and type(None) in typing.get_args(hints(kind)[name]):
         return None
@@ -46,7 +46,7 @@ def read(kind: type[State], name: str, text: str) -> Any:
 
 
 def whole(text: str, about: FieldSpec, what: str = "") -> int:
-    """A number of a field, or of one of several that it holds by name, which ``what`` says. Raises Unreadable."""
+    """A number of a field, or of one of several that it holds by name, which ``what`` says. Raises UrlUnreadable."""
     what = what or about.label
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
