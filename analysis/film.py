@@ -26,7 +26,6 @@ How = Literal["prompt"] | Chosen
 
 CANDIDATES = 12  # tokens listed in a frame, and the chosen one where it is none of them
 COLUMNS = 160  # of a longer text several tokens share a column
-STRIP_ROWS = 160  # of a model with more heads only the open layer's are shown
 CACHE_ROWS = 128  # rows in the picture of the keys and values; several dimensions share one where there are more
 STRIP_LEVELS = 254  # of a weight in the strip
 STRIP_MASKED = 255
@@ -122,11 +121,13 @@ def bin_of(n_tokens: int) -> int:
     return max(1, math.ceil(n_tokens / COLUMNS))
 
 
-def heads_of_strip(capture: Capture, layer: int) -> tuple[tuple[int, int], ...]:
-    """(layer, head) of every row of the strip: all heads, or the open layer's where that would be too many."""
-    layers = [one for one in range(capture.n_layers) if capture.has_weights(one)]
-    heads = [(one, head) for one in layers for head in range(capture.q(one).shape[0])]
-    return tuple(heads if len(heads) <= STRIP_ROWS else [place for place in heads if place[0] == layer])
+def rows_of_strip(capture: Capture, layer: int) -> tuple[tuple[int, int | None], ...]:
+    """(layer, head) of every row of the strip: a row of each layer, without a head, but of the open one each head's."""
+    rows: list[tuple[int, int | None]] = []
+    for one in range(capture.n_layers):
+        if capture.has_weights(one):
+            rows += [(one, head) for head in range(capture.q(one).shape[0])] if one == layer else [(one, None)]
+    return tuple(rows)
 
 
 def attention_rows(capture: Capture, layer: int, head: int, *, first: int) -> list[Float[np.ndarray, "keys"]]:
@@ -146,19 +147,24 @@ def largest(
 
 
 def strips(
-    capture: Capture, heads: Sequence[tuple[int, int]], *, first: int, bin: int
-) -> list[UInt8[np.ndarray, "heads columns"]]:
-    """The rows of all these heads for every token from ``first`` on, 0..254 as 0..1; 255 is masked."""
+    capture: Capture, rows: Sequence[tuple[int, int | None]], *, first: int, bin: int
+) -> list[UInt8[np.ndarray, "rows columns"]]:
+    """These rows for every token from ``first`` on, 0..254 as 0..1; 255 is masked.
+
+    A row without a head has the largest weight of its layer's heads for each key.
+    """
     queries = slice(first, len(capture.tokens))
     n_new = queries.stop - first
-    rows: list[list[np.ndarray]] = [[] for _ in range(n_new)]
-    for layer in dict.fromkeys(layer for layer, _head in heads):
+    parts: list[list[np.ndarray]] = [[] for _ in range(n_new)]
+    for layer in dict.fromkeys(layer for layer, _head in rows):
         record = capture.record(layer)
-        wanted = [head for one, head in heads if one == layer]
-        weights = _weights(record, slice(0, record.q.shape[0]), queries)[wanted]
+        wanted = [head for one, head in rows if one == layer]
+        weights = _weights(record, slice(0, record.q.shape[0]), queries)
+        largest_of_all = np.fmax.reduce(weights, axis=0)
+        chosen = np.stack([largest_of_all if head is None else weights[head] for head in wanted])
         for i in range(n_new):
-            rows[i].append(_levels(_pooled(weights[:, i, : first + i + 1], bin)))
-    return [np.concatenate(parts, axis=0) for parts in rows]
+            parts[i].append(_levels(_pooled(chosen[:, i, : first + i + 1], bin)))
+    return [np.concatenate(part, axis=0) for part in parts]
 
 
 def _weights(record: LayerRecord, heads: slice, queries: slice) -> Float[np.ndarray, "heads queries keys"]:

@@ -80,6 +80,14 @@ class GenerationTree:
             return "end"
         return "limit" if len(self.take.tokens) >= self.room else ""
 
+    @property
+    def ahead(self) -> TokenChoice | None:
+        """What may follow the newest token of the open way, nothing chosen; None where the text ended there."""
+        if self.take.ended:
+            return None
+        capture = self.capture(lambda: None)
+        return self._choice(capture, len(capture.tokens), self.take.sampling)
+
     def capture(self, say: Say) -> Capture:
         """The prompt and everything generated on the open way. Raises RunnerError."""
         if self._capture is None:

@@ -8,7 +8,7 @@ from analysis.film import attention_rows
 from jobs.generation_tree import GenerationTree
 from model_runner.python_lines import imports_of, runner_line, sound_import, sound_line
 from pages.film.tables import position_in_view, tables_of
-from pages.film.views import film_labels, film_payload, frames_of
+from pages.film.views import ahead_of, film_labels, film_payload, frames_of
 from ui.shared.export_bundle import ExportBundle
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
@@ -63,14 +63,14 @@ def _arrays(opened: PageContext, film: GenerationTree) -> dict[str, np.ndarray]:
 
 
 def _frame_in_view(opened: PageContext, film: GenerationTree, words: str) -> str:
-    frame = frames_of(opened, film, base=min(film.at, len(film.take.tokens)), heads=(), bin=1)[0]
+    frames = frames_of(opened, film, base=min(film.at, len(film.take.tokens)), heads=(), bin=1)
+    frame, follows = frames[0], frames[1] if len(frames) > 1 else ahead_of(film)
     tokens = opened.capture.tokens
-    chosen = _("L{layer}H{head}: where {label} looks, and how it was chosen")
-    words_of_prompt = _("L{layer}H{head}: where {label} looks, and what may come after it")
-    title = words_of_prompt if frame.token is None else chosen
+    title = _("L{layer}H{head}: where {label} looks, and what comes after it")
     return frame_svg(
         frame,
-        labels={token: film.runner.token_text(token) for token in frame.tokens},
+        follows,
+        labels={token: film.runner.token_text(token) for token in (follows.tokens if follows else ())},
         columns=[token.text for token in tokens[: frame.position + 1]],
         n_vocab=len(film.prompt.logits(-1)),
         title=title.format(layer=opened.layer, head=opened.head, label=frame.label),

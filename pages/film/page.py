@@ -26,11 +26,12 @@ badge = show_badge(opened)
 show_film(opened, film, badge, every_head=every_head)
 show_reading(
     [
-        _("Every frame is one token: left, the likeliest candidates, an outline for the model’s own probability."),
+        _("Every frame is one token. Arcs lead from it to the tokens it looks at; below, each token has one column of "
+          "cells, the looks of every layer, and one of keys and values: what it adds to the cache."),
+        _("Right, what comes next: the likeliest candidates, an outline for the model’s own probability."),
         _("What your settings left is filled, what they removed is grey; one of the filled ones was drawn at random."),
         _("To draw, all tokens lie side by side in the order of their ids, each as wide as its filled bar; a random "
           "number u between 0 and 1 falls on one of them."),
-        _("Right, where the new token looks, and the keys and values that it adds to the cache: one column a token."),
     ],
     formula="token ~ transforms(softmax(W_U · norm(h)))\ncache = 2 · layers · kv heads · d_head · tokens",
     source="Holtzman et al. 2020, arXiv:1904.09751; Pope et al. 2023, arXiv:2211.05102",

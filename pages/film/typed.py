@@ -1,4 +1,4 @@
-"""Any token of the vocabulary forced in the film by typing it, in the place of the one that the frame in view shows."""
+"""Any token of the vocabulary forced in the film by typing it, after the frame in view."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ LONGEST = 100  # characters, of which no token has as many
 
 def show_typing(film: GenerationTree) -> None:
     """The box, and what was typed last where it is no token; it stays in the box to be mended."""
-    tokens = film.take.tokens
-    frame = min(max(1, film.at), len(tokens) + 1)  # at the prompt the next token is forced, as by a click
-    there = tokens[frame - 1].text if film.at and frame <= len(tokens) else ""
+    frame = min(film.at, len(film.take.tokens)) + 1  # as by a click
     st.text_input(
         _("Force a token by typing it"),
         key="film_typed",
-        placeholder=_("instead of {token}, type …").format(token=there) if there else _("type the next token …"),
+        placeholder=_("type the next token …"),
         max_chars=LONGEST,
-        disabled=film.room == 0,
+        disabled=frame > film.room,
         label_visibility="collapsed",
         on_change=_force,
         args=(film, frame),

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -15,8 +16,8 @@ from analysis.film import (
     attention_rows,
     bin_of,
     cache_columns,
-    heads_of_strip,
     largest,
+    rows_of_strip,
     strips,
 )
 from analysis.head_names import group_size
@@ -72,14 +73,15 @@ def show_film(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, 
 
 def _show_picture(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, *, every_head: bool) -> None:
     check_again(replace(opened, capture=film.capture(lambda: None)), badge)
-    data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=film_labels(film))
+    base = film.base if _bin(film, film.base - 1) == _bin(film) else 0  # with wider columns all of it is drawn anew
+    data = film_payload(opened, film, every_head=every_head, base=base, alive=True, texts=film_labels(film))
     on = {
         "more": lambda asked: _heard(film, asked),
         "force": lambda asked: film.force(asked["frame"], asked["token"]) if asked["film"] == film.name else None,
         "head": lambda place: _look(film, place),
         "rest": lambda told: _rest(film, told),
     }
-    mount(picture.SOURCE, data, key="film", on=on, adds=film.base > 0)
+    mount(picture.SOURCE, data, key="film", on=on, adds=base > 0)
 
 
 def _heard(film: GenerationTree, asked: Mapping[str, Any]) -> None:
@@ -123,12 +125,12 @@ def film_payload(
     capture = film.capture(lambda: None)
     take, layer, head = film.take, opened.layer, opened.head
     base = min(base, len(take.choices) - 1)
-    bin = bin_of(film.n_prompt + film.room)
-    heads = heads_of_strip(capture, layer) if every_head else ()
+    bin = _bin(film)
+    heads = rows_of_strip(capture, layer) if every_head else ()
     since = film.n_prompt - 1 + base if base else 0  # the first position whose column the picture does not have
     growth = cache_growth(film)
     columns = cache_columns(capture, layer, head, first=since, bin=bin)
-    candidates = {one.id for chosen in take.choices[base:] for one in chosen.candidates}
+    candidates = {one.id for chosen in [*take.choices[base:], *filter(None, [film.ahead])] for one in chosen.candidates}
     return picture.payload(
         film=film.name,
         start=base,
@@ -152,6 +154,7 @@ def film_payload(
         n_vocab=len(film.prompt.logits(-1)),
         limit=film.room,
         stop=film.stop,
+        ahead=ahead_of(film),
         at=film.at,
         goal=film.take.goal,
         pending=alive and film.pending is not None,
@@ -163,7 +166,7 @@ def film_payload(
 
 
 def frames_of(
-    opened: PageContext, film: GenerationTree, *, base: int, heads: Sequence[tuple[int, int]], bin: int
+    opened: PageContext, film: GenerationTree, *, base: int, heads: Sequence[tuple[int, int | None]], bin: int
 ) -> list[picture.Frame]:
     """The frames of the open way from number ``base`` on, with the rows of the open head and of these heads."""
     capture, first = film.capture(lambda: None), film.n_prompt - 1 + base
@@ -204,6 +207,18 @@ def _frame(capture: Capture, position: int, chosen: TokenChoice, **drawn: Any) -
         final_rest=max(chosen.final_rest, LEAST) if others else 0.0,
         **drawn,
     )
+
+
+def _bin(film: GenerationTree, n_tokens: int | None = None) -> int:
+    """How many tokens share a column once so many are generated; of None all that there are."""
+    return bin_of(film.n_prompt + (len(film.take.tokens) if n_tokens is None else max(0, n_tokens)))
+
+
+def ahead_of(film: GenerationTree) -> picture.Frame | None:
+    """What may come after the newest token, as a frame of no token; None where the text ended."""
+    nothing = np.zeros(0, np.float32)
+    chosen = film.ahead
+    return None if chosen is None else _frame(film.prompt, 0, chosen, row=nothing, strip=None)
 
 
 def _n_heads(capture: Capture) -> int:

@@ -18,8 +18,8 @@ from analysis.film import (
     bin_of,
     cache_columns,
     choice,
-    heads_of_strip,
     largest,
+    rows_of_strip,
     strips,
 )
 from model_runner import CaptureRequest, GenerateRequest, Sampling, Step, load_runner
@@ -164,13 +164,15 @@ def test_a_column_names_no_masked_key_where_it_has_another():
     assert keys[[0, 2, 3]].tolist() == [1, 4, 6]
 
 
-def test_the_strip_holds_every_heads_row_to_within_half_a_level():
+def test_the_strip_holds_the_open_layers_heads_and_the_largest_of_each_other_layer_to_within_half_a_level():
     capture = steps()[-1].capture
-    heads = heads_of_strip(capture, 0)
-    assert len(heads) == 64
-    found = strips(capture, heads, first=10, bin=1)[0]
-    for place, row in zip(heads, found, strict=True):
-        np.testing.assert_allclose(row / 254, capture.weights(*place)[10, :11].numpy(), atol=STEP / 2 + 1e-6)
+    rows = rows_of_strip(capture, 2)
+    assert rows == ((0, None), (1, None), *((2, head) for head in range(8)), *((layer, None) for layer in range(3, 8)))
+    found = strips(capture, rows, first=10, bin=1)[0]
+    for (layer, head), row in zip(rows, found, strict=True):
+        heads = range(8) if head is None else [head]
+        expected = [max(float(capture.weights(layer, one)[10, key]) for one in heads) for key in range(11)]
+        np.testing.assert_allclose(row / 254, expected, atol=STEP / 2 + 1e-6)
 
 
 def test_masked_cells_of_the_strip_have_a_level_of_their_own():
@@ -182,14 +184,9 @@ def test_masked_cells_of_the_strip_have_a_level_of_their_own():
     ]
 
 
-def test_of_a_model_with_too_many_heads_the_strip_shows_the_open_layer():
-    capture = made_capture(torch.full((5, 40, 2, 2), 0.5))
-    assert heads_of_strip(capture, 3) == tuple((3, head) for head in range(40))
-
-
 def test_a_layer_without_attention_has_no_rows_in_the_strip():
     capture = made_capture(torch.full((3, 2, 2, 2), 0.5), without=(1,))
-    assert heads_of_strip(capture, 0) == ((0, 0), (0, 1), (2, 0), (2, 1))
+    assert rows_of_strip(capture, 0) == ((0, 0), (0, 1), (2, None))
 
 
 @pytest.mark.parametrize("n, expected", [(1, 1), (COLUMNS, 1), (COLUMNS + 1, 2), (2 * COLUMNS, 2), (2048, 13)])

@@ -97,16 +97,22 @@ def test_the_film_is_stepped_played_rewound_and_turned_by_keys_and_all_of_it_is_
     heard(
         film, 'slider "Frame": "1"', "text: token 1 of 4", 'button "·was, position 8: the model gives it 59 %, rank 1"'
     )
-    heard(film, 'button "·was 100 %" [disabled]', "L6H4: ·was looks ")
+    heard(film, 'heading "What comes next?', "was\u2069” looks ")
     reach(page, ".film .play", "Shift+Tab")
     page.keyboard.press("Space")
     heard(film, 'slider "Frame": "4"', "text: token 4 of 4", 'button "Play"')
     reach(page, ".film .start", "Shift+Tab")
     page.keyboard.press("Enter")
-    heard(film, 'slider "Frame": "0"', "text: the prompt", "Click a token to force it as the next one.")
+    heard(
+        film,
+        'slider "Frame": "0"',
+        "text: the prompt",
+        "then “\u2068was\u2069”",
+        "Click another token to put it there instead: a branch.",
+    )
     reach(page, ".film .candidate:nth-child(2)")
     page.keyboard.press("Enter")
-    heard(film, 'slider "Frame": "1"', 'button "·wanted, position 8: ', '·wanted 0 %" [disabled]', "forced")
+    heard(film, 'slider "Frame": "1"', 'button "·wanted, position 8: ', "wanted\u2069” looks ")
     reach(page, ".film .scrub", "Shift+Tab")
     page.keyboard.press("ArrowLeft")
     heard(film, 'slider "Frame": "0"')

@@ -108,7 +108,7 @@ def test_one_step_is_painted_soon(page, server):
 def test_a_forced_token_branches_and_the_tree_leads_back(page, server):
     open_film(page, server, length="8", seed="1")
     play_to(page, 6)
-    page.locator(".film .chip.drawn").nth(2).click()
+    page.locator(".film .chip.drawn").nth(1).click()
     first = drawn(page)
     page.locator(".film .candidate:not(.chosen)").first.click()
     expect(page.locator(".film .chip.forced")).to_have_count(1, timeout=PATIENCE)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.film import choice
-from model_runner import GenerateRequest, Sampling, Step, load_runner
+from model_runner import CaptureRequest, GenerateRequest, Sampling, Step, load_runner
 from model_runner.questions import Beams
 from model_runner.transforms import DEFAULT
 from pages.film.export import code, film_view
@@ -125,15 +125,26 @@ def test_the_bytes_of_a_character_of_the_prompt_are_one_chip_and_one_head_alone_
     assert prompt["units"][0][2] is True
 
 
-def test_the_row_of_a_frame_is_the_open_heads_and_the_strip_every_heads():
+def test_the_row_of_a_frame_is_the_open_heads_and_the_strip_has_it_too():
     app = more(open_app(page=PAGE, layer="3", head="7"), 4)
     meta, arrays = payload(app, "film")
     end = np.cumsum(meta["widths"])
     capture = steps()[-1].capture
     row = arrays["rows"][end[3] : end[4]]
     np.testing.assert_allclose(row, capture.weights(3, 7)[PROMPT + 3, : PROMPT + 4].numpy(), atol=1e-5)
-    strip = arrays["strips"][64 * end[3] : 64 * end[4]].reshape(64, -1)
-    np.testing.assert_allclose(strip[3 * 8 + 7] / 254, row, atol=1 / 254)
+    rows = meta["view"]["heads"]
+    strip = arrays["strips"][len(rows) * end[3] : len(rows) * end[4]].reshape(len(rows), -1)
+    np.testing.assert_allclose(strip[rows.index([3, 7])] / 254, row, atol=1 / 254)
+
+
+def test_after_the_newest_token_the_models_own_prediction_is_there_before_anything_is_drawn():
+    app = more(open_app(page=PAGE, length="3"), 3)
+    text = "".join(step.token.text.replace("·", " ") for step in steps()[:3])
+    capture = load_runner("default").capture(CaptureRequest(DEFAULT_TEXT + text))
+    expected = capture.logits(-1).softmax(0).topk(12)
+    found = film(app)["ahead"]
+    assert (found["token"], found["tokens"]) == (None, expected.indices.tolist())
+    np.testing.assert_allclose(found["probabilities"], expected.values.numpy(), rtol=1e-3)
 
 
 def test_an_answer_brings_only_the_frames_that_the_picture_lacks(monkeypatch):

@@ -74,12 +74,12 @@ def test_the_saved_picture_and_the_tables_are_of_the_frame_in_view(monkeypatch):
     app = more(open_app(page=PAGE), 4)
     held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
     monkeypatch.setattr(i18n, "language", lambda: "en")
-    title = "where {label} looks, and {what}<"
-    for at, what in ((0, "what may come after it"), (2, "how it was chosen")):
+    title = "where {label} looks, and what comes after it<"
+    for at in (0, 2):
         send(app, "film", "rest", {"film": film(app)["film"], "have": len(film(app)["frames"]), "at": at})
         picture = film_view(opened(held), held, every_head=False).picture
         assert picture is not None
-        assert title.format(label=film(app)["frames"][at]["label"], what=what) in picture("", "")
+        assert title.format(label=film(app)["frames"][at]["label"]) in picture("", "")
         row = list(tables_of(opened(held), held).values())[-1]["weight"]
         assert len(row) == PROMPT + at == len(film_view(opened(held), held, every_head=False).arrays()["attention_row"])
         assert float(row.to_numpy().sum()) == pytest.approx(1, abs=1e-4)

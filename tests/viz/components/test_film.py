@@ -135,7 +135,7 @@ def drawn(one: Frame, **changes):
         "caption": "a model",
         "texts": TEXTS,
     }
-    return ET.fromstring(frame_svg(one, **{**values, **changes}))
+    return ET.fromstring(frame_svg(one, changes.pop("follows", one), **{**values, **changes}))
 
 
 def rects(svg):
@@ -143,7 +143,7 @@ def rects(svg):
 
 
 def test_bars_are_as_long_as_the_probabilities_and_removed_ones_stay():
-    found = rects(drawn(frame(2)))[: 2 * 3]
+    found = rects(drawn(frame(2)))[-2 * 3 :]
     filled, outlined = found[0::2], found[1::2]
     widths = [float(item.get("width")) for item in filled]
     assert widths[0] / widths[1] == pytest.approx(0.625 / 0.375, rel=1e-3)
@@ -153,11 +153,11 @@ def test_bars_are_as_long_as_the_probabilities_and_removed_ones_stay():
 
 def test_the_numbers_of_a_frame_are_of_one_distribution_which_is_named():
     words = ["".join(item.itertext()) for item in drawn(frame(2)).iter("{http://www.w3.org/2000/svg}text")]
-    assert [text for text in words if text.endswith(" %")] == ["62.5 %", "37.5 %", "0 %", "0 %", *SCALE]
+    assert [text for text in words if text.endswith(" %")] == [*SCALE, "62.5 %", "37.5 %", "0 %", "0 %"]
     assert TEXTS["after_settings"].format(bits="1.3") + " entropy 0.8 bits" in words
     plain = drawn(frame(2, changed=False, finals=[0.5, 0.3, 0.1], kept=[True] * 3, final_rest=0.1, final_entropy=1.3))
     words = ["".join(item.itertext()) for item in plain.iter("{http://www.w3.org/2000/svg}text")]
-    assert [text for text in words if text.endswith(" %")] == ["50 %", "30 %", "10 %", "10 %", *SCALE]
+    assert [text for text in words if text.endswith(" %")] == [*SCALE, "50 %", "30 %", "10 %", "10 %"]
     assert "4,093 more tokens" in words
     assert TEXTS["own"] + " entropy 1.3 bits" in words
 
@@ -169,6 +169,14 @@ def test_the_row_has_a_cell_for_every_token_and_text_is_never_markup():
     words = ["".join(item.itertext()) for item in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert any("<b>&" in text for text in words)
     assert "L0H1 <&>" in words
+
+
+def test_an_arc_leads_from_the_newest_token_to_each_that_it_looks_at_and_is_as_wide_as_the_share():
+    row = np.array([0.25, 0.7, 0.001, 0.049], dtype=np.float32)
+    paths = list(drawn(frame(1, row=row), follows=None).iter("{http://www.w3.org/2000/svg}path"))
+    assert [path.get("stroke-width") for path in paths] == [
+        f"{round(0.8 + 6 * share, 2):g}" for share in (0.049, 0.25, 0.7)
+    ]
 
 
 def test_a_row_needs_a_label_for_every_cell():

@@ -38,7 +38,7 @@ def calls(page, *, rest: bool = False):
 
 def test_the_prompt_shows_what_may_come_and_how_to_force_it(mount):
     page = mount(SOURCE, film(1), style=STYLE)
-    assert page.locator(".choice .heading").inner_text().startswith("What comes after the prompt?")
+    assert page.locator(".choice .heading").inner_text().startswith("What comes next?")
     assert page.locator(".candidate:visible .label").all_inner_texts() == ["·ran", "·sat", "<b>&"]
     assert page.locator(".place").inner_text() == "the prompt"
     assert page.locator(".chip.prompt").all_inner_texts() == ["⟨bos⟩", "The", "·dog"]
@@ -70,9 +70,9 @@ def test_also_where_letters_are_large_a_button_has_its_picture_in_its_middle(mou
 
 
 def test_a_frame_says_how_its_token_was_chosen(mount):
-    page = mount(SOURCE, film(3, at=2), style=STYLE)
+    page = mount(SOURCE, film(3, at=1, goal=2), style=STYLE)
     heading = page.locator(".choice .heading").inner_text()
-    assert "·w2" in heading
+    assert plain(heading).startswith("then “w2”")
     assert "probability 63 %, rank 1 · drawn with u = 0.250 · entropy 0.8 bits" in heading
     assert page.locator(".candidate.removed .label").all_inner_texts() == ["<b>&"]
     assert page.locator(".candidate.cut").get_attribute("data-token") == "9"
@@ -89,22 +89,117 @@ def test_a_frame_says_how_its_token_was_chosen(mount):
     assert page.locator(".status").inner_text() == "prefill 3 tokens in 34 ms · decode 10 ms a token"
 
 
-def test_a_frame_says_what_was_before_its_token_and_what_is_after_it(mount):
-    page = mount(SOURCE, film(3, at=2), style=STYLE)
-    said = [plain(page.locator(f"{half} .when").inner_text()) for half in (".choice", ".axis")]
-    assert said == [
-        TEXTS["when_chosen"].format(label="·w2", before="·w1"),
-        TEXTS["when_looks"].format(label="·w2"),
-    ]
-    page.locator(".film .start").click()  # of the prompt, what it expects comes from how it looks
-    said = [plain(page.locator(f"{half} .when").inner_text()) for half in (".choice", ".axis")]
-    assert said == [TEXTS["when_open"], TEXTS["when_looks_first"]]
+def test_what_was_not_seen_yet_is_not_given_away(mount):
+    """Neither in the text, nor among the candidates, nor by a click on the one that was drawn."""
+    late = frame(
+        2, token=3, tokens=[7, 8, 9, *range(20, 29), 3], probabilities=[0.05] * 13, finals=[0.05] * 13, kept=[True] * 13
+    )
+    page = mount(SOURCE, film(3, at=1, frames=[frame(0), frame(1), late]), style=STYLE)
+    assert plain(page.locator(".film .heading").first.inner_text()).startswith("“w1” looks 90 % at “The”")
+    assert page.locator(".choice .heading").inner_text().startswith("What comes next?")
+    assert page.locator(".chip.drawn").all_inner_texts() == ["·w1"]
+    assert page.locator(".candidate:visible").count() == 12
+    assert page.locator(".candidate.chosen").count() == 0
+    assert (
+        page.locator(".choice .others").get_attribute("data-share") == "5.0 %"
+    )  # with what was drawn, which is among them
+    page.locator(".film .start").click()
+    assert page.locator(".candidate.chosen .label").inner_text() == "·ran"  # that one was seen
+    answer(page, film(2, film="two"))
+    page.locator(".candidate").first.click()
+    assert at(page) == 1
+    assert not [call for call in calls(page) if call[0] == "force"]
+
+
+def test_after_the_last_token_stands_what_may_come_or_that_the_text_ended(mount):
+    ahead = frame(0, tokens=[8, 7, 9])
+    page = mount(SOURCE, film(3, at=2, limit=2, stop="limit", ahead=ahead), style=STYLE)
+    assert page.locator(".candidate:visible .label").all_inner_texts() == ["·sat", "·ran", "<b>&"]
+    assert page.locator(".candidate").first.is_disabled()  # there is no room for it
+    answer(page, film(3, at=2, film="two", stop="end"))
+    assert page.locator(".choice .heading").inner_text() == "The model ended the text here."
+    assert page.locator(".candidate:visible").count() == 0
+
+
+def boxes(page, selector: str) -> list[list[float]]:
+    """Left and right edge of each, from the left edge of the picture."""
+    return page.locator(selector).evaluate_all(
+        """(nodes) => nodes.map((node) => {
+          const [box, all] = [node, node.closest(".axis")].map((one) => one.getBoundingClientRect())
+          return [box.left - all.left, box.right - all.left]
+        })"""
+    )
+
+
+CELLS = """(canvas) => {
+  const [context, ratio] = [canvas.getContext("2d"), canvas.width / canvas.clientWidth]
+  const inked = (x) => context.getImageData(x * ratio, 6 * ratio, 1, 1).data[3] > 0
+  const starts = []
+  for (let x = 54; x < canvas.clientWidth; x++) if (inked(x) && !inked(x - 1)) starts.push(x)
+  return starts
+}"""
+
+
+def test_chips_arcs_and_columns_stand_on_one_axis(mount):
+    page = mount(SOURCE, film(5, at=3, view=FilmView((0, 1), [(1, None), (0, 1)], 2, 1)), style=STYLE)
+    chips = boxes(page, ".chip")
+    assert len(chips) == 6  # those that were seen, and no room for others
+    assert page.locator(".axis canvas").evaluate(CELLS) == pytest.approx([left for left, _right in chips], abs=1.1)
+    arcs = page.locator(".arcs .lines path").evaluate_all("nodes => nodes.map(node => node.getAttribute('d'))")
+    middles = [(left + right) / 2 for left, right in chips]
+    ends = [[float(place.split(",")[0]) for place in (arc[1:], arc.split(" ")[-1])] for arc in arcs]
+    for begin, end in ends[:-1]:
+        assert begin == pytest.approx(middles[-1], abs=6)  # to itself it is a loop
+        assert min(abs(end - one) for one in middles) < 6
+    assert ends[-1] == pytest.approx([middles[-1], middles[1]], abs=0.6)  # the strongest is drawn over the others
+
+
+def test_many_tokens_have_narrow_columns_and_their_text_in_lines(mount):
+    page = mount(SOURCE, film(40, at=39), style=STYLE)
+    assert page.locator(".axis").get_attribute("data-mode") == "words"
+    assert len({round(top) for top in page.locator(".chip").evaluate_all("all => all.map(one => one.offsetTop)")}) > 1
+    names = page.locator(".arcs .words text")
+    assert names.count() == 42
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def beats(page) -> list[float]:
+    """When each of the movements that run in the film begins, in milliseconds."""
+    delays = page.locator(".film").evaluate(
+        "root => root.getAnimations({subtree: true}).map((one) => one.effect.getTiming().delay)"
+    )
+    return sorted(set(delays))
+
+
+def test_while_it_plays_each_token_comes_in_four_beats_and_none_where_there_is_no_time_for_them(mount):
+    page = mount(SOURCE, film(5, goal=4), style=STYLE)
+    page.locator(".film .play").click()
+    expect(page.locator(".film")).to_have_attribute("data-frame", "1")
+    assert beats(page) == [0, 250, 500, 750]
+    assert page.locator(".flight").inner_text() == "·w2"
+    page.locator(".film .play").click()
+    assert beats(page) == []
+    assert page.locator(".flight").count() == 0
+    page.locator(".speed").select_option("16")
+    page.locator(".film .play").click()
+    expect(page.locator(".film")).to_have_attribute("data-frame", "4")
+    assert beats(page) == []
+
+
+def test_who_asks_for_less_motion_sees_none(mount):
+    page = mount(SOURCE, film(5, goal=4), style=STYLE)
+    page.emulate_media(reduced_motion="reduce")
+    page.locator(".film .play").click()
+    expect(page.locator(".film")).to_have_attribute("data-frame", "1")
+    assert beats(page) == []
+    page.emulate_media(reduced_motion=None)
 
 
 def test_the_legend_says_what_rows_columns_and_colours_are(mount):
     page = mount(SOURCE, film(3, at=2), style=STYLE)
     heads, cache = (page.locator(f".legend .{part}") for part in ("of-heads", "of-cache"))
-    assert heads.locator("span").all_inner_texts() == [TEXTS["legend_heads"].format(head="L0H1"), TEXTS["legend_open"]]
+    words = TEXTS["legend_heads"].format(head="L0H1", layer=0)
+    assert heads.locator("span").all_inner_texts() == [words, TEXTS["legend_open"]]
     most = "10.0"  # of the made numbers, in K as in V
     words = TEXTS["legend_cache"].format(head="L0H1", k=most, v=most, label="·w2")
     assert plain(cache.inner_text()) == words
@@ -112,7 +207,7 @@ def test_the_legend_says_what_rows_columns_and_colours_are(mount):
         page,
         film(3, at=2, film="two", alive=False, view=FilmView(head=(0, 1), heads=[], n_heads=2, bin=1), frames=PLAIN),
     )
-    assert heads.count() == 0
+    assert heads.locator("span").all_inner_texts() == [TEXTS["legend_head"].format(head="L0H1")]
     assert cache.count() == 1
 
 
@@ -186,7 +281,7 @@ def test_another_head_keeps_the_frame(mount):
     page = mount(SOURCE, film(5, at=3), style=STYLE)
     answer(page, film(5, view=FilmView((0, 0), [(0, 0), (0, 1)], 2, 1)))
     assert at(page) == 3
-    assert page.locator(".axis .heading").inner_text().startswith("L0H0: where")
+    assert page.locator(".axis .heading span").last.inner_text().startswith("head L0H0")
 
 
 def test_a_click_on_a_token_counts_though_more_arrive_while_the_button_is_down(mount):
@@ -208,27 +303,32 @@ def test_another_way_opens_at_its_frame_and_fetches_what_it_had(mount):
 
 
 def test_a_click_on_a_candidate_forces_it_and_the_chosen_one_is_no_button(mount):
-    page = mount(SOURCE, film(5, at=3), style=STYLE)
+    page = mount(SOURCE, film(5, at=3, goal=4), style=STYLE)
     assert page.locator(".candidate.chosen").is_disabled()
     page.locator(".candidate").nth(1).click()
     page.locator(".film .start").click()
     page.locator(".candidate").nth(2).click()
     assert calls(page) == [
-        ["force", {"film": "one", "frame": 3, "token": 8}],
+        ["force", {"film": "one", "frame": 4, "token": 8}],
         ["force", {"film": "one", "frame": 1, "token": 9}],
     ]
 
 
 def test_a_click_in_the_picture_of_all_heads_opens_a_head(mount):
-    page = mount(SOURCE, film(3, at=2), style=STYLE)
+    view = FilmView(head=(0, 1), heads=[(0, 1), (1, None)], n_heads=4, bin=1)
+    page = mount(SOURCE, film(3, at=2, view=view), style=STYLE)
     canvas = page.locator(".axis canvas")
-    rows = 70 + 64 + 12  # labels, bars, a gap: the two heads' rows of nine pixels begin here
-    canvas.click(position={"x": 80, "y": rows + 4})
-    assert calls(page) == [["head", [0, 0]]]
-    canvas.hover(position={"x": 54 + 34 + 10, "y": rows + 4})
-    assert plain(page.locator(".note.caption").inner_text()) == "L0H0: ·w2 looks 90 % at The"
-    canvas.hover(position={"x": 54 + 34 + 10, "y": rows + 13})
-    assert plain(page.locator(".note.caption").inner_text()) == "L0H1: ·w2 cannot look at The: masked"
+    x = sum(boxes(page, ".chip")[1]) / 2  # over the second token
+    canvas.click(position={"x": x, "y": 8})
+    canvas.click(position={"x": x, "y": 30})  # a layer's row opens its head of the same number
+    assert calls(page) == [["head", [0, 1]], ["head", [1, 1]]]
+    canvas.hover(position={"x": x, "y": 8})
+    assert plain(page.locator(".note.caption").inner_text()) == "L0H1: ·w2 looks 90 % at The"
+    canvas.hover(position={"x": x, "y": 30})
+    assert (
+        plain(page.locator(".note.caption").inner_text())
+        == "L1, the largest of its heads: ·w2 cannot look at The: masked"
+    )
 
 
 def test_the_keyboard_steps_and_plays(mount):
@@ -249,10 +349,11 @@ def test_the_keyboard_steps_and_plays(mount):
 def test_a_token_that_is_forced_at_the_same_frame_is_said_to_those_who_listen(mount):
     page = mount(SOURCE, film(2, at=1), style=STYLE)
     spoken = page.locator(".film .spoken")
-    expect(spoken).to_contain_text("·w1")
+    expect(spoken).to_contain_text("w1")
+    page.locator(".film .start").click()
     page.locator(".candidate").nth(1).click()
     answer(page, film(2, at=1, film="two", frames=[frame(0), frame(1, label="·sat", token=8, how="forced")]))
-    expect(spoken).to_contain_text("·sat")
+    expect(spoken).to_contain_text("sat")
 
 
 def test_the_end_of_the_text_is_said_and_play_begins_again(mount):
@@ -275,7 +376,7 @@ def test_in_a_file_nothing_is_asked_and_nothing_can_be_forced(mount):
 
 def test_greedy_says_that_one_token_is_left(mount):
     greedy = frame(1, how="greedy", n_kept=1, uniform=None, kept=[True, False, False], finals=[1.0, 0.0, 0.0])
-    page = mount(SOURCE, film(2, frames=[frame(0), greedy], at=1), style=STYLE)
+    page = mount(SOURCE, film(2, frames=[frame(0), greedy], alive=False), style=STYLE)  # all of a file was seen
     assert "greedy: the most likely" in page.locator(".choice .heading").inner_text()
     assert "Greedy: only the most likely token is kept." in page.locator(".choice").inner_text()
 
@@ -284,7 +385,7 @@ def test_greedy_says_that_one_token_is_left(mount):
 def test_the_film_fits_a_phone(mount, theme):
     page = mount(SOURCE, film(5, at=4), width=390, height=844, theme=theme, style="section{max-width:358px}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.locator(".axis").bounding_box()["y"] > page.locator(".choice").bounding_box()["y"]
+    assert page.locator(".axis").bounding_box()["y"] < page.locator(".choice").bounding_box()["y"]
 
 
 def test_the_rows_of_heads_that_share_the_open_ones_keys_and_values_are_framed_together(mount):

@@ -1,31 +1,33 @@
-// One axis of tokens for all that the new token touches: the open head's attention row as bars, the same row of every
-// head as a strip, and the cache's keys and values, which have one column more in every frame.
+// One axis of tokens for all that the new token touches: its looks, in every layer and in each head of the open one, and
+// the cache's keys and values, which have one column more in every frame.
 
-import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { fitText, measuring, sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { CLEAR, hatch } from "../shared/hatch.js"
 import { paintPixels } from "../shared/pixels.js"
 import { pointIn, sharpness } from "../shared/room.js"
 import { announcer } from "../shared/shell.js"
-import { css, mix, ramp, rampColor } from "../shared/theme.js"
-import { fill, formatShort, isolate } from "../shared/words.js"
-import { axisLayout, MASKED, namedColumns, place } from "./axis_layout.js"
+import { css, mix, ramp } from "../shared/theme.js"
+import { createArcs, drawArcs } from "./arcs.js"
+import { axisLayout, MASKED, place, rowBox } from "./axis_layout.js"
 import { drawWords } from "./axis_words.js"
-import { labelAt } from "./frames.js"
 
-const SLOPE = Math.PI / 3
-
-export function createAxis(root, act) {
-  const heading = element("div", { className: "heading" })
+export function createAxis(act, chips) {
+  const heading = element("div", { className: "heading finding", role: "heading", "aria-level": "2" })
   const canvas = element("canvas", { role: "img", tabIndex: 0 })
+  const curtain = element("div", { className: "curtain" })
+  const lead = element("div", { className: "lead" })
   const caption = element("p", { className: "note caption" })
   const cache = element("p", { className: "note cache" })
-  const when = element("p", { className: "note when" })
   const legend = element("div", { className: "legend" })
   const live = element("div", { className: "spoken", "aria-live": "polite" })
-  const box = element("div", { className: "axis" }, heading, when, canvas, caption, legend, cache, live)
+  const arcs = createArcs()
+  const text = element("div", { className: "text" }, arcs.picture, lead, chips, arcs.shares)
+  const rows = element("div", { className: "rows" }, canvas, curtain)
+  const box = element("div", { className: "axis" }, heading, text, rows, caption, legend, cache, live)
   const axis = /** @type {any} */ ({
-    box, heading, when, canvas, caption, legend, cache, live, hover: null, pictures: {}, painted: {}, most: {}, layout: null,
+    box, heading, text, arcs, chips, lead, canvas, curtain, caption, legend, cache, live, hover: null, pictures: {}, painted: {}, most: {},
+    layout: null,
   })
   axis.announce = announcer(live)
   canvas.addEventListener("pointermove", (event) => {
@@ -39,90 +41,78 @@ export function createAxis(root, act) {
   canvas.addEventListener("click", (event) => {
     const { x, y } = pointIn(event, canvas)
     const found = place(axis, x, y)
-    if (found?.part === "strip") act("head", axis.heads[found.row])
+    const [layer, head] = (found?.part === "strip" && axis.rows[found.row]) || []
+    if (layer !== undefined) act("head", [layer, head ?? axis.open[1]])
   })
   return axis
 }
 
+// Where everything stands; the chips need it before they are drawn.
+export function layOut(axis, state, theme) {
+  const width = axis.box.clientWidth
+  if (!width) return null
+  const { view } = state.meta
+  Object.assign(axis, { rows: view.heads.length ? view.heads : [view.head], open: view.head })
+  axis.layout = axisLayout(state, width, (text, size) => measuring(`${size}px ${theme.font}`).measureText(text).width)
+  axis.box.dataset.mode = axis.layout.mode
+  return axis.layout
+}
+
 export function drawAxis(axis, state, theme) {
+  const { layout } = axis
   const { reel, meta, at } = state
   const frame = reel.frames[at]
-  const width = axis.box.clientWidth
-  if (!width) return
-  const layout = (axis.layout = axisLayout(state, width))
-  axis.heads = meta.view.heads
-  const context = sizeCanvas(axis.canvas, width, layout.height)
-  context.font = `11px ${theme.font}`
   const now = Math.floor(frame.position / layout.bin) // the new token's column
-  drawRoom(context, layout, theme)
-  drawBars(context, layout, frame, now, theme)
-  if (layout.parts.strip) drawStrip(context, axis, layout, meta.view, frame, theme)
-  for (const name of ["k", "v"]) drawCache(context, axis, layout, reel, name, now, theme)
-  drawColumnLabels(context, layout, state, frame, now, theme)
-  drawNames(context, layout, meta, theme)
+  drawArcs(axis.arcs, layout, { reel, meta, frame, now }, theme)
+  const context = sizeCanvas(axis.canvas, layout.width, layout.height)
+  context.font = `11px ${theme.font}`
+  drawRows(context, axis, meta.view, frame, theme)
+  for (const name of ["k", "v"]) drawCache(context, axis, reel, name, now, theme)
+  drawNames(context, axis, meta, theme)
+  const { k, v } = layout.cache
+  const [x, y, wide, height] = [layout.left[now], k.y, layout.wide[now], v.y + v.height - k.y]
   context.strokeStyle = css(theme.query)
   context.lineWidth = 1.5
-  const { k, v } = layout.parts
-  context.strokeRect(layout.left + now * layout.cell, k.y - 1, layout.cell, v.y + v.height - k.y + 2)
+  context.strokeRect(x - 0.5, y - 1, wide + 1, height + 2)
+  Object.assign(axis.curtain.style, { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${height}px` })
   drawWords(axis, state, frame)
 }
 
-// The room that the film may still fill.
-function drawRoom(context, { parts, left, cell, columns }, theme) {
-  context.strokeStyle = css(theme.rule)
-  context.lineWidth = 1
-  for (const { y, height } of [parts.strip, parts.k, parts.v].filter(Boolean)) {
-    context.strokeRect(left - 0.5, Math.round(y) - 0.5, cell * columns + 1, Math.round(height) + 1)
-  }
-  const base = parts.bars.y + parts.bars.height
-  context.beginPath()
-  context.moveTo(left, base + 0.5)
-  context.lineTo(left + cell * columns, base + 0.5)
-  context.stroke()
-}
-
-function drawBars(context, { parts, left, cell }, { row }, now, theme) {
-  const { bars } = parts
-  const gap = cell > 6 ? 1 : 0
-  for (let column = 0; column < row.length; column++) {
-    const x = left + column * cell
-    if (Number.isNaN(row[column])) {
-      context.fillStyle = hatch(context, theme)
-      context.fillRect(x, bars.y + bars.height - 5, cell - gap, 5)
-      continue
-    }
-    const height = row[column] * (bars.height - 12)
-    context.fillStyle = css(rampColor(theme.sequential, 0.35 + 0.65 * row[column]))
-    context.fillRect(x, bars.y + bars.height - height, cell - gap, height)
-    if (cell >= 20 && row[column] >= 0.095) {
-      context.fillStyle = css(theme.quiet)
-      context.textAlign = "center"
-      context.fillText(formatShort(row[column], "percent"), x + (cell - gap) / 2, bars.y + bars.height - height - 3)
-    }
-  }
-}
-
-function drawStrip(context, axis, { parts, left, cell }, view, frame, theme) {
-  const { strip } = parts
-  const [rows, columns] = [view.heads.length, frame.row.length]
+function drawRows(context, axis, view, frame, theme) {
+  const { layout, rows } = axis
+  const columns = frame.row.length
   const colors = ramp(theme.sequential)
   const canvas = pictureOf(axis, "strip")
-  paintPixels(canvas, columns, rows, (i) => (frame.strip[i] === MASKED ? CLEAR : colors[Math.round((frame.strip[i] * 255) / 254)]))
-  context.fillStyle = hatch(context, theme) // shows where the picture is clear
-  context.fillRect(left, strip.y, columns * cell, strip.height)
-  drawPicture(context, canvas, [left, strip.y, columns * cell, strip.height])
+  const level = (i) => (frame.strip ? frame.strip[i] : Number.isNaN(frame.row[i]) ? MASKED : Math.round(frame.row[i] * 254))
+  paintPixels(canvas, columns, rows.length, (i) => (level(i) === MASKED ? CLEAR : colors[Math.round((level(i) * 255) / 254)]))
+  const end = layout.left[columns - 1] + layout.wide[columns - 1]
+  for (const { first, count, y, row } of layout.runs) {
+    context.fillStyle = hatch(context, theme) // shows where the picture is clear
+    for (let column = 0; column < columns; column++) {
+      const [x, wide] = [layout.left[column], layout.wide[column]]
+      context.fillRect(x, y, wide, count * row)
+      drawPart(context, canvas, [column, first, count], [x, y, wide, count * row])
+    }
+    if (row < 5) continue
+    context.fillStyle = css(theme.background)
+    for (let i = 1; i < count; i++) context.fillRect(layout.gutter, y + i * row - 0.5, end - layout.gutter, row > 14 ? 2 : 1)
+  }
   const [layer, head] = view.head
-  const open = view.heads.findIndex(([l, h]) => l === layer && h === head)
+  const around = (from, to, color) => {
+    const [top, bottom] = [rowBox(layout, from), rowBox(layout, to)]
+    context.strokeStyle = css(color)
+    context.strokeRect(layout.gutter - 1.5, top.y - 1, end - layout.gutter + 3, bottom.y + bottom.height - top.y + 2)
+  }
   context.lineWidth = 1.5
-  const mates = view.heads.flatMap(([l, h], i) => (l === layer && Math.floor(h / view.group) === Math.floor(head / view.group) ? [i] : []))
-  context.strokeStyle = css(mix(theme.background, theme.primary, 0.5)) // they share the open head's keys and values
-  if (mates.length > 1) context.strokeRect(left - 1, strip.y + mates[0] * strip.row - 0.5, columns * cell + 2, mates.length * strip.row + 1)
-  context.strokeStyle = css(theme.primary)
-  if (open >= 0) context.strokeRect(left - 1, strip.y + open * strip.row - 0.5, columns * cell + 2, strip.row + 1)
+  const mates = rows.flatMap(([l, h], i) => (l === layer && h !== null && Math.floor(h / view.group) === Math.floor(head / view.group) ? [i] : []))
+  if (mates.length > 1) around(mates[0], mates.at(-1), mix(theme.background, theme.primary, 0.5)) // they share keys and values
+  const open = rows.findIndex(([l, h]) => l === layer && h === head)
+  if (open >= 0) around(open, open, theme.primary)
 }
 
 // The cache's columns up to now, one colour scale for all frames: it clips nothing and does not change while scrubbing.
-function drawCache(context, axis, { parts, left, cell }, reel, name, now, theme) {
+function drawCache(context, axis, reel, name, now, theme) {
+  const { layout } = axis
   const columns = reel[name]
   if (!columns.length) return
   const key = `${reel.version} ${theme.dark}`
@@ -138,75 +128,43 @@ function drawCache(context, axis, { parts, left, cell }, reel, name, now, theme)
     })
     axis.painted[name] = key
   }
-  const shown = Math.min(now + 1, columns.length)
-  const { y, height } = parts[name]
-  drawPicture(context, canvas, [left, y, shown * cell, height], shown)
+  const { y, height } = layout.cache[name]
+  for (let column = 0; column < Math.min(now + 1, columns.length); column++) {
+    drawPart(context, canvas, [column, 0, depth], [layout.left[column], y, layout.wide[column], height])
+  }
 }
 
 const pictureOf = (axis, name) => (axis.pictures[name] ??= document.createElement("canvas"))
 
-function drawPicture(context, canvas, [x, y, width, height], shown = canvas.width) {
-  context.imageSmoothingEnabled = height * sharpness() < canvas.height
-  context.drawImage(canvas, 0, 0, shown, canvas.height, x, y, width, height)
+// Some rows of one column of a picture.
+function drawPart(context, canvas, [column, first, count], [x, y, width, height]) {
+  context.imageSmoothingEnabled = height * sharpness() < count
+  context.drawImage(canvas, column, first, 1, count, x, y, width, height)
 }
 
-function drawColumnLabels(context, layout, { reel, meta }, { row, keys, position }, now, theme) {
-  const { parts: { bars }, left, cell, slanted } = layout
-  if (slanted) {
-    context.textAlign = "left"
-    for (let column = 0; column <= now; column++) {
-      context.save()
-      context.translate(left + (column + 0.5) * cell + 3, bars.y - 4)
-      context.rotate(-SLOPE)
-      context.fillStyle = css(column === now ? theme.query : theme.text)
-      context.fillText(fitText(context, isolate(labelAt(reel, column)), 72), 0, 0)
-      context.restore()
-    }
-    return
-  }
-  context.textAlign = "left"
-  context.lineWidth = 1
-  for (const [column, x] of namedColumns(row, now, layout)) {
-    context.strokeStyle = css(mix(theme.background, theme.quiet, 0.6))
-    context.beginPath()
-    context.moveTo(x, bars.y - 13)
-    context.lineTo(left + (column + 0.5) * cell, bars.y + 3)
-    context.stroke()
-    const at = keys ? keys[column] : column
-    const name = fitText(context, isolate(labelAt(reel, at)), 44)
-    const share = Number.isNaN(row[column]) ? "" : ` ${fill(meta.texts.percent, { number: formatShort(row[column], "percent") })}`
-    const words = name + share
-    context.save()
-    context.translate(Math.min(x + 3, layout.width - 8), bars.y - 14)
-    context.rotate(-Math.max(SLOPE, Math.acos(Math.min(1, (layout.width - x) / context.measureText(words).width))))
-    context.fillStyle = css(at === position ? theme.query : theme.text)
-    context.fillText(words, 0, 0)
-    context.restore()
-  }
-}
-
-function drawNames(context, { parts, left }, { view, texts }, theme) {
+function drawNames(context, axis, { view, texts }, theme) {
+  const { layout, rows } = axis
   context.textAlign = "right"
   context.textBaseline = "middle"
-  const name = (text, y, color) => {
+  const name = (text, y, color, right = layout.gutter - 7) => {
     context.fillStyle = css(color)
-    context.fillText(fitText(context, text, left - 10), left - 7, y)
+    context.fillText(fitText(context, text, right - 3), right, y)
   }
-  name(`L${view.head[0]}H${view.head[1]}`, parts.bars.y + parts.bars.height - 7, theme.primary)
-  name(texts.cache_k, parts.k.y + parts.k.height / 2, theme.key)
-  name(texts.cache_v, parts.v.y + parts.v.height / 2, theme.valueWords)
-  if (parts.strip) {
-    const { y, row } = parts.strip
-    let last = -99
-    view.heads.forEach(([layer], i) => {
-      const first = i === 0 || view.heads[i - 1][0] !== layer
-      const count = view.heads.filter(([other]) => other === layer).length
-      const middle = y + (i + count / 2) * row
-      if (!first || middle - last < 11) return
-      last = middle
-      name(`L${layer}`, middle, layer === view.head[0] ? theme.primary : theme.quiet)
-    })
+  let last = -99
+  rows.forEach(([layer, head], i) => {
+    const { y, height } = rowBox(layout, i)
+    const middle = y + height / 2
+    const isOpen = layer === view.head[0] && head === view.head[1]
+    if (head !== null && (i === 0 || rows[i - 1][1] === null)) name(`L${layer}`, middle, theme.primary, 22)
+    const told = head === null ? `L${layer}` : `H${head}`
+    if (!isOpen && middle - last < 10) return
+    if (isOpen && middle - last < 10) context.clearRect(23, last - 6, layout.gutter - 29, 12)
+    last = middle
+    name(told, middle, isOpen ? theme.primary : theme.quiet)
+  })
+  for (const [part, color] of [["k", theme.key], ["v", theme.valueWords]]) {
+    const { y, height } = layout.cache[part]
+    name(texts[`cache_${part}`], y + height / 2, color)
   }
   context.textBaseline = "alphabetic"
 }
-

@@ -1,65 +1,145 @@
-// Where the parts of the axis stand, in CSS pixels.
+// Where the parts of the axis stand, in CSS pixels: every token has a column, which its chip, its row cells, its key and
+// its value share.
 
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
-import { lastFrame } from "./frames.js"
 /** @import { State } from "./payload" */
 
 const GUTTER = 54 // room for the names of the rows
-const BARS = 64
-const STRIP = 168 // the most that the rows of all heads take together
-const DEEP = 128 // the most that keys, and values, take
-const GAP = 12
-const WIDEST = 34
-const LABEL = 12 // a column must be this wide for a slanted label
+const SIZES = [[15, 18, 6], [13, 9, 3]] // of a chip: its letters, the room around its label, the gap after it
+const CHIP = [24, 170] // how wide a chip is, at least and at most
+const WIDEST = 34 // of a column that is as wide as its neighbours
+const LABEL = 14 // such a column has room for a label
 const NAMED = 8 // columns at most where not all of them have room,
 const APART = 14 // and the pixels from one name to the next
+const ARCS = [18, 64] // heights of the nearest and of the farthest arc
+const WORDS = { words: 72, named: 92 } // room for labels that stand on their side
+const LAYERS = 150 // the most that the rows of the layers take together,
+const HEADS = 96 // and those of the open layer's heads
+const DEEP = 128 // the most that keys, and values, take where no rows stand above them
+const GAP = 12
 export const MASKED = 255 // in a strip; 0..254 is a weight
 
-// Where everything stands, in CSS pixels, for this width.
-/** @param {State} state */
-export function axisLayout({ reel, meta }, width) {
+// Where everything stands in a figure of this width. `mode` is "chips" where the chips of the text stand over their
+// columns, "words" where there is room only for labels on their side, and "named" where only some columns have a name.
+/** @type {(state: State, width: number, measure: (text: string, size: number) => number) => any} */
+export function axisLayout(state, width, measure) {
+  const { reel, meta, shown } = state
   const bin = meta.view.bin
-  const columns = Math.ceil((reel.prompt.labels.length + Math.max(meta.limit, lastFrame(reel))) / bin)
-  const cell = Math.min(WIDEST, (width - GUTTER - 4) / columns)
-  const nHeads = meta.view.heads.length
-  const slanted = cell >= LABEL && bin === 1
-  let y = slanted ? 70 : 84
-  const parts = /** @type {Record<string, any>} */ ({ bars: { y, height: BARS } })
-  y += BARS + GAP
-  if (nHeads) {
-    const row = clamp(inRoom(STRIP) / nHeads, 1, inRoom(9))
-    parts.strip = { y, height: Math.max(row * nHeads, 8), row }
-    y += parts.strip.height + GAP
+  const tokens = reel.prompt.labels.length + shown
+  const columns = Math.ceil(tokens / bin)
+  const room = width - GUTTER - 4
+  const found = bin === 1 && chipLane(itemsOf(reel, shown), room, measure)
+  const cell = Math.min(WIDEST, room / columns)
+  const mode = cell >= LABEL && bin === 1 ? "words" : "named"
+  const even = { mode, cell, left: evenly(columns, cell), wide: Array(columns).fill(cell - (cell > 6 ? 1 : 0)) }
+  const lane = found || even
+  const arcs = ARCS[1] + (width < 500 ? 0 : 12)
+  const layout = { ...lane, width, columns, bin, gutter: GUTTER, base: arcs, above: arcs + (found ? 0 : WORDS[mode]) }
+  return { ...layout, ...rowsLayout(state) }
+}
+
+const evenly = (columns, cell) => Array.from({ length: columns }, (_, column) => GUTTER + column * cell)
+
+// Chips over their columns, in the largest letters with which all of them fit; nothing where they do not.
+function chipLane(items, room, measure) {
+  if (items.length * CHIP[0] > room) return null
+  for (const [size, around, gap] of SIZES) {
+    const widths = items.map(({ label, count }) => Math.max(CHIP[0], 8 * count, Math.min(CHIP[1], Math.ceil(measure(label, size)) + around)))
+    if (widths.reduce((sum, wide) => sum + wide + gap, -gap) > room) continue
+    const lane = { mode: "chips", size, chips: /** @type {[number, number][]} */ ([]), left: /** @type {number[]} */ ([]), wide: /** @type {number[]} */ ([]) }
+    let x = GUTTER
+    items.forEach(({ count }, i) => {
+      lane.chips.push([x, widths[i]])
+      const share = widths[i] / count // the bytes of a character share its chip
+      for (let token = 0; token < count; token++) {
+        lane.left.push(x + token * share)
+        lane.wide.push(share - (count > 1 ? 1 : 0))
+      }
+      x += widths[i] + gap
+    })
+    return lane
   }
+  return null
+}
+
+// The chips of the text: those of the prompt, then a generated token each.
+function itemsOf({ prompt, frames }, shown) {
+  const { units, labels } = prompt
+  const read = units.map(([label, start], i) => ({ label, count: (units[i + 1]?.[1] ?? labels.length) - start }))
+  return [...read, ...frames.slice(1, shown + 1).map(({ label }) => ({ label, count: 1 }))]
+}
+
+// The rows under the text: runs of rows of one height, a row a layer or, of the open one, a row a head; then keys and
+// values.
+/** @param {State} state */
+function rowsLayout({ reel, meta }) {
+  const { heads } = meta.view
+  const rows = heads.length ? heads : [meta.view.head]
+  const pooled = rows.filter(([, head]) => head === null).length
+  const heights = {
+    layer: clamp(inRoom(LAYERS) / Math.max(1, pooled), 2, inRoom(18)),
+    head: clamp(inRoom(HEADS) / (rows.length - pooled), 2, inRoom(heads.length ? 12 : 18)),
+  }
+  const runs = /** @type {{ first: number, count: number, y: number, row: number }[]} */ ([])
+  let y = 4
+  rows.forEach(([, head], i) => {
+    const row = head === null ? heights.layer : heights.head
+    const run = runs.at(-1)
+    if (run && (rows[i - 1][1] === null) === (head === null)) run.count += 1
+    else {
+      if (run) y += 3
+      runs.push({ first: i, count: 1, y, row })
+    }
+    y += row
+  })
+  y += GAP
+  const cache = {}
   for (const name of ["k", "v"]) {
     const depth = reel[name][0]?.length ?? 1
-    parts[name] = { y, height: clamp(depth * 2, 24, inRoom(nHeads ? Math.max(64, depth) : DEEP)) }
-    y += parts[name].height + (name === "k" ? 5 : 0)
+    cache[name] = { y, height: clamp(depth * 1.5, 24, inRoom(heads.length ? 48 : DEEP)) }
+    y += cache[name].height + (name === "k" ? 5 : 0)
   }
-  return { width, height: y + 2, left: GUTTER, cell, columns, bin, slanted, parts }
+  return { runs, cache, height: y + 3 }
 }
+
+// The place of a row: its run's, counted from above.
+export const rowBox = ({ runs }, row) => {
+  const run = runs.find(({ first, count }) => row >= first && row < first + count)
+  return { y: run.y + (row - run.first) * run.row, height: run.row }
+}
+
+// How far a column's middle is from the figure's left edge.
+export const middleOf = ({ left, wide }, column) => left[column] + wide[column] / 2
+
+// How high an arc is that goes so far: the farther the higher, and never higher than there is room.
+export const arcHeight = (distance) => Math.min(ARCS[1], ARCS[0] + 0.16 * Math.abs(distance))
 
 // Where not all columns have room for a name: the new token's, and those that are looked at most. Each as [column, x of
 // its name], the names apart, none of them beyond `width`.
-/** @type {(row: ArrayLike<number>, now: number, at: { left: number, cell: number, width: number }) => [column: number, x: number][]} */
-export function namedColumns(row, now, { left, cell, width }) {
+/** @type {(row: ArrayLike<number>, now: number, at: { left: number[], wide: number[], width: number }) => [column: number, x: number][]} */
+export function namedColumns(row, now, at) {
   const most = Array.from(row).flatMap((value, column) => (column !== now && value > 0.02 ? [column] : []))
   most.sort((a, b) => row[b] - row[a])
   const columns = [now, ...most.slice(0, NAMED - 1)].sort((a, b) => a - b)
-  const places = columns.map((column) => left + (column + 0.5) * cell)
+  const places = columns.map((column) => middleOf(at, column))
   for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + APART)
-  let end = width - APART / 2
+  let end = at.width - APART / 2
   for (let i = places.length - 1; i >= 0; i--, end -= APART) places[i] = Math.min(places[i], end)
   return columns.map((column, i) => [column, places[i]])
 }
 
+// What a point of the canvas is in: a row of the looks, or the keys or values; null where it is in none.
 export function place({ layout }, x, y) {
   if (!layout) return null
-  const column = Math.floor((x - layout.left) / layout.cell)
-  if (column < 0 || column >= layout.columns) return null
-  for (const [part, { y: top, height, row }] of Object.entries(layout.parts)) {
-    if (y >= top && y < top + height) return { part, column, row: row ? Math.floor((y - top) / row) : 0 }
+  const column = layout.left.findIndex((left, i) => x >= left && x < (layout.left[i + 1] ?? left + layout.wide[i]))
+  if (column < 0) return null
+  for (const { first, count, y: top, row } of layout.runs) {
+    if (y >= top && y < top + count * row) return { part: "strip", column, row: first + Math.floor((y - top) / row) }
+  }
+  for (const part of ["k", "v"]) {
+    const { y: top, height } = layout.cache[part]
+    if (y >= top && y < top + height) return { part, column, row: 0 }
   }
   return null
 }

@@ -3,30 +3,51 @@
 import { element } from "../shared/dom.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
 import { MASKED, place } from "./axis_layout.js"
-import { bytesText, keyAt, tokensAt } from "./frames.js"
+import { bytesText, keyAt, labelAt, lastFrame, tokensAt } from "./frames.js"
 
-export function drawWords(axis, { reel, meta }, frame) {
+export function drawWords(axis, state, frame) {
+  const { reel, meta } = state
   const { texts, view } = meta
   const head = `L${view.head[0]}H${view.head[1]}`
-  const query = isolate(frame.label)
-  const parts = [element("b", { textContent: fill(texts.looks, { head, label: query }) })]
-  if (view.heads.length) {
-    const layers = new Set(view.heads.map(([layer]) => layer))
-    const whole = view.heads.length === view.total
-    const words = { count: view.heads.length, total: view.total, layer: [...layers][0] }
-    parts.push(element("span", { textContent: fill(whole ? texts.heads : texts.heads_layer, words) }))
-  }
-  axis.heading.replaceChildren(...parts)
   const most = frame.row.reduce((best, value, i) => (value > (frame.row[best] || 0) ? i : best), 0)
   const share = (value) => formatNumber(value, "percent", texts)
-  const summary = fill(texts.summary, { head, query, weight: share(frame.row[most] || 0), key: keyAt(reel, frame, most) })
+  const query = tokenNode(reel, texts, frame.position, frame.position, "query")
+  const key = tokenNode(reel, texts, frame.keys ? frame.keys[most] : most, frame.position, "key")
+  const finding = element("b", {}, ...phrase(texts.look, { query, weight: share(frame.row[most] || 0), key }))
+  axis.heading.replaceChildren(finding, element("span", { textContent: fill(texts.line_width, { head }) }))
+  const next = nextWords(state)
+  const summary = `${head}: ${finding.textContent}${next && `; ${next}`}`
   const hovered = axis.hover && hoverWords(axis, reel, meta, frame)
-  axis.caption.textContent = hovered || summary
+  axis.caption.textContent = hovered || ""
   if (axis.canvas.getAttribute("aria-label") !== summary) axis.canvas.setAttribute("aria-label", summary)
   axis.canvas.style.cursor = axis.hover && place(axis, axis.hover.x, axis.hover.y)?.part === "strip" ? "pointer" : ""
   if (summary !== axis.announced) axis.announce(summary) // a forced token is another one at the same frame
   axis.announced = summary
   axis.cache.textContent = cacheWords(reel, meta, frame)
+}
+
+// A template whose values may be elements.
+/** @type {(template: string, values: Record<string, Node | string>) => (Node | string)[]} */
+export const phrase = (template, values) => template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part] : part))
+
+// A token in quotes, without the dot of its space, in the colour of its part; with its position where the text up to
+// `last` has it twice.
+export function tokenNode(reel, texts, position, last, part) {
+  const name = bare(labelAt(reel, position))
+  let count = 0
+  for (let i = 0; i <= last; i++) count += bare(labelAt(reel, i)) === name ? 1 : 0
+  const written = name.startsWith("⟨") ? isolate(name) : fill(texts.token, { token: isolate(name) })
+  return element("span", { className: part, textContent: count > 1 ? `${written}\u00a0(${position})` : written })
+}
+
+const bare = (label) => label.replace(/^·+|·+$/g, "") || label.replaceAll("·", "␣")
+
+// What comes after the frame in view, as far as it was seen.
+function nextWords({ reel, meta, at, shown }) {
+  const next = at < shown ? reel.frames[at + 1] : null
+  if (!next) return at === lastFrame(reel) && meta.stop ? meta.texts[meta.stop] : ""
+  const node = tokenNode(reel, meta.texts, next.position, next.position, "")
+  return fill(meta.texts.comes, { token: node.textContent })
 }
 
 function cacheWords(reel, { cache, view, texts }, frame) {
@@ -57,14 +78,11 @@ function hoverWords(axis, reel, { view, texts }, frame) {
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, "plain", texts))
     return fill(texts.vector, { name: part.toUpperCase(), label: tokens, count: values.length, low, high })
   }
-  let [weight, head, key] = [frame.row[column], view.head, keyAt(reel, frame, column)]
-  if (part === "strip") {
-    head = view.heads[row] ?? head
-    key = tokens
-    const value = frame.strip[row * frame.row.length + column]
-    weight = value === MASKED ? NaN : value / 254
-  }
+  const [layer, head] = axis.rows[row]
+  const level = frame.strip?.[row * frame.row.length + column]
+  const weight = level === undefined ? frame.row[column] : level === MASKED ? NaN : level / 254
+  const key = level === undefined ? keyAt(reel, frame, column) : tokens
   const template = Number.isNaN(weight) ? texts.masked : texts.look
   const words = fill(template, { query, key, weight: formatNumber(weight, "percent", texts) })
-  return `L${head[0]}H${head[1]}: ${words}`
+  return head === null ? fill(texts.of_layer, { layer, words }) : `L${layer}H${head}: ${words}`
 }

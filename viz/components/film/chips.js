@@ -1,4 +1,5 @@
-// The text so far: the prompt quiet, what was generated tinted by its probability, what is still to come a ghost.
+// The text so far: the prompt quiet, what was generated tinted by its probability, what is still to come a ghost. Each
+// chip stands over its column, or, where they have no room side by side, all of them stand as lines of text.
 
 import { closest, element } from "../shared/dom.js"
 import { css, inkOn, rampColor } from "../shared/theme.js"
@@ -17,13 +18,20 @@ export function createChips(act) {
   return { box, version: -1, at: -1 }
 }
 
-export function drawChips(chips, { reel, meta, at }, theme) {
-  const key = `${reel.version} ${theme.dark}`
-  if (chips.version !== key) buildChips(chips.box, reel, meta, theme)
+export function drawChips(chips, { reel, meta, at, seen, shown }, layout, theme) {
+  const key = `${reel.version} ${shown} ${theme.dark}`
+  if (chips.version !== key) buildChips(chips.box, reel, shown, meta, theme)
   chips.version = key
+  chips.box.classList.toggle("lane", layout.mode === "chips")
+  chips.box.style.fontSize = layout.mode === "chips" ? `${layout.size}px` : ""
+  Array.from(chips.box.children, (chip, i) => {
+    const [left, width] = layout.chips?.[i] ?? []
+    Object.assign(chip.style, { left: left === undefined ? "" : `${left}px`, width: left === undefined ? "" : `${width}px` })
+  })
   for (const chip of chips.box.querySelectorAll("[data-frame]")) {
     const frame = Number(chip.dataset.frame)
     chip.classList.toggle("ghost", frame > at)
+    chip.classList.toggle("coming", frame > seen)
     chip.classList.toggle("current", frame === at)
     if (frame === at) chip.setAttribute("aria-current", "true")
     else chip.removeAttribute("aria-current")
@@ -35,9 +43,9 @@ export function drawChips(chips, { reel, meta, at }, theme) {
 }
 
 // Chips that stay the same stay where they are: a click that has begun on one is not lost when more frames arrive.
-function buildChips(box, reel, meta, theme) {
+function buildChips(box, reel, shown, meta, theme) {
   const wanted = [...promptChips(reel.prompt, meta.texts)]
-  for (let i = 1; i < reel.frames.length; i++) wanted.push(drawnChip(reel.frames[i], i, meta, theme))
+  for (let i = 1; i <= shown; i++) wanted.push(drawnChip(reel.frames[i], i, meta, theme))
   wanted.forEach((chip, i) => {
     const there = box.children[i]
     chip.made = chip.cloneNode(true) // before it is marked as a ghost or the current one

@@ -1,15 +1,18 @@
-// How the token was chosen: the most likely ones as bars, the model's probability as an outline, what the settings made
-// of it filled, and those that the settings removed grey. The numbers are of what the settings made: together 100 %. A
-// click on a token forces it here.
+// What comes after the frame in view: the most likely tokens as bars, the model's probability as an outline, what the
+// settings made of it filled, and those that the settings removed grey. The numbers are of what the settings made: together
+// 100 %. One of them was drawn, if the film went on; a click on another forces it. Lines lead there from the newest token.
 
-import { closest, element } from "../shared/dom.js"
+import { closest, element, svg } from "../shared/dom.js"
 import { mayChoose } from "../shared/follow.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
-import { labelAt } from "./frames.js"
+import { phrase, tokenNode } from "./axis_words.js"
+import { following, labelAt, lastFrame } from "./frames.js"
+
+const FAN = 44 // pixels from the text to the candidates
 
 export function createChoice(act) {
-  const heading = element("div", { className: "heading" })
-  const when = element("p", { className: "note when" })
+  const heading = element("div", { className: "heading finding", role: "heading", "aria-level": "2" })
+  const fan = svg("svg", { class: "fan", width: FAN, "aria-hidden": "true" })
   const list = element("div", { className: "candidates", role: "group" })
   const rest = element("div", { className: "others" })
   const named = element("p", { className: "note named" })
@@ -20,8 +23,8 @@ export function createChoice(act) {
     const row = closest(event, "[data-token]")
     if (row && !row.hasAttribute("disabled")) act("force", Number(row.dataset.token))
   })
-  const box = element("div", { className: "choice" }, heading, when, list, rest, named, kept, hint)
-  return { box, heading, when, list, rest, named, kept, hint, rows }
+  const box = element("div", { className: "choice" }, fan, heading, list, rest, named, kept, hint)
+  return { box, heading, fan, list, rest, named, kept, hint, rows }
 }
 
 function candidateRow() {
@@ -36,42 +39,68 @@ function candidateRow() {
 export function drawChoice(choice, state) {
   const { reel, meta, at } = state
   const { texts } = meta
-  const frame = reel.frames[at]
-  drawHeading(choice.heading, reel, frame, at, texts)
-  const count = frame.tokens.length
+  const frame = following(state)
+  drawHeading(choice.heading, state, frame)
+  const count = frame?.tokens.length ?? 0
   while (choice.rows.length < count) {
     choice.rows.push(candidateRow())
     choice.list.append(choice.rows.at(-1).row)
   }
-  const open = mayChoose(state) && meta.alive && meta.limit > 0
+  for (const [i, { row }] of choice.rows.entries()) row.hidden = i >= count
+  for (const node of [choice.fan, choice.rest, choice.named, choice.kept, choice.hint]) node.toggleAttribute("hidden", !frame)
+  if (!frame) return
+  const open = mayChoose(state) && meta.alive && at < meta.limit
   const most = Math.max(...frame.probabilities, ...frame.finals, 1e-9)
   const cut = frame.kept.indexOf(false)
   const clean = cut > 0 && !frame.kept.slice(cut).includes(true)
-  choice.rows.forEach((parts, i) => {
-    parts.row.hidden = i >= count
-    if (i < count) drawCandidate(parts, reel, meta, frame, i, { most, cut: clean && i === cut, open })
-  })
+  for (let i = 0; i < count; i++) drawCandidate(choice.rows[i], reel, meta, frame, i, { most, cut: clean && i === cut, open })
   choice.rest.textContent = fill(texts.others, { count: wholeNumber(meta.vocab - count) })
   choice.rest.dataset.share = shareText(frame.finalRest, texts)
   const own = frame.entropy.toFixed(1)
   choice.named.textContent = frame.changed ? fill(texts.after_settings, { bits: own }) : texts.own
   choice.kept.textContent = keptText(frame, meta)
-  choice.hint.textContent = open ? (at === 0 ? texts.force_next : texts.force) : ""
+  choice.hint.textContent = open ? (frame.token === null ? texts.force_next : texts.force) : ""
 }
 
-function drawHeading(heading, reel, frame, at, texts) {
+function drawHeading(heading, { reel, meta, at }, frame) {
+  const { texts } = meta
+  if (!frame) {
+    const ended = meta.stop && at === lastFrame(reel)
+    heading.replaceChildren(element("b", { textContent: ended ? texts[meta.stop] : texts.waiting }))
+    return
+  }
   const bits = fill(texts.entropy, { bits: frame.finalEntropy.toFixed(1) })
-  if (at === 0) {
+  if (frame.token === null) {
     heading.replaceChildren(element("b", { textContent: texts.next }), element("span", { textContent: bits }))
     return
   }
-  const label = element("b", { className: "token", textContent: frame.label })
   const number = frame.uniform === null ? null : frame.uniform.toFixed(3)
   const how = frame.how === "sampled" && number !== null ? fill(texts.sampled_with, { number }) : texts[frame.how]
   const values = { probability: shareText(frame.final, texts), rank: wholeNumber(frame.finalRank) }
   const words = [frame.final > 0 ? fill(texts.chosen, values) : texts.cut, how, bits]
-  const before = fill(texts.after, { label: isolate(labelAt(reel, frame.position - 1)) })
-  heading.replaceChildren(label, element("span", { textContent: words.join(" · "), title: before }))
+  const after = fill(texts.after, { label: isolate(labelAt(reel, frame.position - 1)) })
+  const token = tokenNode(reel, texts, frame.position, frame.position, "token")
+  const name = element("b", {}, ...phrase(texts.comes, { token }))
+  heading.replaceChildren(name, element("span", { textContent: words.join(" · "), title: after }))
+}
+
+// Lines from the newest token to the candidates, the wider the likelier; `from` is how far below the box's top it stands.
+export function drawFan({ fan, box, list }, frame, from) {
+  const top = list.getBoundingClientRect().top - box.getBoundingClientRect().top
+  const zoom = box.offsetWidth ? box.getBoundingClientRect().width / box.offsetWidth : 1
+  const rows = Array.from(list.children).filter((row) => !row.hidden)
+  fan.setAttribute("height", String(box.offsetHeight))
+  fan.replaceChildren(
+    ...rows.flatMap((row, i) => {
+      if (!frame.kept[i]) return []
+      const y = top / zoom + row.offsetTop - list.offsetTop + row.offsetHeight / 2
+      const chosen = frame.tokens[i] === frame.token
+      return [svg("path", {
+        d: `M0,${from}C${FAN * 0.55},${from} ${FAN * 0.35},${y} ${FAN},${y}`,
+        "stroke-width": (0.7 + 7 * frame.finals[i]).toFixed(2), class: chosen ? "chosen" : "",
+      })]
+    }),
+  )
 }
 
 function drawCandidate({ row, label, number, model, final }, reel, meta, frame, i, { most, cut, open }) {

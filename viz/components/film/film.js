@@ -7,11 +7,12 @@ import { mayChoose, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, plainKey } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
-import { createAxis, drawAxis } from "./axis.js"
+import { createAxis, drawAxis, layOut } from "./axis.js"
 import { createChips, drawChips } from "./chips.js"
-import { createChoice, drawChoice } from "./choice.js"
-import { emptyReel, lastFrame, merge } from "./frames.js"
-import { drawLegend, drawWhen } from "./legend.js"
+import { createChoice, drawChoice, drawFan } from "./choice.js"
+import { emptyReel, following, lastFrame, merge } from "./frames.js"
+import { drawLegend } from "./legend.js"
+import { playBeats, stopBeats } from "./motion.js"
 import { createTransport, drawTransport } from "./transport.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
@@ -26,22 +27,23 @@ export default function (host) {
 
 /** @param {State} state */
 function end(state) {
+  stopBeats(state)
   cancelAnimationFrame(state.timer)
   clearTimeout(state.resting)
 }
 
 function create(root, signal) {
   const state = {
-    reel: emptyReel(), meta: null, root, at: 0, speed: 4, playing: false, asks: 0, asking: 0, askedAt: 0, stepping: false,
-    bound: null, timer: 0, due: 0, resting: 0, told: "",
+    reel: emptyReel(), meta: null, root, at: 0, speed: 1, playing: false, asks: 0, asking: 0, askedAt: 0, stepping: false,
+    bound: null, timer: 0, due: 0, resting: 0, told: "", beats: [], seen: 0, shown: 0,
   }
   const act = (name, value) => ACTIONS[name](state, value)
   state.transport = createTransport(act)
   state.chips = createChips(act)
   state.choice = createChoice(act)
-  state.axis = createAxis(root, act)
-  const frame = element("div", { className: "frame" }, state.choice.box, state.axis.box)
-  root.replaceChildren(state.transport.box, state.chips.box, frame)
+  state.axis = createAxis(act, state.chips.box)
+  const frame = element("div", { className: "frame" }, state.axis.box, state.choice.box)
+  root.replaceChildren(state.transport.box, frame)
   state.announce = state.axis.announce
   root.addEventListener("keydown", (event) => key(state, event), { signal })
   document.addEventListener("click", (event) => pressedBelow(/** @type {any} */ (state), event), { capture: true, signal })
@@ -65,7 +67,8 @@ function receive(state, { meta, arrays }) {
   }
   state.meta = meta
   if (merged === "new") {
-    Object.assign(state, { at: meta.at, bound: meta.at, stepping: false, told: `${meta.film} ${meta.at}` })
+    const seen = meta.alive ? Math.max(meta.at, meta.goal > 1 ? meta.goal : 0) : lastFrame(reel) // a token is made ahead unseen
+    Object.assign(state, { at: meta.at, bound: meta.at, seen, stepping: false, told: `${meta.film} ${meta.at}` })
   } else if (state.stepping && atEnd && lastFrame(reel) > state.at) {
     state.at += 1
     state.stepping = false
@@ -118,8 +121,9 @@ const ACTIONS = {
   },
   force: (state, token) => {
     pause(state)
-    // At the prompt the next token is forced, at a later frame its own token is replaced.
-    state.send("force", { film: state.meta.film, frame: Math.max(1, state.at), token })
+    const { at, reel } = state
+    if (reel.frames[at + 1]?.token === token) return show(state, at + 1) // it is the one that was drawn, unseen
+    state.send("force", { film: state.meta.film, frame: at + 1, token })
   },
   head: (state, head) => mayChoose(state) && state.send("head", head),
   hover: (state) => drawAxis(state.axis, state, state.theme),
@@ -183,6 +187,7 @@ function advance(state, now) {
     state.due = Math.max(state.due + 1000 / state.speed, now) // behind, it does not race to catch up
     prefetch(state)
     draw(state)
+    playBeats(state)
   } else if (mayGoOn(state)) {
     prefetch(state)
   } else {
@@ -192,6 +197,7 @@ function advance(state, now) {
 }
 
 function pause(state) {
+  stopBeats(state)
   state.playing = false
   state.bound = null
   cancelAnimationFrame(state.timer)
@@ -223,17 +229,38 @@ function follow(state, { film, at }) {
 function draw(state) {
   const { root, reel, meta, at } = state
   if (!meta || !reel.frames.length) return
+  state.seen = Math.max(state.seen, at)
+  state.shown = Math.min(lastFrame(reel), Math.max(state.seen, state.playing ? at + 1 : 0)) // the last frame whose token is shown
   const theme = (state.theme = readTheme(root, meta.palette))
   drawTransport(state.transport, state, theme)
-  drawChips(state.chips, state, theme)
   drawChoice(state.choice, state)
-  drawAxis(state.axis, state, theme)
-  drawLegend(state.axis, state, theme)
-  drawWhen(state)
+  const layout = layOut(state.axis, state, theme)
+  if (layout) {
+    drawChips(state.chips, state, layout, theme)
+    drawAxis(state.axis, state, theme)
+    drawLegend(state.axis, state, theme)
+    drawLead(state, layout)
+  }
   Object.assign(root.dataset, {
     film: reel.film, frame: String(state.at), frames: String(reel.frames.length), playing: String(state.playing),
     stepping: String(state.stepping), // to a frame that is being made
   })
   markPainted(root)
   pointed(state, { film: reel.film, at })
+}
+
+// The line from the newest token to what comes after it.
+/** @param {State} state */
+function drawLead(state, layout) {
+  const { axis, chips, choice } = state
+  const frame = following(state)
+  const chip = chips.box.querySelector(".current")
+  const beside = choice.box.offsetTop === axis.box.offsetTop
+  const shown = Boolean(frame && chip && beside && layout.mode === "chips")
+  axis.lead.hidden = !shown
+  choice.fan.toggleAttribute("hidden", !shown)
+  if (!shown) return
+  const y = chips.box.offsetTop + chip.offsetHeight / 2
+  Object.assign(axis.lead.style, { left: `${chip.offsetLeft + chip.offsetWidth}px`, top: `${y}px` })
+  drawFan(choice, frame, axis.text.offsetTop + y)
 }

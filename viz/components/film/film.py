@@ -31,6 +31,7 @@ TEXTS: dict[str, str] = {
     "scrub": N_("Frame"),
     "speed": N_("Speed"),
     "per_second": N_("{number} tokens/s"),
+    "one_per_second": N_("1 token/s"),
     "frame": N_("token {frame} of {count}"),
     "prompt": N_("the prompt"),
     "waiting": N_("generating …"),
@@ -43,7 +44,9 @@ TEXTS: dict[str, str] = {
     "chips": N_("The text so far: the prompt, then {count} generated tokens"),
     "chip": N_("{label}, position {position}"),
     "chip_drawn": N_("{label}, position {position}: the model gives it {probability}, rank {rank}"),
-    "next": N_("What comes after the prompt?"),
+    "next": N_("What comes next?"),
+    "comes": N_("then {token}"),
+    "token": N_("“{token}”"),
     "after": N_("After {label}"),
     "chosen": N_("probability {probability}, rank {rank}"),
     "sampled": N_("drawn"),
@@ -62,38 +65,29 @@ TEXTS: dict[str, str] = {
     "candidate": N_("{label}: the model gives it {probability}"),
     "candidate_final": N_("{label}: the model gives it {probability}, drawn with {final}"),
     "candidate_removed": N_("{label}: the model gives it {probability}, removed by the settings"),
-    "force": N_("Click another token to force it here and branch."),
+    "force": N_("Click another token to put it there instead: a branch."),
     "force_next": N_("Click a token to force it as the next one."),
-    "looks": N_("{head}: where {label} looks"),
-    "heads": N_("all {count} heads"),
-    "heads_layer": N_("all {count} heads of layer {layer}; the model has {total}"),
+    "look": N_("{query} looks {weight} at {key}"),
+    "masked": N_("{query} cannot look at {key}: masked"),
+    "of_layer": N_("L{layer}, the largest of its heads: {words}"),
+    "line_width": N_("head {head} · the wider a line, the larger the share"),
     "cache_k": N_("K cache"),
     "cache_v": N_("V cache"),
     "cache": N_("KV cache of the model: {count} tokens, {bytes}"),
     "formula": N_("2 · layers {layers} · kv heads {heads} · numbers {depth} · tokens {tokens} · bytes {size}"),
     "pooled": N_("Each column is {count} tokens, the largest value of them."),
     "pooled_rows": N_("Each row of the cache is {count} dimensions, the largest value of them."),
-    "when_open": N_("Before the first token: what the model expects after the prompt."),
-    "when_chosen": N_(
-        "Before “{label}” stood there: what the model expected after “{before}”, and which of it was taken."
-    ),
-    "when_looks": N_("After it: “{label}” is in the text now and looks back, for the token that is to come next."),
-    "when_looks_first": N_(
-        "The last prompt token attends back; all heads together produce the prediction."
-    ),
     "legend_heads": N_(
-        "Rows are heads, in the order of the layers, columns the tokens they look at: the stronger the colour, the "
-        "larger the share; hatched is masked. Framed: {head}."
+        "Rows are layers, each the largest share of its heads; L{layer} is open, a row a head. Hatched is masked. "
+        "Framed: {head}."
     ),
+    "legend_head": N_("The row is {head}: the stronger the colour, the larger the share; hatched is masked."),
     "legend_open": N_("Click a row to open its head."),
     "legend_cache": N_(
-        "K and V of {head}: columns are tokens, rows dimensions; indigo is above zero, orange below, strongest at ±{k} "
-        "in K, at ±{v} in V. Framed: what {label} adds."
+        "K and V of {head}, a row a dimension: indigo is above zero, orange below, strongest at ±{k} in K, at ±{v} "
+        "in V. Framed: what {label} adds."
     ),
-    "look": N_("{query} looks {weight} at {key}"),
-    "masked": N_("{query} cannot look at {key}: masked"),
     "vector": N_("{name} of {label}: {count} numbers from {low} to {high}"),
-    "summary": N_("{head}: {query} looks {weight} at {key}, the most of all tokens"),
     "percent": N_("{number} %"),
 }  # fmt: skip
 
@@ -109,7 +103,7 @@ class Frame:
     ``probability``, ``rank`` and ``entropy`` are the model's own, ``final`` and all named after it belong to what the
     settings make of it, which is another distribution where ``changed``. ``row`` is the open head's attention row, a
     value per column, NaN where masked; ``keys`` the positions of the tokens that have these, where a column has
-    several; ``strip`` the row of every head shown, 0..254 as 0..1, and 255 where masked.
+    several; ``strip`` the rows of the heads and layers shown, 0..254 as 0..1, and 255 where masked.
     """
 
     token: int | None
@@ -164,10 +158,13 @@ class Cache:
 
 @dataclass(frozen=True)
 class FilmView:
-    """What the picture shows beside the frames: a head, and the heads of the strip as (layer, head), or none."""
+    """What the picture shows beside the frames: a head, and the rows of the strip as (layer, head), or none.
+
+    A row without a head is the largest of its layer's heads.
+    """
 
     head: tuple[int, int]
-    heads: Sequence[tuple[int, int]]
+    heads: Sequence[tuple[int, int | None]]
     n_heads: int  # of the whole model
     bin: int  # tokens in one column
     group: int = 1  # neighbouring heads that share one key and value head
@@ -185,6 +182,7 @@ def payload(
     n_vocab: int,
     limit: int,
     stop: str,
+    ahead: Frame | None = None,
     at: int,
     goal: int,
     pending: bool,
@@ -196,9 +194,10 @@ def payload(
     """The frames from number ``start`` on of the film named ``film``; with ``start`` 0 the script forgets all others.
 
     ``prefill`` is how many tokens were read at once, and in how many seconds. ``limit`` is how many tokens the film may
-    have, ``stop`` why it has no more ("" while it may go on), ``at`` the frame a new film opens at, ``goal`` up to
-    which one it is fetched unasked, ``answered`` the last ask heard. ``pending``: there is more to make beside it.
-    ``labels`` name the candidates. Not ``alive``: a file, where nobody answers.
+    have, ``stop`` why it has no more ("" while it may go on), ``ahead`` what may come after the last frame, ``at`` the
+    frame a new film opens at, ``goal`` up to which one it is fetched unasked, ``answered`` the last ask heard.
+    ``pending``: there is more to make beside it. ``labels`` name the candidates. Not ``alive``: a file, where nobody
+    answers.
     """
     _check(frames, cache, view)
     meta: dict[str, JSON] = {
@@ -213,6 +212,7 @@ def payload(
         "vocab": n_vocab,
         "limit": limit,
         "stop": stop,
+        "ahead": None if ahead is None else _meta(ahead),
         "at": at,
         "goal": goal,
         "pending": pending,

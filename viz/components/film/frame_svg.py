@@ -1,4 +1,4 @@
-"""One frame of the film as a self-contained SVG: the candidates as bars, the attention row as cells.
+"""One frame of the film as a self-contained SVG: the looks as arcs and cells, what comes next as bars.
 
 For files and prints; on the screen the film component draws the same numbers.
 """
@@ -20,10 +20,13 @@ _BAR = (190, 330)  # where bars begin, and the longest
 _LABEL_EMS = 11.0
 _REMOVED = "#deded6"
 _RAMP = 120  # pixels of the scale of attention
+_ARCS, _LABELS = 64, 96  # how high they stand over the cells
+_LEAST_ARC = 0.005  # of a look
 
 
 def frame_svg(
     frame: Frame,
+    follows: Frame | None,
     *,
     labels: Mapping[int, str],
     columns: Sequence[str],
@@ -32,22 +35,48 @@ def frame_svg(
     caption: str,
     texts: Mapping[str, str],
 ) -> str:
-    """The frame as SVG text: bars and numbers of what the settings made, outlines of the model's own distribution.
+    """The frame as SVG text: arcs and cells of its attention row, then what comes next; None where nothing does.
 
-    ``columns`` name the cells of its attention row. Every string is escaped here.
+    The bars and numbers are of what the settings made, the outlines of the model's own distribution. ``columns`` name
+    the cells. Every string is escaped here.
     """
     if len(columns) != len(frame.row):
         raise ValueError(f"{len(columns)} labels for {len(frame.row)} columns")
-    top = MARGIN + 46
-    below = top + _ROW * len(frame.tokens)
-    row_top = below + 120
-    body = [
-        *(_candidate(frame, i, top + _ROW * i, labels, texts) for i in range(len(frame.tokens))),
-        *_others(frame, below, n_vocab - len(frame.tokens), texts),
-        _cells(frame.row, columns, row_top),
-        *_legend(frame, row_top + 46, texts),
-    ]
-    return document(body, width=_WIDTH, below=row_top + 84, title=title, caption=caption)
+    row_top = MARGIN + 46 + _ARCS + _LABELS
+    legend = row_top + 40
+    body = [*_arcs(frame.row, row_top - _LABELS), _cells(frame.row, columns, row_top), *_legend(legend, follows, texts)]
+    below = legend + 30
+    if follows is not None:
+        top = below + 24
+        below = top + _ROW * len(follows.tokens)
+        body += [_candidate(follows, i, top + _ROW * i, labels, texts) for i in range(len(follows.tokens))]
+        body += _others(follows, below, n_vocab - len(follows.tokens), texts)
+        below += 44
+    return document(body, width=_WIDTH, below=below, title=title, caption=caption)
+
+
+def _arcs(row: NDArray[np.floating], base: int) -> list[str]:
+    """From the newest token, the last one, to what it looks at, over the labels: the wider, the larger the share."""
+    cell = _cell(row)
+    here = MARGIN + (len(row) - 0.5) * cell
+    parts: list[str] = []
+    for i in np.argsort(np.nan_to_num(row)):  # the strongest over the others
+        if not row[i] >= _LEAST_ARC:
+            continue
+        there = MARGIN + (i + 0.5) * cell
+        top = base - min(_ARCS, 18 + 0.16 * (here - there)) * 1.25
+        path = f"M{here:.1f},{base}C{here:.1f},{top:.1f} {there:.1f},{top:.1f} {there:.1f},{base}"
+        if there == here:
+            path = (
+                f"M{here - 5:.1f},{base}C{here - 13:.1f},{base - 26} {here + 13:.1f},{base - 26} {here + 5:.1f},{base}"
+            )
+        color = rgb(sequential(np.array([0.4 + 0.5 * row[i]]))[0, :3].tolist())
+        parts.append(element("path", d=path, fill="none", stroke=color, stroke_width=round(0.8 + 6 * float(row[i]), 2)))
+    return parts
+
+
+def _cell(row: NDArray[np.floating]) -> float:
+    return min(28.0, (_WIDTH - 2 * MARGIN) / max(1, len(row)))
 
 
 def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: Mapping[str, str]) -> str:
@@ -85,7 +114,7 @@ def _others(frame: Frame, y: int, count: int, texts: Mapping[str, str]) -> list[
 
 
 def _cells(row: NDArray[np.floating], columns: Sequence[str], top: int) -> str:
-    cell = min(28.0, (_WIDTH - 2 * MARGIN) / max(1, len(row)))
+    cell = _cell(row)
     step = max(1, int(np.ceil(13 / cell)))
     parts = [lines_across("masked", LIGHT, name="atlas-masked")] if np.isnan(row).any() else []
     for i, color in enumerate(sequential(row)[:, :3].tolist()):
@@ -98,12 +127,18 @@ def _cells(row: NDArray[np.floating], columns: Sequence[str], top: int) -> str:
             )
         )  # fmt: skip
         if i % step == 0:
-            slope = f"translate({x + cell / 2 + 3:.2f} {top - 6}) rotate(-60)"
-            parts.append(text(label(columns[i], _LABEL_EMS), transform=slope))
+            parts.append(_column_label(columns[i], x + cell / 2, top - 6, step * cell))
     return "".join(parts)
 
 
-def _legend(frame: Frame, y: float, texts: Mapping[str, str]) -> list[str]:
+def _column_label(words: str, x: float, y: float, room: float) -> str:
+    """Over its cell, upright where it fits, else on its side."""
+    if len(words) == 1 or 7.5 * len(words) <= room:
+        return text(words, x=x, y=y, text_anchor="middle")
+    return text(label(words, _LABEL_EMS * 0.7), transform=f"translate({x + 4:.2f} {y}) rotate(-90)")
+
+
+def _legend(y: float, follows: Frame | None, texts: Mapping[str, str]) -> list[str]:
     """What the colour of a cell says, from no attention to all of it, and what a grey bar is."""
     ends = [texts["percent"].format(number=number) for number in (0, 100)]
     stops = [element("stop", offset=t, stop_color=rgb(color)) for t, *color in palette()["sequential"]["light"]]
@@ -115,7 +150,7 @@ def _legend(frame: Frame, y: float, texts: Mapping[str, str]) -> list[str]:
         element("rect", x=left, y=y, width=_RAMP, height=12, fill="url(#atlas-share)"),
         text(ends[1], "quiet", x=left + _RAMP + 6, y=y + 10),
     ]
-    if not all(frame.kept):
+    if follows is not None and not all(follows.kept):
         x = left + _RAMP + 90
         parts.append(element("rect", x=x, y=y, width=14, height=12, fill=_REMOVED))
         parts.append(text(texts["cut"], "quiet", x=x + 20, y=y + 10))

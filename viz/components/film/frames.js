@@ -38,6 +38,22 @@ export function merge(reel, meta, arrays) {
 
 export const lastFrame = (reel) => reel.frames.length - 1
 
+const LISTED = 12 // candidates of a frame, CANDIDATES of analysis/film.py; beyond them is a chosen one that is none of them
+
+// What comes after this frame and how it was chosen; or, where the reader did not see that yet, what may come; null where
+// nothing does or nothing is known.
+export function following({ reel, meta, at, shown }) {
+  if (at < shown) return reel.frames[at + 1]
+  if (at < lastFrame(reel)) return at ? unchosen(reel.frames[at + 1]) : reel.frames[0]
+  return meta.stop === "end" ? null : (meta.ahead ?? (at ? null : reel.frames[0]))
+}
+
+function unchosen(frame) {
+  const cut = (name) => frame[name].slice(0, LISTED)
+  const rest = frame.finals.slice(LISTED).reduce((sum, share) => sum + share, frame.finalRest)
+  return { ...frame, token: null, finalRest: rest, tokens: cut("tokens"), probabilities: cut("probabilities"), finals: cut("finals"), kept: cut("kept") }
+}
+
 // Display label of the token at a position: a prompt token, or one that a frame brought.
 export function labelAt(reel, position) {
   const n = reel.prompt.labels.length

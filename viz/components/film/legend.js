@@ -1,11 +1,9 @@
-// What the rows, the columns and the colours of the strip and of the cache are; and which of the picture's two halves is
-// of before the token, and which of after it.
+// What the rows, the columns and the colours of the looks and of the cache are.
 
 import { element } from "../shared/dom.js"
 import { css } from "../shared/theme.js"
 import { mayChoose } from "../shared/follow.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
-import { labelAt } from "./frames.js"
 
 /** @type {(points: import("../shared/types").Ramp) => HTMLElement} */
 function swatch(points) {
@@ -23,19 +21,9 @@ export function drawLegend(axis, state, theme) {
   const opens = meta.alive && mayChoose(state)
   const head = `L${view.head[0]}H${view.head[1]}`
   const lines = []
-  if (view.heads.length) lines.push(line("of-heads", theme.sequential, [fill(texts.legend_heads, { head }), ...(opens ? [texts.legend_open] : [])]))
+  const rows = fill(view.heads.length ? texts.legend_heads : texts.legend_head, { head, layer: view.head[0] })
+  lines.push(line("of-heads", theme.sequential, [rows, ...(opens && view.heads.length ? [texts.legend_open] : [])]))
   const [k, v] = ["k", "v"].map((name) => formatNumber(axis.most[name] ?? 0, "plain", texts))
   lines.push(line("of-cache", theme.diverging, [fill(texts.legend_cache, { head, k, v, label: isolate(reel.frames[at].label) })]))
   axis.legend.replaceChildren(...lines)
-}
-
-// The chosen token stands in the text before it looks: its row of attention had no part in choosing it.
-export function drawWhen(state) {
-  const { choice, axis, reel, at } = state
-  const { texts } = state.meta
-  const frame = reel.frames[at]
-  const label = isolate(frame.label)
-  const before = at ? isolate(labelAt(reel, frame.position - 1)) : ""
-  choice.when.textContent = fill(at ? texts.when_chosen : texts.when_open, { label, before })
-  axis.when.textContent = fill(at ? texts.when_looks : texts.when_looks_first, { label })
 }

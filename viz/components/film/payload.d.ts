@@ -11,11 +11,13 @@ export interface Meta {
   /** Columns of each frame's attention row. */
   widths: number[]
   cache: { first: number; pooled: number; before: number; growth: Growth | null }
-  view: { head: [layer: number, head: number]; heads: [layer: number, head: number][]; total: number; bin: number; group: number }
+  view: { head: [layer: number, head: number]; heads: [layer: number, head: number | null][]; total: number; bin: number; group: number }
   vocab: number
   limit: number
   /** Why it does not go on; empty while it may. */
   stop: string
+  /** What may come after the last frame; its position is 0. */
+  ahead: Frame | null
   at: number
   goal: number
   pending: boolean
@@ -76,6 +78,10 @@ export interface State extends Life {
   playing: any
   asking: any
   resting: number
+  /** The last frame that the reader saw, and the last one whose token the text shows. */
+  seen: number
+  shown: number
+  beats: Animation[]
   /** Where the host was last told that the reader stays. */
   told: string
 }

@@ -43,7 +43,7 @@ export function drawTransport(transport, { reel, meta, at, playing, asking, spee
   if (words !== transport.words) {
     transport.words = words
     const options = SPEEDS.map((number) =>
-      element("option", { value: String(number), textContent: fill(texts.per_second, { number }) }),
+      element("option", { value: String(number), textContent: number === 1 ? texts.one_per_second : fill(texts.per_second, { number }) }),
     )
     transport.speed.replaceChildren(...options)
     transport.speed.value = String(speed)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-import { bytesText, duration, emptyReel, keyAt, labelAt, lastFrame, merge, tokensAt } from "../../../../viz/components/film/frames.js"
+import { bytesText, duration, emptyReel, following, keyAt, labelAt, lastFrame, merge, tokensAt } from "../../../../viz/components/film/frames.js"
 
 function chunk(start, labels, { film = "a", view = { heads: [] }, first = start } = {}) {
   const shape = (values, rows) => Object.assign(Float32Array.from(values), { shape: [rows, 1] })
@@ -67,4 +67,15 @@ test("times and bytes have units that fit them", () => {
   const texts = { seconds: "{number} s", milliseconds: "{number} ms" }
   assert.deepEqual([1.24, 0.034, 0.0041].map((seconds) => duration(seconds, texts)), ["1.2 s", "34 ms", "4.1 ms"])
   assert.deepEqual([12, 24576, 1572864, 524288000].map(bytesText), ["12 B", "24 KB", "1.5 MB", "500 MB"])
+})
+
+test("what was not seen yet is not among what may come, and what it had stays in the rest", () => {
+  const next = { token: 3, finalRest: 0.1, tokens: [...Array(12).keys(), 3], probabilities: Array(13).fill(0.05), finals: Array(13).fill(0.05), kept: Array(13).fill(true) }
+  const [reel, meta] = [{ frames: [{ token: null }, { token: 1 }, next] }, { stop: "" }]
+  assert.equal(following({ reel, meta, at: 1, shown: 2 }), next)
+  const unseen = following({ reel, meta, at: 1, shown: 1 })
+  assert.deepEqual([unseen.token, unseen.tokens.length], [null, 12])
+  assert.ok(Math.abs(unseen.finalRest - 0.15) < 1e-9)
+  assert.equal(following({ reel, meta, at: 0, shown: 0 }), reel.frames[0])
+  assert.equal(following({ reel, meta: { stop: "end", ahead: {} }, at: 2, shown: 2 }), null)
 })
