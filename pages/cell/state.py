@@ -17,4 +17,4 @@ class CellState:
     SCOPE: ClassVar[str] = "cell"
 
     sets: Literal["query", "key"] = setting("query", N_("A click on the text sets"))
-    step: int = setting(0, N_("open step"), min=0, max=7)
+    step: int = setting(0, N_("open step"), min=0, max=8)

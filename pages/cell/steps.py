@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.cell import Cell, Push
 from analysis.joined import first_query, n_looked_at, side_of
 from analysis.mask_effect import looks_ahead
+from analysis.next_token import next_tokens
 from analysis.score_formula import score_formula
 from model_runner.capture import COMPRESSED, TOKENS
 from model_runner.relative_key_bias import RelativeKeyBias
@@ -149,6 +150,7 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
         passed_on=found.passed_on if found.changed else None,
         step=step,
         push=_push_lists(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
+        following=_following(opened, found),
         texts=_texts(opened, found),
     )
 
@@ -180,7 +182,7 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
         elif rest_in == TOKENS:
             texts["f_rotated"] = texts["f_block_rotated"]
     if looks_ahead(opened.capture):
-        texts["push"] = texts["push_here"]
+        texts["push"], texts["next"] = texts["push_here"], texts["next_here"]
     return texts
 
 
@@ -192,6 +194,14 @@ def _push_lists(opened: PageContext, push: Push) -> dict[str, cell_steps.JSON]:
         mean=push.mean,
         predicted=(text(push.predicted[0]), *push.predicted[1:]),
     )
+
+
+def _following(opened: PageContext, found: Cell) -> list[tuple[str, float]]:
+    """The likeliest tokens at the query's place; none of a model that predicts no tokens."""
+    if not isinstance(found.push, Push):
+        return []
+    likeliest = next_tokens(opened.capture, found.query)
+    return [(opened.runner.token_text(token), share) for token, share in zip(likeliest.ids, likeliest.probabilities)]
 
 
 def formula(found: Cell) -> str:

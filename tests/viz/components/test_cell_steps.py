@@ -57,6 +57,7 @@ def cell(*, keys=None, key=2, softcap=None, sink=0.0, total=6, **changes):
         "rest": 0.0,
         "mixed": weights @ v,
         "difference": 2e-7,
+        "following": [("·was", 0.6), ("·is", 0.3)],
         "push": push_lists(
             promoted=[("·was", 1.25), ("·ran", 0.5)],
             suppressed=[("·the", -0.75)],

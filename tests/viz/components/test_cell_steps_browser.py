@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.viz.components import shim
-from tests.viz.components.clock import settle
+from tests.viz.components.clock import hold, settle
 from tests.viz.components.mounted import calls, facts
 from tests.viz.components.test_cell_steps import D_VALUE, QUERY, D, cell
 from viz.components.cell_steps.cell_steps import SOURCE, payload
@@ -202,8 +202,8 @@ def test_the_values_mixed_and_the_rest_add_up_to_the_output(show):
 
 def test_the_push_lists_both_ends_and_the_predicted_token(show):
     page = show()
-    amounts = page.locator(".promoted td.amount").all_inner_texts()
-    assert page.locator(".promoted th").all_inner_texts() == ["·was", "·ran"]
+    amounts = page.locator(".push .promoted td.amount").all_inner_texts()
+    assert page.locator(".push .promoted th").all_inner_texts() == ["·was", "·ran"]
     assert [numbers(amount)[0] for amount in amounts] == [1.25, 0.5]
     assert "−0.75" in page.locator(".suppressed").inner_text()
     assert re.search(r"·was.*\+1\.25.* of its logit 12\.5", page.locator(".push").inner_text())
@@ -212,7 +212,7 @@ def test_the_push_lists_both_ends_and_the_predicted_token(show):
 def test_a_push_that_cannot_be_separated_is_its_reason(show):
     page = show(push="A norm stands in between.")
     assert page.locator(".push .refused").inner_text() == "A norm stands in between."
-    assert page.locator("table").count() == 0
+    assert page.locator(".push table").count() == 0
 
 
 def test_tokens_are_text_everywhere(show):
@@ -269,3 +269,64 @@ def test_the_standalone_page_answers_clicks_offline(static_page):
     bar(page, 0).click()
     assert facts(page)["key"] == "0"
     assert result(page, 5) != before
+
+
+def test_the_walk_goes_through_every_step_to_the_next_token_in_half_a_minute_and_is_told_where_it_ends(show):
+    page = show()
+    hold(page)
+    page.locator(".walk").click()
+    seen = []
+    for _step in range(8):
+        page.clock.run_for(50)
+        seen.append(page.locator(".step.open").get_attribute("data-step"))
+        assert page.locator(".panel .heading").inner_text().startswith(seen[-1])
+        page.clock.run_for(3950)
+    assert seen == list("12345678")
+    page.clock.run_for(100)
+    assert facts(page)["walking"] == "false"
+    assert page.locator(".step.open .promoted.next th").all_inner_texts() == ["·was", "·is"]
+    assert calls(page) == [["step", 8]]
+
+
+def test_the_walk_pauses_where_the_reader_wants_and_a_choice_of_theirs_ends_it(show):
+    page = show()
+    page.locator(".title[data-step='3']").click()
+    page.locator(".walk").click()  # on from the open step
+    assert facts(page)["walking"] == "true"
+    page.locator(".walk").click()
+    assert (facts(page)["walking"], facts(page)["open"]) == ("false", "3")
+    page.locator(".walk").click()
+    page.keyboard.press("Escape")
+    assert (facts(page)["walking"], facts(page)["open"]) == ("false", "3")
+    page.locator(".walk").click()
+    bar(page, 1).click()
+    assert (facts(page)["walking"], facts(page)["key"]) == ("false", "1")
+
+
+def carried(page) -> int:
+    return page.locator(".carried").count()
+
+
+def test_what_a_step_found_moves_to_the_next_unless_less_motion_is_asked_for(show):
+    page = show(step=2)
+    hold(page)
+    page.locator(".walk").click()
+    page.clock.run_for(4050)
+    assert facts(page)["open"] == "3"
+    assert page.locator(".carried").all_inner_texts() == [page.locator(".title[data-step='2'] .result").inner_text()]
+    page.locator(".walk").click()
+    assert carried(page) == 0
+    page.emulate_media(reduced_motion="reduce")
+    page.locator(".walk").click()
+    page.clock.run_for(4050)
+    assert (facts(page)["open"], carried(page)) == ("4", 0)
+    page.emulate_media(reduced_motion=None)
+
+
+def test_where_no_token_is_predicted_the_walk_ends_at_the_push(show):
+    page = show(following=[], push="No output layer.", step=6)
+    assert page.locator(".step[data-step='8']").is_hidden()
+    hold(page)
+    page.locator(".walk").click()
+    page.clock.run_for(8100)
+    assert (facts(page)["open"], facts(page)["walking"]) == ("7", "false")

@@ -45,6 +45,6 @@ def test_without_edits_the_output_is_the_last_strip_and_what_is_pushed(show):
 def test_a_silenced_head_says_that_it_pushes_nothing(show):
     push = push_lists(promoted=[], suppressed=[], mean=0.0, predicted=("·was", 0.0, 12.5))
     page = show(push=push, passed_on=np.zeros(D_VALUE))
-    assert page.locator("table").count() == 0
+    assert page.locator(".push table").count() == 0
     assert page.locator(".push .nothing").inner_text() == "The head passes on nothing here: no token is pushed."
     assert result(page, 7) == ""

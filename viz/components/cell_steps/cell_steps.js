@@ -8,23 +8,24 @@ import { css, rampColor, readTheme } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { percent, readCell } from "./numbers.js"
 import { drawPanel } from "./panel.js"
-import { buildRow, buildValues, drawPush, drawRow, drawValues } from "./row.js"
+import { buildRow, buildValues, drawNext, drawPush, drawRow, drawValues } from "./row.js"
 import { buildScore, buildStep, drawScore } from "./score.js"
+import { buildWalk, carry, drawWalk, endCarry, lastStep, stopWalk } from "./walk.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, At, Meta, State } from "./payload" */
 
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
 const NARROW = 720 // below this width the steps stand in one column
-const STEPS = ["query_key", "product", "scale", "mask", "softmax", "values", "push"]
+const STEPS = ["query_key", "product", "scale", "mask", "softmax", "values", "push", "next"]
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".cell-steps", { create, receive, draw, follow })
+  return mounted(host, ".cell-steps", { create, receive, draw, end, follow })
 }
 
 function create(root, signal) {
   const state = /** @type {any} */ ({
-    root, open: 0, dimension: null, valueDimension: null, key: null, query: null, asking: 0, frame: 0,
+    root, open: 0, dimension: null, valueDimension: null, key: null, query: null, asking: 0, frame: 0, walking: false,
     columns: [0, 1].map(() => element("div", { className: "part" })),
     panel: element("div", { className: "panel", "aria-live": "polite" }),
   })
@@ -37,10 +38,16 @@ function create(root, signal) {
   buildScore(state)
   buildRow(state)
   buildValues(state)
-  root.replaceChildren(...state.columns, live)
+  root.replaceChildren(buildWalk(state), ...state.columns, live)
   root.setAttribute("role", "group")
   root.addEventListener("keydown", (event) => onKey(state, event), { signal })
   return state
+}
+
+/** @param {State} state */
+function end(state) {
+  endCarry(state)
+  clearTimeout(state.walk.timer)
 }
 
 /**
@@ -53,7 +60,7 @@ function receive(state, { meta, arrays }) {
   if (!state.asking) state.query = meta.query[1]
   const key = reconcile(state, "key", meta.key)
   state.key = arrays.positions.includes(key) ? key : meta.key // a key that is not drawn is on its way
-  state.open = reconcile(state, "step", meta.step)
+  state.open = Math.min(reconcile(state, "step", meta.step), lastStep(state))
   state.steps.forEach((step) => (step.words.textContent = meta.texts[step.title] ?? ""))
 }
 
@@ -72,6 +79,8 @@ function draw(state) {
   drawRow(state, cell)
   drawValues(state, cell)
   drawPush(state)
+  drawNext(state)
+  drawWalk(state)
   drawPanel(state, cell)
   const values = { head: meta.head, query: cell.query, key: cell.token, weight: percent(cell.weight, meta.texts) }
   const words = fill(meta.texts.label, values)
@@ -94,12 +103,16 @@ function draw(state) {
 function follow(state, { of, key, open, dimension, valueDimension }) {
   const { q, mixed, positions } = state.arrays
   const missing = (i, values) => i !== null && values[i] === undefined
-  if (of !== state.pictured || !positions.includes(key) || open > STEPS.length) return
+  if (of !== state.pictured || !positions.includes(key) || open > lastStep(state)) return
   if (missing(dimension, q) || missing(valueDimension, mixed)) return
-  Object.assign(state, { key, open, dimension, valueDimension })
+  const onward = open === state.open + 1
+  Object.assign(state, { key, open, dimension, valueDimension, walking: false })
   adopt(state, "key", key)
   adopt(state, "step", open)
-  later(state)
+  later(state, () => {
+    state.repaint()
+    if (onward) carry(state, open)
+  })
 }
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
@@ -108,6 +121,7 @@ function actions(state) {
   const repaint = () => later(state)
   // A drawn key is shown at once; any other comes with the next data.
   const choose = (key, delay = 0) => {
+    stopWalk(state)
     if (!mayChoose(state) && !state.arrays.positions.includes(key)) return
     chosen(state, "key", key)
     if (state.arrays.positions.includes(key)) state.key = key
@@ -118,11 +132,13 @@ function actions(state) {
     repaint,
     choose,
     look: (query) => {
+      stopWalk(state)
       if (!mayChoose(state)) return
       state.query = query
       tell(state, "query", query, SEND_AFTER)
     },
     open: (number) => {
+      stopWalk(state)
       state.open = state.open === number ? 0 : number
       chosen(state, "step", state.open)
       state.send("step", state.open)
@@ -139,6 +155,7 @@ function actions(state) {
 /** @param {State} state */
 function onKey(state, event) {
   if (!plainKey(event)) return
+  if (event.key === "Escape" && state.walking) return stopWalk(state)
   const { act, meta } = state
   const last = meta.total - 1
   const here = state.choices.key.current ?? state.key

@@ -69,6 +69,15 @@ TEXTS: dict[str, str] = {
     "suppressed": N_("most suppressed"),
     "no_push": N_("The head passes on nothing here: no token is pushed."),
     "predicted": N_("on {token}, most likely here: {push} of its logit {logit}"),
+    "next": N_("The next token"),
+    "next_here": N_("The token at this place"),
+    "f_next": N_("All heads and layers write into one vector h; the output layer makes a probability of it for every "
+                 "token."),
+    "f_next_push": N_("{token} has a logit of {logit}, {push} of it directly from this head: {share}."),
+    "walk": N_("Walk through the steps"),
+    "walk_pause": N_("Pause"),
+    "walk_at": N_("step {step} of {count}"),
+    "walk_note": N_("from the two vectors to the next token, in half a minute"),
     "open": N_("Choose a step for its formula with these numbers."),
     "f_vectors": N_("{head} turned {query} into a query q, what it looks for, and {key} into a key k, what it offers."),
     "f_rotated": N_("Both are shown after the rotation to their positions, {query_position} and {key_position}."),
@@ -157,6 +166,7 @@ def payload(
     mixed: NDArray[np.floating],
     difference: float,
     push: Mapping[str, JSON] | str,
+    following: Sequence[tuple[str, float]] = (),
     texts: Mapping[str, str],
     passed_on: NDArray[np.floating] | None = None,
     step: int = 0,
@@ -167,7 +177,8 @@ def payload(
     drawn, `shared` names the heads that use the same k and v. `root` is the d where `scale` is 1/√d. `mixed` is
     Σ weight · v over all keys, `difference` how far it is from the model's own output. `passed_on` is
     given where edits changed that output on its way to W_O. `push` is from `push_lists`, or a sentence that says why
-    there is none. `step` is the open one, counted from 1; 0 for none.
+    there is none; `following` the likeliest tokens there with their probabilities. `step` is the open one, counted
+    from 1; 0 for none.
     """
     _check(keys, key, q, mixed)
     if passed_on is not None and passed_on.shape != mixed.shape:
@@ -191,6 +202,7 @@ def payload(
         "difference": difference,
         "step": step,
         "push": push if isinstance(push, str) else dict(push),
+        "next": [[label, share] for label, share in following],
         "texts": dict(texts),
         "palette": palette(),
     }

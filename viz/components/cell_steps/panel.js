@@ -23,7 +23,7 @@ import { tidyScale } from "./score.js"
 const SHOWN_TERMS = 3 // products written out, the largest; the rest is one number
 
 function formulaLines(state, cell) {
-  const writers = [chainLines, vectorLines, productLines, scaleLines, maskLines, softmaxLines, valueLines, pushLines]
+  const writers = [chainLines, vectorLines, productLines, scaleLines, maskLines, softmaxLines, valueLines, pushLines, nextLines]
   return writers[state.open](state, cell)
 }
 
@@ -140,6 +140,17 @@ function pushLines({ meta, arrays }) {
   const digits = (value) => signed(value, decimalsFor(Math.max(Math.abs(value), 0.1)) - 1)
   const means = { mean: digits(push.mean), token: isolate(token), above: digits(whole - push.mean) }
   return [...pushedLines(arrays, texts), words(texts.f_frozen), words(fill(texts.f_mean, means))]
+}
+
+/** @param {State} state */
+function nextLines({ meta }) {
+  const { texts, push, next } = meta
+  const lines = [math("p = softmax(W_U · norm(h))"), words(texts.f_next)]
+  if (typeof push === "string" || !next.length) return lines
+  const [token, added, logit] = push.predicted
+  const decimals = decimalsFor(Math.max(Math.abs(added), 0.1)) - 1
+  const shares = { token: isolate(token), push: signed(added, decimals), logit: fixed(logit, decimals), share: percent(next[0][1], texts) }
+  return [...lines, words(fill(texts.f_next_push, shares))]
 }
 
 // What is pushed: the output, or what edits made of it.

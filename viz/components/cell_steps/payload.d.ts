@@ -25,6 +25,8 @@ export interface Meta {
   step: number
   /** Or why there is none. */
   push: Push | string
+  /** What the model predicts at the query's place, the likeliest first; none where it predicts no token. */
+  next: [token: string, probability: number][]
   texts: Texts
   palette: Palette
 }
@@ -57,6 +59,8 @@ export interface State extends Life {
   arrays: Arrays
   key: number
   query: number
+  /** Whether it goes from step to step by itself. */
+  walking: boolean
 }
 
 /** What of it is pointed at and opened, see shared/follow.js. */

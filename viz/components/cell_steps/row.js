@@ -207,17 +207,39 @@ export function drawPush(state) {
   )
 }
 
+// ---- 8: the next token ----------------------------------------------------------------------------------------------
+
+// What all heads and layers together predict at the query's place.
+/** @param {State} state */
+export function drawNext(state) {
+  const { meta, steps } = state
+  const { section, body, result } = steps[7]
+  section.hidden = !meta.next.length
+  if (section.hidden) return
+  const items = meta.next.map(([label, share]) => ({ label, share, amount: percent(share, meta.texts) }))
+  result.textContent = `${isolate(items[0].label)} ${items[0].amount}`
+  body.replaceChildren(barTable("", items, { side: "promoted next", most: items[0].share }))
+}
+
 function pushList(heading, items, { side, most, decimals }) {
-  const rows = items.map(([label, value]) => {
+  const named = items.map(([label, value]) => ({ label, share: Math.abs(value), amount: signed(value, decimals) }))
+  return barTable(heading, named, { side, most })
+}
+
+// Tokens with a bar and a number each.
+/** @type {(heading: string | undefined, items: { label: string, share: number, amount: string }[], of: { side: string, most: number }) => HTMLElement} */
+function barTable(heading, items, { side, most }) {
+  const rows = items.map(({ label, share, amount }) => {
     const bar = element("i")
-    bar.style.width = `${((100 * Math.abs(value)) / most).toFixed(1)}%`
+    bar.style.width = `${((100 * share) / most).toFixed(1)}%`
     return element(
       "tr",
       { title: label },
       element("th", { scope: "row" }, element("bdi", { textContent: label })),
       element("td", {}, element("div", { className: "track" }, bar)),
-      element("td", { className: "amount", textContent: signed(value, decimals) }),
+      element("td", { className: "amount", textContent: amount }),
     )
   })
-  return element("table", { className: side }, element("caption", { textContent: heading ?? "" }), element("tbody", {}, ...rows))
+  const caption = heading ? [element("caption", { textContent: heading })] : []
+  return element("table", { className: side }, ...caption, element("tbody", {}, ...rows))
 }

@@ -18,8 +18,9 @@ export function beatOf(speed) {
 
 /** @param {State} state */
 export function stopBeats(state) {
-  for (const beat of state.beats ?? []) beat.cancel()
+  for (const beat of state.beats) beat.cancel()
   state.beats = []
+  state.root.querySelector(".flight")?.remove()
 }
 
 /** @param {State} state */
@@ -54,5 +55,5 @@ function fly({ root, at, choice, chips }, start) {
   root.append(flight)
   const stand = ({ x, y }, opacity) => ({ transform: `translate(${x}px, ${y}px)`, opacity })
   const moving = start(flight, [stand(here, 0), { ...stand(here, 1), offset: 0.15 }, stand(there, 1)], 3)
-  moving.oncancel = moving.onfinish = () => flight.remove()
+  moving.onfinish = () => flight.remove()
 }
