@@ -269,3 +269,35 @@ def test_a_click_sends_what_changes_and_a_page_that_lost_a_part_asks_for_it(page
     wait_for_rest(page)
     expect_head(page, "L4H0")
     assert watch.errors == []
+
+
+def test_what_is_pointed_at_in_one_figure_lights_in_the_others_and_no_server_hears_of_it(page, server):
+    sent: list[object] = []
+
+    def hear(frame: object) -> None:
+        sent.append(frame)
+
+    page.on("websocket", lambda connection: connection.on("framesent", hear))
+    visit(page, server, layer="6", head="4")
+    wait_for_heads(page)
+    wait_for_rest(page)
+    before = len(sent)
+    picture, lines = page.locator(".head-map"), page.locator(".token-lines")
+    box = picture.locator("canvas").bounding_box()
+    plot = picture.evaluate("root => JSON.parse(root.dataset.geometry)")
+    cell = plot["width"] / 8
+    page.mouse.move(box["x"] + plot["x"] + 3.5 * cell, box["y"] + plot["y"] + 5.5 * cell)
+    expect(page.locator(".token-strip .chip.lit .label")).to_have_text("·chased")
+    expect(page.locator(".token-strip .chip.pointed .label")).to_have_text("·squirrel")
+    expect(lines).to_have_attribute("data-active", "query 5")
+    expect(lines.locator(".key.lit text").first).to_have_text("\u2068·chased\u2069")
+    expect(page.locator(".head-grid")).to_have_attribute("data-lit", "[[0.625,0.375,0.125],null]")
+    lines.locator(".row.query[data-row='6']").hover()
+    expect(picture).to_have_attribute("data-lit", "6,")
+    page.locator(".token-strip .chip").nth(2).hover()
+    expect(picture).to_have_attribute("data-lit", ",2")
+    expect(lines.locator(".key.lit")).to_have_attribute("data-row", "2")
+    page.mouse.move(box["x"] + plot["x"] - 30, 5)
+    expect(picture).to_have_attribute("data-lit", ",")
+    expect(page.locator(".token-strip .lit, .token-lines .lit")).to_have_count(0)
+    assert len(sent) == before

@@ -115,7 +115,7 @@ def test_hover_tells_the_exact_number_and_both_tokens(mount):
     page = mount(SOURCE, head_map())
     page.evaluate("addEventListener('atlas-row', ({ detail }) => { window.row = detail })")
     page.mouse.move(*cell(page, 7, 3))
-    assert page.evaluate("row") == {"row": 7, "of": 9}
+    assert page.evaluate("row") == {"row": 7, "of": 9, "query": [7, "t7"], "key": [3, "t3"]}
     assert page.locator(".tip").text_content() == "\u2068t7\u2069 (7) looks 2.0 % at \u2068t3\u2069 (3)"
     page.wait_for_function(
         "document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent.includes('t7')"
@@ -123,7 +123,7 @@ def test_hover_tells_the_exact_number_and_both_tokens(mount):
     page.mouse.move(*cell(page, 3, 7))
     assert page.locator(".tip").text_content() == "\u2068t3\u2069 cannot see \u2068t7\u2069"
     page.mouse.move(1300, 850)
-    assert page.evaluate("row") == {"row": None, "of": 9}
+    assert page.evaluate("row") == {"row": None, "of": 9, "query": None, "key": None}
     assert page.locator(".tip").is_hidden()
 
 

@@ -2,9 +2,11 @@ import { measuring } from "../shared/canvas.js"
 import { reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { hatchImage } from "../shared/hatch.js"
+import { POINTED } from "../shared/follow.js"
 import { inRoom } from "../shared/room.js"
+import { hearRows } from "../shared/row.js"
 import { fitSheet, followCells, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
-import { announcer, mounted } from "../shared/shell.js"
+import { announcer, later, mounted } from "../shared/shell.js"
 import { css, ramp, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, wholeNumber } from "../shared/words.js"
 import { headAt, headsBelow, hit, layOut, matesOf, slotOf, squareOf } from "./layout.js"
@@ -17,7 +19,11 @@ export default function (host) {
   return mounted(host, ".head-grid", { create: createGrid, receive, draw, follow: (state, at) => followCells(state, CELLS, at) })
 }
 
-function createGrid(root) {
+/**
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal
+ */
+function createGrid(root, signal) {
   const parts = makeSheet()
   const caption = element("div", { className: "caption" })
   const live = element("div", { className: "spoken", "aria-live": "polite" })
@@ -25,9 +31,12 @@ function createGrid(root) {
   const legend = element("div", { className: "legend" })
   const left = element("div", { className: "left-out" })
   root.replaceChildren(parts.scroller, more, caption, legend, left, live)
-  const state = /** @type {any} */ ({ ...parts, root, more, caption, legend, left, still: document.createElement("canvas"), hovered: null, version: 0 })
+  const state = /** @type {any} */ ({ ...parts, root, more, caption, legend, left, still: document.createElement("canvas"), hovered: null, lit: null, mark: null, version: 0 })
   state.announce = announcer(live)
   listenToCells(state, CELLS)
+  // words are fewer than the tokens of the small maps: where they stand there is not known
+  hearRows(state, signal, ({ row, of = 0, query, key }) => light(state, { mark: query && key && row !== null && of >= state.n ? [row / of, key[0] / of, 1 / of] : null }))
+  document.addEventListener(POINTED, (event) => hear(state, event), { signal })
   return state
 }
 
@@ -42,6 +51,21 @@ function receive(state, { meta, arrays }) {
   state.compared = meta.compare
   state.hovered = null
   state.canvas.setAttribute("aria-label", meta.texts.summary ?? "")
+}
+
+// What other figures point at: a cell of the open map, as its place on every small one, and a head in the model strip.
+/** @type {(state: State, at: { mark?: State["mark"], lit?: State["lit"] }) => void} */
+function light(state, at) {
+  const before = JSON.stringify([state.mark, state.lit])
+  Object.assign(state, at)
+  if (JSON.stringify([state.mark, state.lit]) !== before) later(state, () => refresh(state))
+}
+
+/** @param {any} event */
+function hear(state, event) {
+  const from = event.composedPath()[0]
+  if (!from.classList?.contains("model-strip") || !state.meta || state.follows) return
+  light(state, { lit: event.detail.hovered })
 }
 
 // Lay the sheet out for the width there is, and paint it.
@@ -89,6 +113,7 @@ function refresh(state) {
   state.more.textContent = below ? fill(state.meta.texts.more, { count: wholeNumber(below) }) : "\u00a0"
   const { dataset } = state.root
   dataset.selected = state.selected.join()
+  dataset.lit = JSON.stringify([state.mark, state.lit])
   dataset.hovered = state.hovered ? state.hovered.join() : ""
   const { left, top, pitch, rowHeight, columns, groupGap } = state.layout
   dataset.geometry = JSON.stringify({ left, top, pitch, rowHeight, columns, groupGap })

@@ -40,11 +40,29 @@ export function paint(state) {
   context.translate(-dx, -dy)
   const line = layout.pitch >= 20 ? 2.5 : 2
   for (const mate of mates) frame(context, state, mate, mix(state.theme.background, state.theme.primary, 0.5), 1.5)
-  frame(context, state, state.hovered, state.theme.quiet, 1.5)
+  if (state.mark && state.meta.mode === "maps") paintMarks(context, state, dy, height)
+  frame(context, state, state.hovered ?? state.lit, state.theme.quiet, 1.5)
   frame(context, state, state.compared, state.theme.compare, line)
   frame(context, state, state.selected, state.theme.primary, line)
   context.restore()
   markPainted(state.root)
+}
+
+// On every small map in sight, the cell that is pointed at in the open one.
+function paintMarks(context, state, dy, height) {
+  const { layout, mark, theme } = state
+  const [down, right, share] = mark
+  context.strokeStyle = css(theme.key)
+  context.lineWidth = 1
+  for (let row = 0; row < layout.rows; row++) {
+    for (let column = 0; column < layout.columns; column++) {
+      const { x, y, size } = squareOf(state, row, column)
+      if (y + size < dy || y > dy + height) continue
+      const room = size - 2 * layout.pad
+      const side = Math.max(4, room * share)
+      context.strokeRect(x + layout.pad + right * room + (room * share - side) / 2, y + layout.pad + down * room + (room * share - side) / 2, side, side)
+    }
+  }
 }
 
 // The line above the columns of the selected head's group, in the colour of its frame.

@@ -44,4 +44,7 @@ export interface State extends Life {
   selected: Head
   compared: Head | null
   hovered: Head | null
+  /** What other figures point at: a head, and a cell as shares of the map: from the top, from the left, its side. */
+  lit: Head | null
+  mark: [down: number, right: number, side: number] | null
 }

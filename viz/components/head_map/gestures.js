@@ -87,7 +87,7 @@ function press(state, act, point, event) {
     const cell = cellAt(state, point)
     if (!cell) return
     act.pin(centre(state.meta, cell), 0)
-    if (event.pointerType === "touch") act.hover(cell)
+    if (event.pointerType === "touch") act.hover(cell, true)
   } else if (inRows && point.x < plot.x) act.pin([query, null], 0)
   else if (inColumns && point.y < plot.y && state.selected) act.pin([state.selected[0], key], 0)
 }

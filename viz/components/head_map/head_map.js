@@ -3,7 +3,7 @@ import { element } from "../shared/dom.js"
 import { mayChoose, pointed } from "../shared/follow.js"
 import { GIVEN } from "../shared/given.js"
 import { unpack } from "../shared/packing.js"
-import { rowPointed } from "../shared/row.js"
+import { hearRows, rowOfToken, rowPointed } from "../shared/row.js"
 import { announcer, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -32,14 +32,15 @@ function createMap(root, signal) {
   const live = element("div", { className: "spoken", "aria-live": "polite" })
   root.replaceChildren(canvas, zoom, tip, live)
   const state = /** @type {any} */ ({
-    root, canvas, zoom, buttons: { closer, farther, whole }, tip, announce: announcer(live),
-    tile: document.createElement("canvas"), small: document.createElement("canvas"), hovered: null, moving: false,
+    root, canvas, zoom, meta: null, buttons: { closer, farther, whole }, tip, announce: announcer(live),
+    tile: document.createElement("canvas"), small: document.createElement("canvas"), hovered: null, lit: [null, null], moving: false,
   })
   const act = actions(state)
   closer.addEventListener("click", () => act.zoom(1 / 1.5))
   farther.addEventListener("click", () => act.zoom(1.5))
   whole.addEventListener("click", act.reset)
   listen(state, act)
+  hearRows(state, signal, (at) => light(state, at))
   addEventListener(GIVEN, (event) => take(state, /** @type {any} */ (event).detail), { signal })
   return state
 }
@@ -122,7 +123,7 @@ function arrange(state) {
   const { plot } = layout
   Object.assign(root.dataset, {
     zoomed: String(!atWhole), waiting: String(state.moving), selected: state.selected ? state.selected.join() : "",
-    hovered: state.hovered ? state.hovered.join() : "", view: [view.q0, view.q1, view.k0, view.k1].join(), window: meta.window.join(),
+    hovered: state.hovered ? state.hovered.join() : "", lit: state.lit.join(), view: [view.q0, view.q1, view.k0, view.k1].join(), window: meta.window.join(),
     geometry: JSON.stringify({ x: plot.x, y: plot.y, width: plot.width, height: plot.height }),
   })
   pointed(state, { total: meta.total, selected: state.selected, hovered: state.hovered, view })
@@ -144,6 +145,24 @@ function placeZoom({ zoom, layout }) {
   else Object.assign(zoom.style, { top: `${plot.y + plot.height - zoom.offsetHeight}px`, left: `${bar.x}px`, right: "auto" })
 }
 
+// A row and a column that are pointed at in other figures of the same text.
+/** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
+function light(state, { query, key }) {
+  const { meta: { row_labels: rows, col_labels: columns, window }, lit } = state
+  const found = [rowOfToken(query, rows, window[0]), rowOfToken(key, columns, window[2])].map((at, axis) => (at === null ? null : at + window[2 * axis]))
+  if (String(found) === String(lit)) return
+  state.lit = /** @type {State["lit"]} */ (found)
+  cancelAnimationFrame(state.frame)
+  state.frame = requestAnimationFrame(() => arrange(state))
+}
+
+// A unit of the text as other figures know it.
+/** @type {(state: State, axis: number, unit: number) => import("../shared/row.js").PointedToken} */
+function tokenAt({ meta }, axis, unit) {
+  const label = (axis ? meta.col_labels : meta.row_labels)[unit - meta.window[2 * axis]]
+  return label === undefined ? null : [unit, label]
+}
+
 /** @param {State} state */
 function actions(state) {
   const later = () => {
@@ -151,10 +170,11 @@ function actions(state) {
     state.frame = requestAnimationFrame(() => arrange(state))
   }
   const act = {
-    hover(cell) {
+    hover(cell, touched = false) {
       if (String(cell) === String(state.hovered)) return
       state.hovered = cell
-      rowPointed({ row: cell && cell[0], of: state.meta.total[0] })
+      const [query, key] = cell && !touched ? [0, 1].map((axis) => tokenAt(state, axis, cell[axis])) : [null, null]
+      rowPointed(state, { row: cell && cell[0], of: state.meta.total[0], query, key })
       showTip(state)
       later()
     },

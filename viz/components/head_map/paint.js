@@ -60,6 +60,7 @@ export function paintFigure(state) {
   context.fillRect(0, 0, layout.width, layout.height)
   paintCells(context, state)
   paintPins(context, state)
+  paintLit(context, state)
   paintHover(context, state)
   paintLabels(context, state, 0)
   paintLabels(context, state, 1)
@@ -182,6 +183,23 @@ function paintPins(context, state) {
       context.strokeRect(...edges)
     }
   }
+  context.restore()
+}
+
+// The row and the column that are pointed at elsewhere.
+/** @param {State} state */
+function paintLit(context, state) {
+  const { layout, theme, lit: [query, key] } = state
+  const { plot } = layout
+  context.save()
+  context.beginPath()
+  context.rect(plot.x - 2, plot.y - 2, plot.width + 4, plot.height + 4)
+  context.clip()
+  context.lineWidth = 1.5
+  context.strokeStyle = css(theme.query)
+  if (query !== null) context.strokeRect(plot.x - 0.5, yOf(state, query) - 0.5, plot.width + 1, layout.cellHeight + 1)
+  context.strokeStyle = css(theme.key)
+  if (key !== null) context.strokeRect(xOf(state, key) - 0.5, plot.y - 0.5, layout.cellWidth + 1, plot.height + 1)
   context.restore()
 }
 

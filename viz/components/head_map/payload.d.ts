@@ -46,4 +46,6 @@ export interface State extends Life {
   left_out: Bytes | null
   selected: Meta["selected"]
   hovered: [query: number, key: number] | null
+  /** What is pointed at in other figures. */
+  lit: [query: number | null, key: number | null]
 }

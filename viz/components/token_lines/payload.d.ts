@@ -34,4 +34,6 @@ export interface State extends Life {
   lookedAt: number | null
   hover: Row | null
   held: Row | null
+  /** Rows that are pointed at in other figures. */
+  lit: { query: number | null; key: number | null }
 }

@@ -3,8 +3,8 @@ import { closest, element, svg } from "../shared/dom.js"
 import { mayChoose, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
-import { rowPointed } from "../shared/row.js"
-import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { hearRows, rowOfToken, rowPointed } from "../shared/row.js"
+import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, mix, readable, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, formatShort, isolate } from "../shared/words.js"
 import { curves, drawLegend, drawRows, drawTitles, layout, middle } from "./drawing.js"
@@ -27,7 +27,10 @@ function receive(state, { meta, arrays }) {
   const before = state.meta
   const sameRows = before && meta.query_offset === before.query_offset && meta.queries.length === before.queries.length
   if (!sameRows) for (const name of ["pinned", "lookedAt"]) forget(state, name)
-  if (!sameRows || meta.keys.length !== before.keys.length) state.hover = state.held = null
+  if (!sameRows || meta.keys.length !== before.keys.length) {
+    state.hover = state.held = null
+    state.lit = { query: null, key: null }
+  }
   Object.assign(state, { meta, weights: arrays.weights })
   const pinned = state.pinned
   state.pinned = reconcile(state, "pinned", meta.selected)
@@ -37,14 +40,19 @@ function receive(state, { meta, arrays }) {
 
 // `hover` and `held` are {side: "query" | "key", row}: under the pointer or keyboard, and tapped on a key (a touch
 // screen has no hover). `pinned`, a query, and `lookedAt`, a key, are positions, as the server knows them.
-function create(root) {
+/**
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal
+ */
+function create(root, signal) {
   const titles = element("div", { className: "titles", "aria-hidden": "true" })
   const scroller = element("div", { className: "scroller", tabIndex: 0, role: "img" })
   const legend = element("div", { className: "legend" })
   const spoken = element("div", { className: "spoken", "aria-live": "polite" })
   root.append(titles, scroller, legend, spoken)
-  const state = /** @type {any} */ ({ titles, scroller, legend, meta: null, pinned: null, lookedAt: null, hover: null, held: null, reveal: true })
+  const state = /** @type {any} */ ({ titles, scroller, legend, meta: null, pinned: null, lookedAt: null, hover: null, held: null, lit: { query: null, key: null }, reveal: true })
   state.announce = announcer(spoken)
+  hearRows(state, signal, (at) => light(state, at))
   scroller.addEventListener("pointerover", (event) => onPointer(state, event))
   scroller.addEventListener("pointerleave", () => setHover(state, null))
   scroller.addEventListener("click", (event) => onClick(state, event))
@@ -71,12 +79,24 @@ function draw(state) {
 
 // ---- the active row -------------------------------------------------------------------------------------------------
 
-// What is looked into now: the hovered row, else a tapped key, else the pinned query; null for the whole picture.
+// What is looked into now: the hovered row, else a tapped key, else a query pointed at in another figure, else the pinned
+// one; null for the whole picture.
 /** @param {State} state */
-function activeRow({ hover, held, pinned, meta }) {
+function activeRow({ hover, held, pinned, meta, lit }) {
   if (hover ?? held) return hover ?? held
+  if (lit.query !== null) return { side: "query", row: lit.query }
   const row = pinned === null ? -1 : pinned - meta.query_offset
   return row >= 0 && row < meta.queries.length ? { side: "query", row } : null
+}
+
+// What is pointed at in other figures of the same text.
+/** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
+function light(state, at) {
+  const { queries, keys, query_offset: q0, key_offset: k0 } = state.meta
+  const lit = { query: rowOfToken(at.query, queries, q0), key: rowOfToken(at.key, keys, k0) }
+  if (JSON.stringify(lit) === JSON.stringify(state.lit)) return
+  state.lit = lit
+  later(state, () => paintActive(state))
 }
 
 const weightAt = ({ weights }, head, query, key) => weights[(head * weights.shape[1] + query) * weights.shape[2] + key]
@@ -128,6 +148,7 @@ function paintRow(state, node, active) {
   const deep = own ? OWN_TINT : LOOKED_TINT * most
   tint.setAttribute("fill", deep > 0 ? css(color, deep) : "none")
   node.classList.toggle("active", own)
+  node.classList.toggle("lit", side === "key" && row === state.lit.key)
   node.classList.toggle("faded", other && !(most >= meta.threshold))
   const pinned = Number(node.dataset.position) === (side === "query" ? state.pinned : state.lookedAt)
   node.classList.toggle("pinned", pinned)
@@ -181,7 +202,10 @@ function reveal({ scroller, at }, top) {
 function setHover(state, row) {
   if (row?.side === state.hover?.side && row?.row === state.hover?.row) return
   state.hover = row
-  rowPointed({ token: row?.side === "query" ? row.row + state.meta.query_offset : undefined, row: null })
+  const { queries, keys, query_offset: q0, key_offset: k0 } = state.meta
+  const named = (side, labels, first) => (row?.side === side ? /** @type {[number, string]} */ ([row.row + first, labels[row.row]]) : null)
+  const query = named("query", queries, q0)
+  rowPointed(state, { token: query?.[0], row: null, query, key: named("key", keys, k0) })
   paintActive(state)
 }
 

@@ -2,7 +2,7 @@ import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
 import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
-import { ROW } from "../shared/row.js"
+import { hearRows, rowPointed } from "../shared/row.js"
 import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -51,7 +51,8 @@ function create(root, signal) {
     lookedAt: null,
     focused: null, // the chip that the keyboard is on
     hovered: null, // the chip under the pointer
-    row: null, // the chip whose row is pointed at in another figure
+    row: null, // the chip whose row is pointed at in another figure,
+    lit: null, // and the one that is looked at there
     start: 0, // the first chip of the drawn window
     inSight: true, // keep the selected chip inside the window; off once the reader turned the window
     reveal: true, // scroll to the selected chip at the next drawing
@@ -60,7 +61,10 @@ function create(root, signal) {
   box.addEventListener("click", (event) => onClick(state, event))
   for (const name of ["pointerover", "pointerleave"]) box.addEventListener(name, (event) => setHover(state, event))
   box.addEventListener("keydown", (event) => onKey(state, event))
-  addEventListener(ROW, (event) => showRow(state, /** @type {any} */ (event).detail), { signal })
+  hearRows(state, signal, (at) => {
+    light(state, at)
+    showRow(state, at)
+  })
   return state
 }
 
@@ -159,13 +163,22 @@ function tintOf({ arrays, shown }, chip) {
 /** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
 function showRow(state, { token, row, of }) {
   const { meta, arrays } = state
-  if (!arrays?.rows || state.follows) return
+  if (!arrays?.rows) return
   const looking = arrays.positions.length ? lastToken(state, arrays.positions.length - 1) + 1 - meta.written : 0
   const position = token ?? (row !== null && of === looking ? meta.written + row : null)
   const chip = position === null ? null : chipAt(state, position)
   if (chip === state.row || chip === -1) return
   state.row = chip
   draw(state)
+}
+
+// A key is pointed at elsewhere; of a chip of several tokens only its own label is known.
+/** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
+function light(state, { key }) {
+  const chip = chipAt(state, key?.[0])
+  state.lit = key && state.meta.labels[chip] === key[1] ? chip : null
+  state.box.querySelector(".lit")?.classList.remove("lit")
+  if (state.lit !== null) state.box.querySelector(`[data-chip="${state.lit}"]`)?.classList.add("lit")
 }
 
 const inWindow = (state, chip) => chip >= state.start && chip < state.start + DRAWN_CHIPS
@@ -302,6 +315,8 @@ function setHover(state, event) {
   const hovered = chip === undefined ? null : Number(chip)
   if (hovered === state.hovered) return
   state.hovered = hovered
+  const { meta, arrays } = state
+  rowPointed(state, { row: null, key: hovered === null || arrays.counts[hovered] > 1 ? null : [arrays.positions[hovered], meta.labels[hovered]] })
   showHovered(state)
 }
 
