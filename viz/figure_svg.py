@@ -18,7 +18,7 @@ from PIL import Image
 
 from viz.color import diverging, ink_on, palette, sequential
 from viz.svg import DARK, FONT, LIGHT, MARGIN, Hatch, Ink, document, element, label, lines_across, rgb, text
-from viz.token_text import ems
+from viz.token_text import ems, escaped, stacked, stance
 
 N_ = str
 
@@ -36,6 +36,7 @@ _LARGEST = 38.0  # a cell
 _NUMBERED, _WRITTEN = 36.0, 0.0995  # the least cell that has its number, and the least share that is written
 _LABEL_EMS = 11.0  # longer labels are cut
 _SLOPE = math.radians(60)
+_LETTER = 13.0  # from one letter of a label to the one below it
 _BAR = (14, 168)  # width and height of the colour bar
 
 
@@ -210,15 +211,15 @@ def _frame(
     cell = side / max(rows, columns, 1)
     cell = min(_LARGEST, cell if paper else max(1.0, math.floor(cell)))
     widest_row = max((ems(word) for word in row_labels), default=0)
-    widest_column = max((ems(word) for word in col_labels), default=0)
-    tall = min(widest_column, _LABEL_EMS + 1) * FONT
+    turned = [word for word in col_labels if stance(word, cell / FONT) == "turned"]
+    reach = min(max((ems(word) for word in turned), default=0), _LABEL_EMS + 1) * FONT * math.cos(_SLOPE)
     left = MARGIN + 22 + min(widest_row, _LABEL_EMS + 1) * FONT + 6
     word = MARGIN + (42 if title else 12)
-    top = word + 14 + tall * math.sin(_SLOPE)
+    top = word + 14 + max((_label_height(label, cell) for label in col_labels), default=0.0)
     right = left + cell * columns
     width = max(
         right + 24 + _BAR[0] + 64,
-        right + tall * math.cos(_SLOPE) + 8,
+        right + reach + 8,
         ems(title) * 15 + 2 * MARGIN,
         0.0 if paper else _NARROWEST,
     )
@@ -299,8 +300,34 @@ def _row_labels(labels: Sequence[str], frame: _Frame) -> str:
 def _column_labels(labels: Sequence[str], frame: _Frame) -> str:
     step = max(1, math.ceil((FONT + 1) / frame.cell))
     y = frame.top - 6
-    places = ((frame.left + (i + 0.5) * frame.cell + 3, labels[i]) for i in range(0, len(labels), step))
-    return "".join(text(label(word, _LABEL_EMS), transform=f"translate({x:g} {y:g}) rotate(-60)") for x, word in places)
+    places = ((frame.left + (i + 0.5) * frame.cell, labels[i]) for i in range(0, len(labels), step))
+    return "".join(_column_label(word, x, y, frame.cell) for x, word in places)
+
+
+def _column_label(word: str, x: float, y: float, cell: float) -> str:
+    """A label upright where it fits, with its letters one below the other where they are written so, else turned."""
+    match stance(word, cell / FONT):
+        case "upright":
+            return text(label(word, _LABEL_EMS), x=x, y=y, text_anchor="middle")
+        case "stacked":
+            letters = stacked(word, int(_LABEL_EMS))
+            spans = [
+                element("tspan", escaped(letter), x=x, y=y - _LETTER * (len(letters) - 1 - i))
+                for i, letter in enumerate(letters)
+            ]
+            return element("text", *spans, text_anchor="middle")
+        case "turned":
+            return text(label(word, _LABEL_EMS), transform=f"translate({x + 3:g} {y:g}) rotate(-60)")
+
+
+def _label_height(word: str, cell: float) -> float:
+    match stance(word, cell / FONT):
+        case "upright":
+            return _LETTER
+        case "stacked":
+            return _LETTER * len(stacked(word, int(_LABEL_EMS)))
+        case "turned":
+            return min(ems(word), _LABEL_EMS + 1) * FONT * math.sin(_SLOPE)
 
 
 def _axis_words(words: Mapping[str, str], frame: _Frame, *, labelled: bool, dark: bool) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from typing import Literal
 
 # XML 1.0 forbids these even as references, so a single one would make an exported file unreadable.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DOWNWARDS = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef·]+$")
 _ELEMENT = re.compile("<[^>]*>")
 
 
@@ -50,6 +52,19 @@ def shortened(text: str, limit: float) -> str:
             break
         kept += 1
     return text[:kept] + "…"
+
+
+def stance(label: str, room: float) -> Literal["upright", "stacked", "turned"]:
+    """How a label stands over a column of `room` ems, as components/shared/upright.js has it."""
+    if ems(label) <= room - 0.25 or len(label) == 1:
+        return "upright"
+    return "stacked" if _DOWNWARDS.match(label) else "turned"
+
+
+def stacked(label: str, most: int) -> list[str]:
+    """The letters of a label that stand one below the other, as many as there is room for; no dot of a space."""
+    letters = [letter for letter in label if letter != "·"]
+    return [*letters[: most - 1], "…"] if len(letters) > most else letters
 
 
 def _character_ems(character: str) -> float:

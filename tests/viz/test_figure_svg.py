@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,24 @@ def test_a_logarithmic_colour_gives_each_decade_an_equal_share():
 
 def test_repeated_tokens_keep_a_label_each_at_their_own_place():
     root = figure()
-    rows = [node for node in root.iter(f"{SVG}text") if "·the" in "".join(node.itertext()) and node.get("y")]
-    columns = [node for node in root.iter(f"{SVG}text") if "·the" in "".join(node.itertext()) and node.get("transform")]
+    nodes = [node for node in root.iter(f"{SVG}text") if "·the" in "".join(node.itertext())]
+    rows, columns = [
+        [node for node in nodes if (node.get("text-anchor") == "middle") == over] for over in (False, True)
+    ]
     assert len({node.get("y") for node in rows}) == 2
-    assert len({node.get("transform") for node in columns}) == 2
+    assert len({node.get("x") for node in columns}) == 2
+
+
+def test_only_a_label_wider_than_its_column_is_turned_and_never_chinese():
+    root = figure(col_labels=["·it", "小松鼠想玩", "·squirrels"])
+    words = {"".join(node.itertext()).strip("\u2068\u2069"): node for node in root.iter(f"{SVG}text")}
+    assert words["·it"].get("transform") is None
+    assert "rotate" in words["·squirrels"].get("transform")
+    letters = list(words["小松鼠想玩"])
+    assert [letter.text for letter in letters] == list("小松鼠想玩")
+    assert len({letter.get("x") for letter in letters}) == 1
+    steps = [float(low.get("y")) - float(high.get("y")) for high, low in pairwise(letters)]
+    assert steps == [13] * 4
 
 
 def test_labels_are_thinned_until_they_do_not_touch():

@@ -6,7 +6,7 @@ import xml.dom.minidom
 
 import pytest
 
-from viz.token_text import ems, escaped, lone_spaces, printable, shortened, wrapped
+from viz.token_text import ems, escaped, lone_spaces, printable, shortened, stacked, stance, wrapped
 
 
 @pytest.mark.parametrize("text", ["·dog", "注意力", "שלום", "👩‍👩‍👧", "⏎", "a\tb\nc", ""])
@@ -69,3 +69,10 @@ def test_a_token_of_nothing_but_spaces_is_no_dot(label, shown):
 
 def test_an_empty_text_has_no_lines():
     assert wrapped("  ", 10) == []
+
+
+def test_a_label_is_turned_only_where_it_is_wider_than_its_column_and_chinese_never():
+    labels = {"·it": 3, "·squirrel": 3, "它": 0.5, "·松鼠": 1.5, "松鼠": 3, "松鼠a": 1.5}
+    found = [stance(label, room) for label, room in labels.items()]
+    assert found == ["upright", "turned", "upright", "stacked", "upright", "turned"]
+    assert (stacked("·松鼠", 4), stacked("小松鼠想玩", 4)) == (["松", "鼠"], ["小", "松", "鼠", "…"])

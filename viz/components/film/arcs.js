@@ -4,13 +4,13 @@
 import { fitText, measuring } from "../shared/canvas.js"
 import { element, svg } from "../shared/dom.js"
 import { css, mix, rampColor } from "../shared/theme.js"
+import { stackOf, stance } from "../shared/upright.js"
 import { fill, formatShort, isolate } from "../shared/words.js"
 import { arcHeight, middleOf, namedColumns } from "./axis_layout.js"
 import { labelAt } from "./frames.js"
 
 const FAINTEST = 0.005 // of a look: a smaller one has no arc
 const SHARE = 0.045 // a smaller one is not written
-const EAST_ASIAN = /^[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef·]+$/
 
 export function createArcs() {
   const [lines, words] = [svg("g", { class: "lines" }), svg("g", { class: "words" })]
@@ -71,12 +71,12 @@ function drawLabels(words, layout, { reel, meta, frame, now }, names, theme) {
 function labelNode(pen, label, share, x, layout, color) {
   const bottom = layout.above - (layout.mode === "named" ? 11 : 4)
   const room = bottom - layout.base - 3
-  const letters = [...label]
-  if (!share && (pen.measureText(label).width <= layout.cell - 5 || letters.length === 1)) {
+  const stands = share ? "turned" : stance(label, pen.measureText(label).width, layout.cell - 5)
+  if (stands === "upright") {
     return textNode(isolate(label), { x, y: bottom, "text-anchor": "middle", fill: color })
   }
-  if (!share && EAST_ASIAN.test(label)) {
-    const fits = letters.slice(0, Math.floor(room / 13))
+  if (stands === "stacked") {
+    const fits = stackOf(label, Math.floor(room / 13))
     const spans = fits.map((letter, i) => textNode(letter, { x, y: bottom - 13 * (fits.length - 1 - i), "text-anchor": "middle" }, "tspan"))
     return svg("text", { fill: color }, ...spans)
   }

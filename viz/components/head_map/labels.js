@@ -1,11 +1,12 @@
-// Paints the words along the two edges: the queries' labels at the left, the keys' leaning on top, and what the axes are.
+// Paints the words along the two edges: the queries' labels at the left, the keys' on top, and what the axes are.
 
 import { fitText } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
 import { css } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
 import { isolate } from "../shared/words.js"
-import { LABEL_FONT, LEAN, SMALL_FONT, xOf, yOf } from "./layout.js"
+import { stackOf } from "../shared/upright.js"
+import { LABEL_FONT, LEAN, LETTER, SMALL_FONT, standsOver, xOf, yOf } from "./layout.js"
 
 export function paintLabels(context, state, axis) {
   const { meta, view, layout } = state
@@ -43,12 +44,25 @@ function paintLabel(context, state, axis, unit, kind) {
     context.textAlign = "right"
     context.fillText(shown, layout.plot.x - 8, yOf(state, unit + 0.5) + 0.5)
   } else {
-    context.textAlign = "left"
     context.translate(xOf(state, unit + 0.5), layout.plot.y - 7)
+    paintOver(context, state, text, shown, pitch)
+  }
+  context.restore()
+}
+
+// A key's label over its column, from the place where the context is.
+function paintOver(context, { meta, layout }, text, shown, pitch) {
+  const stands = meta.col_labels.length ? standsOver(text, context.measureText(text).width, pitch) : "turned"
+  context.textAlign = "center"
+  if (stands === "upright") context.fillText(shown, 0, -5)
+  else if (stands === "stacked") {
+    const letters = stackOf(text, Math.floor(layout.most / LETTER))
+    letters.forEach((letter, i) => context.fillText(letter, 0, -5 - LETTER * (letters.length - 1 - i)))
+  } else {
+    context.textAlign = "left"
     context.rotate(-LEAN)
     context.fillText(shown, 0, 0)
   }
-  context.restore()
 }
 
 export function paintAxisWords(context, state) {

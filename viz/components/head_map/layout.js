@@ -3,17 +3,19 @@
 import { contextOf } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom, sharpness } from "../shared/room.js"
+import { stackOf, stance } from "../shared/upright.js"
 import { formatNumber } from "../shared/words.js"
 import { isWhole } from "../shared/view.js"
 /** @import { State } from "./payload" */
 
 export const LABEL_FONT = 12
 export const SMALL_FONT = 11
+export const LETTER = 13 // of a label whose letters stand one below the other
 const LARGEST_CELL = 46
 // Cells are square unless one text looks at another, or one side of a window has so many times the units of the other.
 const [UNLIKE, MOST_STRETCHED] = [3, 8]
 const [LABEL_ROOM, LABELLED] = [12, 24] // of two texts so many rows are never lower than their labels, though the window be low
-export const LEAN = Math.PI / 3 // key labels lean by 60°
+export const LEAN = Math.PI / 3 // key labels wider than their column lean by 60°
 const NARROW = 520 // below this width the colour bar lies under the plot
 
 // Widths of what is written, measured once per data and theme.
@@ -28,8 +30,8 @@ export function measureFigure(state) {
   const numbers = (count) => [String(Math.max(0, count - 1))]
   return {
     rows: widest(meta.row_labels.length ? meta.row_labels : numbers(meta.total[0]), meta.row_labels.length ? LABEL_FONT : SMALL_FONT),
+    columnWidths: meta.col_labels.map((label) => widest([label], LABEL_FONT)),
     columns: widest(meta.col_labels.length ? meta.col_labels : numbers(meta.total[1]), meta.col_labels.length ? LABEL_FONT : SMALL_FONT),
-    lastColumns: meta.col_labels.slice(-5).map((label) => widest([label], LABEL_FONT)),
     ticks: widest(barTicks(meta).map((tick) => tick.text), SMALL_FONT),
     masked: Math.max(0, ...swatches(meta).map(([name]) => 18 + widest([meta.texts[name] ?? ""], SMALL_FONT))),
   }
@@ -45,9 +47,43 @@ export const swatches = (meta) => [
 // How far the last keys' leaning labels reach beyond the plot.
 /** @param {State} state */
 function tailOf({ meta, measured }, pitch, most) {
-  const count = measured.lastColumns.length
-  const reach = measured.lastColumns.map((width, i) => Math.min(width, most) * Math.cos(LEAN) + 4 - (count - i - 0.5) * pitch)
+  const last = measured.columnWidths.slice(-5)
+  const leaning = (width, i) => standsOver(meta.col_labels.at(i - last.length) ?? "", width, pitch) === "turned"
+  const reach = last.map((width, i) => (leaning(width, i) ? Math.min(width, most) * Math.cos(LEAN) + 4 : 0) - (last.length - i - 0.5) * pitch)
   return meta.col_labels.length ? Math.ceil(Math.max(...reach)) : 10
+}
+
+// How a key's label stands over a column so wide.
+/** @type {(label: string, width: number, pitch: number) => "upright" | "stacked" | "turned"} */
+export const standsOver = (label, width, pitch) => stance(label, width, pitch - 3)
+
+// How high the keys' labels are over columns so wide.
+/** @param {State} state */
+function labelsHeight({ meta, measured }, pitch, most) {
+  if (!meta.col_labels.length) return Math.min(measured.columns, most) * Math.sin(LEAN)
+  const heights = meta.col_labels.map((label, i) => {
+    const stands = standsOver(label, measured.columnWidths[i], pitch)
+    if (stands === "upright") return LETTER
+    return stands === "stacked" ? LETTER * stackOf(label, Math.floor(most / LETTER)).length : Math.min(measured.columnWidths[i], most) * Math.sin(LEAN)
+  })
+  return Math.max(LETTER, ...heights)
+}
+
+// How high and how wide a cell is where there is so much room.
+/** @type {(state: State, spans: number[], room: number[]) => number[]} */
+function cellsIn({ meta, view, moving }, spans, [height, width]) {
+  const across = meta.total[0] !== meta.total[1] // two texts
+  const least = across && meta.row_labels.length ? LABEL_ROOM * Math.min(spans[0], LABELLED) : 60
+  const room = [Math.max(least, height), width]
+  const ratio = sharpness()
+  const even = Math.min(room[0] / spans[0], room[1] / spans[1])
+  const apart = across || Math.max(spans[0] / spans[1], spans[1] / spans[0]) > UNLIKE // the shorter side gets more room
+  return spans.map((span, axis) => {
+    let cell = apart ? Math.min(room[axis] / span, MOST_STRETCHED * even) : even
+    if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)
+    if (!moving && cell * ratio >= 12) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
+    return cell
+  })
 }
 
 // `plot` is kept from before while a gesture lasts, so that the picture does not change size under the fingers.
@@ -57,24 +93,15 @@ export function layOutFigure(state, width) {
   const narrow = width < NARROW
   const most = narrow ? 84 : 120
   const left = 20 + Math.ceil(Math.min(measured.rows, most)) + 8
-  const leaning = Math.min(measured.columns, most)
-  const top = 18 + Math.ceil(leaning * Math.sin(LEAN) + 10)
-  const right = narrow ? Math.max(4, tailOf(state, (width - left) / (view.k1 - view.k0), most)) : 16 + 11 + Math.ceil(Math.max(8 + measured.ticks, measured.masked - 11, 52)) + 2
+  const spans = [view.q1 - view.q0, view.k1 - view.k0]
+  const right = narrow ? Math.max(4, tailOf(state, (width - left) / spans[1], most)) : 16 + 11 + Math.ceil(Math.max(8 + measured.ticks, measured.masked - 11, 52)) + 2
   const notes = wrapNotes(state, width - (narrow ? 4 : left))
   const below = 8 + (narrow ? 44 : 0) + notes.length * 17
-  const spans = [view.q1 - view.q0, view.k1 - view.k0]
-  const across = meta.total[0] !== meta.total[1] // two texts
-  const least = across && meta.row_labels.length ? LABEL_ROOM * Math.min(spans[0], LABELLED) : 60
-  const room = [Math.max(least, inRoom(meta.max_height) - top - below), Math.max(60, width - left - right)]
-  const ratio = sharpness()
-  const even = Math.min(room[0] / spans[0], room[1] / spans[1])
-  const apart = across || Math.max(spans[0] / spans[1], spans[1] / spans[0]) > UNLIKE // the shorter side gets more room
-  const [high, wide] = spans.map((span, axis) => {
-    let cell = apart ? Math.min(room[axis] / span, MOST_STRETCHED * even) : even
-    if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)
-    if (!state.moving && cell * ratio >= 12) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
-    return cell
-  })
+  const topOf = (labels) => 18 + Math.ceil(labels + 10)
+  const cells = (top) => cellsIn(state, spans, [inRoom(meta.max_height) - top - below, Math.max(60, width - left - right)])
+  // With all labels turned the cells are the smallest: what stands upright over those does so over larger ones, too.
+  const top = topOf(labelsHeight(state, cells(topOf(Math.min(measured.columns, most) * Math.sin(LEAN)))[1], most))
+  const [high, wide] = cells(top)
   const kept = state.moving && state.layout?.plot
   const plot = { x: left, y: top, width: wide * spans[1], height: high * spans[0] }
   if (kept) Object.assign(plot, { width: kept.width, height: kept.height, x: kept.x, y: kept.y })
