@@ -296,3 +296,11 @@ def test_a_line_that_is_looked_at_is_brought_into_sight_where_it_is_followed(she
     assert frame is not None
     assert seen is not None
     assert frame["y"] <= seen["y"] <= frame["y"] + frame["height"] - seen["height"]
+
+
+def test_a_walk_through_a_cell_is_followed_step_by_step_and_does_not_walk_by_itself(sheet: Any):
+    room = Room(sheet, cell_steps.SOURCE, cell_data(step=7))
+    room.teacher.locator(".walk").click()
+    expect(room.teacher.locator(".cell-steps")).to_have_attribute("data-walking", "true")
+    expect(room.phone.locator(".cell-steps")).to_have_attribute("data-open", "8", timeout=10_000)
+    expect(room.phone.locator(".cell-steps")).to_have_attribute("data-walking", "false")

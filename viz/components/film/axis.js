@@ -86,11 +86,15 @@ function drawRows(context, axis, view, frame, theme) {
   const level = (i) => (frame.strip ? frame.strip[i] : Number.isNaN(frame.row[i]) ? MASKED : Math.round(frame.row[i] * 254))
   paintPixels(canvas, columns, rows.length, (i) => (level(i) === MASKED ? CLEAR : colors[Math.round((level(i) * 255) / 254)]))
   const end = layout.left[columns - 1] + layout.wide[columns - 1]
+  const masked = frame.strip ? frame.strip.includes(MASKED) : frame.row.some(Number.isNaN)
+  const lines = masked && hatch(context, theme) // shows where the picture is clear
   for (const { first, count, y, row } of layout.runs) {
-    context.fillStyle = hatch(context, theme) // shows where the picture is clear
     for (let column = 0; column < columns; column++) {
       const [x, wide] = [layout.left[column], layout.wide[column]]
-      context.fillRect(x, y, wide, count * row)
+      if (lines) {
+        context.fillStyle = lines
+        context.fillRect(x, y, wide, count * row)
+      }
       drawPart(context, canvas, [column, first, count], [x, y, wide, count * row])
     }
     if (row < 5) continue
