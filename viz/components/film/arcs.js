@@ -38,7 +38,7 @@ export function drawArcs(arcs, layout, shown, theme) {
     for (const [name, value] of Object.entries(look)) if (line.getAttribute(name) !== String(value)) line.setAttribute(name, value)
   })
   drawLabels(arcs.words, layout, shown, names, theme)
-  drawShares(arcs.shares, layout, row)
+  drawShares(arcs.shares, layout, row, shown.meta.texts)
 }
 
 // From one place of the base line to another; to itself a loop.
@@ -92,10 +92,10 @@ function textNode(words, attributes, tag = "text") {
 }
 
 // Under the chips, how large the shares are.
-function drawShares(shares, layout, row) {
+function drawShares(shares, layout, row, texts) {
   const nodes = layout.mode !== "chips" ? [] : Array.from(row).flatMap((weight, column) => {
     if (!(weight >= SHARE)) return []
-    const node = element("span", { textContent: `${formatShort(weight, "percent")} %` })
+    const node = element("span", { textContent: fill(texts.percent, { number: formatShort(weight, "percent") }) })
     node.style.left = `${middleOf(layout, column)}px`
     return [node]
   })
