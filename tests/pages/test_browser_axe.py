@@ -41,6 +41,9 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=distance&positions.reach=256": ".score-sweep",
         "positions.view=what_if&positions.what_if=theta&positions.theta=4": ".head-map",
         "positions.view=others": ".position-schemes",
+        "positions.view=sinusoid": CHART,
+        "positions.view=sinusoid&positions.sine=terms": ".st-key-term_total .layer-head-map",
+        "positions.view=sinusoid&positions.sine=shuffled&positions.added=1": CHART,
         "layer=3&head=7&lesson=position&step=2": ".st-key-lesson",
     },
     "compare": {

@@ -28,6 +28,10 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=distance": ".score-sweep",
         "positions.view=what_if": ".head-map",
         "positions.view=others": ".position-schemes .pictures",
+        "positions.view=sinusoid": ".layer-head-map",
+        "positions.view=sinusoid&positions.sine=turn": ".rotation",
+        "positions.view=sinusoid&positions.sine=terms": ".layer-head-map",
+        "positions.view=sinusoid&positions.sine=shuffled": ".layer-head-map",
     },
     "compare": {
         "layer=6&head=4": ".head-map",

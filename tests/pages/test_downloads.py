@@ -29,6 +29,10 @@ VIEWS = [
         ("positions", {"positions": view})
         for view in ("rotation", "difference", "frequencies", "distance", "what_if", "others")
     ),
+    *(
+        ("positions", {"positions.view": "sinusoid", "positions.sine": sine})
+        for sine in ("table", "turn", "terms", "shuffled")
+    ),
     *(("compare", {"compare.view": view}) for view in ("maps", "metrics", "next", "tokens")),
     *(("long_texts", {"long_texts.view": view}) for view in ("map", "heads", "curves", "needle")),
     ("next_token", {}),

@@ -39,6 +39,8 @@ PLACES = [
     ("cell", {"layer": "3", "head": "5", "query": "4", "key": "2"}),
     ("positions", {"layer": "3", "head": "5", "positions": "distance"}),
     ("positions", {"positions": "what_if", "what_if": "theta"}),
+    ("positions", {"positions.view": "sinusoid", "positions.size": "8"}),
+    ("positions", {"positions.view": "sinusoid", "positions.sine": "shuffled", "positions.order": "random"}),
     ("compare", {"compare.text": "The capital of Italy is", "compare.head": "L2H5", "compare.view": "metrics"}),
     ("next_token", {"query": "2"}),
     ("film", {"length": "3", "temperature": "0.5", "top_p": "0.8", "seed": "7", "onehead": "1"}),
