@@ -100,6 +100,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=norms": ".model-stages",
         "block.view=ffn&block.layer=7": CHART,
         "block.view=experts&block.experts=random": ".layer-head-map",
+        "block.view=sizes&block.like=Qwen2+72B&block.kv_heads=64": CHART,
         "block.view=lens": ".layer-head-map",
         "block.view=learning": ".layer-head-map",
     },

@@ -65,6 +65,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=experts&block.experts=random": ".layer-head-map",
         "block.view=lens": ".layer-head-map",
         "block.view=learning": ".layer-head-map",
+        "block.view=sizes": ".st-key-sizes_parts .main-svg",
     },
     "edit_heads": {
         "edits=ScaledHead(6,5,0.0)&layer=6&head=5": ".head-map",

@@ -42,7 +42,10 @@ VIEWS = [
     *(("masks", {"masks": view}) for view in ("gallery", "model", "sweep")),
     ("masks", {"mask": "dual_chunk"}),
     *(("sharing", {"sharing": view}) for view in ("model", "counts")),
-    *(("block", {"block.view": view}) for view in ("architecture", "stream", "norms", "ffn", "lens", "learning")),
+    *(
+        ("block", {"block.view": view})
+        for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes")
+    ),
     ("block", {"block.view": "experts", "block.experts": "random"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
