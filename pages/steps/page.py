@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.steps.gradients import gradients_view, show_gradients
 from pages.steps.length import length_view, show_length
 from pages.steps.on_model import model_view, show_on_model
 from pages.steps.others import others_view, show_others
@@ -29,7 +30,7 @@ with controls:
     choose(
         StepsState, "view", view,
         {"steps": _("the steps"), "scale": _("why √d"), "length": _("length"), "softmax": "softmax",
-         "similarity": _("similarity"), "others": "RNN, CNN"},
+         "similarity": _("similarity"), "others": "RNN, CNN", "gradients": _("gradients")},
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
@@ -78,6 +79,8 @@ def show_alone() -> ExportBundle:
     """What needs no model."""
     if view == "scale":
         return scale_view(show_scale())
+    if view == "gradients":
+        return gradients_view(show_gradients())
     if view == "softmax":
         return softmax_view(show_softmax())
     return similarity_view(show_small_similarity()) if view == "similarity" else small_view(show_small())

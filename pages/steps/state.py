@@ -18,10 +18,12 @@ LOWEST, HIGHEST = 1.0, 120.0  # largest scores
 COVERED = SessionValue("steps_covered", bool)
 LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
 
-View = Literal["steps", "scale", "length", "softmax", "similarity", "others"]
+View = Literal["steps", "scale", "length", "softmax", "similarity", "others", "gradients"]
 Wide = Literal["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"]
 Dtype = Literal["float16", "bfloat16", "float32"]
 Source = Literal["small", "model"]
+Depth = Literal["6", "12", "24", "48"]
+Gain = Literal["0.3", "0.5", "0.7", "1", "1.4", "2"]
 OTHER_STEPS = (
     "products",
     "gradient",
@@ -61,6 +63,9 @@ class StepsState:
     gap: float = setting(7.0, N_("gap"), min=SMALLEST_GAP, max=LARGEST_GAP)
     largest: float = setting(12.0, N_("largest score"), min=LOWEST, max=HIGHEST)
     dtype: Dtype = setting("float16", N_("dtype"))
+    leaf: int = setting(1, N_("token of the tree"), min=0, max=5)
+    depth: Depth = setting("24", N_("depth of the stack"))
+    gain: Gain = setting("0.7", N_("size of the weights"))
     ask: bool = setting(False, N_("What comes here?"))
 
 

@@ -90,6 +90,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.source=model&layer=6&head=4&steps.ask=1": ".step-by-step",
         "steps.view=scale": CHART,
         "steps.view=length": CHART,
+        "steps.view=gradients": CHART,
         "steps.view=softmax": ".step-by-step",
         "steps.view=similarity": ".step-by-step",
         "steps.view=others": CHART,

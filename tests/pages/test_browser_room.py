@@ -79,6 +79,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=scale": "[class*=st-key-steps_scale_] .main-svg",
         "steps.view=length": ".st-key-steps_length_entropy_0 .main-svg",
         "steps.view=similarity": ".step-by-step",
+        "steps.view=gradients": ".st-key-steps_gradient_depth_0 .main-svg",
     },
     "zoo": {
         "layer=6&head=4": ".head-map",

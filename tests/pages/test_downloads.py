@@ -51,7 +51,7 @@ VIEWS = [
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
     *(("steps", {"steps.source": source}) for source in ("small", "model")),
-    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others")),
+    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others", "gradients")),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
     ("zoo", {"zoo.variant": "performer"}),
     ("zoo", {"zoo.view": "flash"}),
