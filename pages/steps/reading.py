@@ -12,8 +12,16 @@ VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 def explain(view: View, *, of_model: bool) -> None:
     """The explanation of the view that is open."""
-    {"steps": lambda: _steps(of_model=of_model), "scale": _scale, "length": _length, "softmax": _softmax,
-     "similarity": _similarity, "others": _others, "gradients": _gradients}[view]()  # fmt: skip  # a pair a view
+    {
+        "steps": lambda: _steps(of_model=of_model),
+        "scale": _scale,
+        "length": _length,
+        "softmax": _softmax,
+        "similarity": _similarity,
+        "others": _others,
+        "gradients": _gradients,
+        "otherwise": _otherwise,
+    }[view]()
 
 
 def _steps(*, of_model: bool) -> None:
@@ -142,4 +150,24 @@ def _gradients() -> None:
         source="He et al. 2016, arXiv:1603.05027; Xiong et al. 2020, arXiv:2002.04745; "
         "Pascanu et al. 2013, arXiv:1211.5063",
         attempt=_("Raise the size of the weights to 2: which of the lines explode instead?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _otherwise() -> None:
+    show_reading(
+        [
+            _("Soft dictionary: a query is looked up among keys and gets a mixture of their values. At temperature 0 "
+              "it is a look-up that takes one entry, at ∞ an average; attention is between."),
+            _("In psychology attention has two cues: what one wants to find (volitional) is the query, what stands out "
+              "by itself (nonvolitional) is the key."),
+            _("Exchanged matrices: with W_Q instead of W_K a token scores another as that scores it, and its own "
+              "score is a squared length; with no matrix at all tokens look for what is like them. Two matrices let "
+              "“it” look for “dog” without “dog” looking for “it”. Mask, rotation and biases are left out."),
+            _("Rotation aside, a head’s scores depend on W_Q W_Kᵀ alone, and what it writes on W_V W_O: two large "
+              "matrices whose rank is no more than d_head. Their singular values say how many directions it uses."),
+        ],
+        formula="o = Σ softmax(q·kⱼ / T) vⱼ\ns_ij = xᵢ W_Q W_Kᵀ xⱼᵀ;  W_Q = W_K: s_ij = s_ji\nrank(W_Q W_Kᵀ) ≤ d_head",
+        source="Bahdanau et al. 2015, arXiv:1409.0473; Elhage et al. 2021, A Mathematical Framework for Transformer "
+        "Circuits; Zhang et al. 2023, Dive into Deep Learning, 11.1",
+        attempt=_("Drag the temperature to 0 and to ∞: at which of the two is the mixture one token’s value?"),
     )  # fmt: skip  # one sentence a paragraph

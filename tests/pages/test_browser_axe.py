@@ -91,6 +91,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=scale": CHART,
         "steps.view=length": CHART,
         "steps.view=gradients": CHART,
+        "steps.view=otherwise": CHART,
+        "steps.view=otherwise&steps.otherwise=typed": CHART,
         "steps.view=softmax": ".step-by-step",
         "steps.view=similarity": ".step-by-step",
         "steps.view=others": CHART,

@@ -80,6 +80,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=length": ".st-key-steps_length_entropy_0 .main-svg",
         "steps.view=similarity": ".step-by-step",
         "steps.view=gradients": ".st-key-steps_gradient_depth_0 .main-svg",
+        "steps.view=otherwise&steps.otherwise=matrices": ".layer-head-map",
+        "steps.view=otherwise&steps.otherwise=rank": ".st-key-steps_rank .main-svg",
     },
     "zoo": {
         "layer=6&head=4": ".head-map",

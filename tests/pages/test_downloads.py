@@ -53,6 +53,10 @@ VIEWS = [
     *(("steps", {"steps.source": source}) for source in ("small", "model")),
     *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others", "gradients")),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    *(
+        ("steps", {"steps.view": "otherwise", "steps.otherwise": one})
+        for one in ("dictionary", "typed", "matrices", "rank")
+    ),
     ("zoo", {"zoo.variant": "performer"}),
     ("zoo", {"zoo.view": "flash"}),
     ("zoo", {"zoo.view": "cost"}),

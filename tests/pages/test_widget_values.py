@@ -71,6 +71,8 @@ PLACES = [
     ("edit_heads", {"heads": "patching"}),
     ("families", {"families.family": "two", "attention": "decoder", "target": "那只狗。", "families.head": "1.2"}),
     ("steps", {"steps.tokens": "5", "steps.d": "8", "steps.heads": "2", "steps.head": "1", "steps.scaled": "0"}),
+    ("steps", {"steps.view": "otherwise", "steps.softness": "0.25"}),
+    ("steps", {"steps.view": "otherwise", "steps.otherwise": "typed", "steps.weights": "0.5 0.5"}),
     ("steps", {"steps.view": "gradients", "steps.depth": "12", "steps.gain": "2"}),
     ("steps", {"steps.view": "softmax", "steps.largest": "20", "steps.dtype": "bfloat16"}),
     ("zoo", {"zoo.view": "flash", "zoo.blocks": "own", "zoo.rows": "3", "zoo.columns": "5", "zoo.order": "queries"}),
