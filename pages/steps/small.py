@@ -12,6 +12,7 @@ import streamlit as st
 
 from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
 from pages.steps.class_number import Numbered, ask_class
+from pages.steps.code_pane import code_lines, show_code
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
@@ -74,6 +75,7 @@ def show_small() -> Small:
         room=session.room() is not None,
     )
     mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
+    show_code(code_lines(numbers, n_heads=heads, causal=held.causal, scaled=held.scaled), held.step)
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload)
 
 
