@@ -30,7 +30,9 @@ class CodeLine:
         return f"{self.code:<{COMMENT_AT}}{mark}{about}".rstrip() if about or lit else self.code
 
 
-def code_lines(numbers: ExampleNumbers, *, n_heads: int, causal: bool, scaled: bool) -> list[CodeLine]:
+def code_lines(
+    numbers: ExampleNumbers, *, n_heads: int, causal: bool, scaled: bool, n_kv_heads: int | None = None
+) -> list[CodeLine]:
     """From the numbers to what attention adds; a batch of one, as PyTorch has it: [b, n, d] and [b, h, n, d_head]."""
     n, d = numbers.x.shape
     head = d // n_heads
@@ -47,10 +49,8 @@ def code_lines(numbers: ExampleNumbers, *, n_heads: int, causal: bool, scaled: b
         CodeLine(f"x = torch.tensor([{numbers.x.tolist()}]).double()", "x", (1, n, d)),
         *given,
         CodeLine(""),
-        *(
-            CodeLine(f"{name} = (x @ w_{name}).view(b, n, h, d // h).transpose(1, 2)", name, split)
-            for name in ("q", "k", "v")
-        ),
+        CodeLine("q = (x @ w_q).view(b, n, h, d // h).transpose(1, 2)", "q", split),
+        *_keys_and_values(split, n_kv_heads),
         CodeLine("scores = q @ k.transpose(-2, -1)", "scores", cells),
         CodeLine("scaled = scores / (d // h) ** 0.5" if scaled else "scaled = scores", "scale", cells),
     ]
@@ -68,6 +68,22 @@ def code_lines(numbers: ExampleNumbers, *, n_heads: int, causal: bool, scaled: b
         CodeLine("concat = mixed.transpose(1, 2).reshape(b, n, d)", "concat", (1, n, d)),
         CodeLine("added = concat @ w_o", "out", (1, n, d)),
     ]
+
+
+def _keys_and_values(split: tuple[int, int, int, int], n_kv_heads: int | None) -> list[CodeLine]:
+    """A head each, or fewer ones whose rows are copied to the query heads of their group."""
+    batch, heads, n, head = split
+    if n_kv_heads in (None, heads):
+        return [
+            CodeLine(f"{name} = (x @ w_{name}).view(b, n, h, d // h).transpose(1, 2)", name, split) for name in "kv"
+        ]
+    few = (batch, n_kv_heads, n, head)
+    lines = [CodeLine(f"kv = {n_kv_heads}")]
+    for name in "kv":
+        columns = f"w_{name}[:, : kv * (d // h)]"
+        lines.append(CodeLine(f"few_{name} = (x @ {columns}).view(b, n, kv, d // h).transpose(1, 2)", name, few))
+        lines.append(CodeLine(f"{name} = few_{name}.repeat_interleave(h // kv, dim=1)", name, split))
+    return lines
 
 
 def code_text(lines: list[CodeLine], step: str) -> str:

@@ -58,6 +58,7 @@ class StepsState:
     d: int = setting(4, N_("number of dimensions"), min=SMALLEST_D, max=LARGEST_D)
     heads: int = setting(1, N_("number of heads"), min=1, max=LARGEST_D)
     head: int = setting(0, N_("head"), min=0, max=LARGEST_D)
+    kv_heads: int | None = setting(None, N_("key/value heads"), min=1, max=LARGEST_D)
     causal: bool = setting(True, N_("mask"))
     scaled: bool = setting(True, N_("division by √d"))
     numbers: str = setting("", N_("changed numbers"), max_length=LONGEST)
