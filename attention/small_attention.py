@@ -42,13 +42,28 @@ class ExampleSteps:
 
 
 def small_attention(
-    numbers: ExampleNumbers, *, n_heads: int = 1, causal: bool = True, scaled: bool = True
+    numbers: ExampleNumbers,
+    *,
+    n_heads: int = 1,
+    n_kv_heads: int | None = None,
+    causal: bool = True,
+    scaled: bool = True,
 ) -> ExampleSteps:
-    """Every step, each from the one before; ``scaled`` divides by √d_head. ValueError where heads do not share d."""
+    """Every step, each from the one before; ``scaled`` divides by √d_head. ValueError where heads do not share d.
+
+    ``n_kv_heads`` below ``n_heads`` takes the first columns of W_K and W_V, and copies each key/value head to the query
+    heads of its group (GQA, Ainslie et al. 2023, arXiv:2305.13245); 1 is MQA, None one each.
+    """
     n_tokens, d_model = numbers.x.shape
-    if d_model % n_heads:
-        raise ValueError(f"{d_model} dimensions for {n_heads} heads")
-    q, k, v = (_by_head(numbers.x @ w, n_heads) for w in (numbers.w_q, numbers.w_k, numbers.w_v))
+    n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+    if d_model % n_heads or n_heads % n_kv_heads:
+        raise ValueError(f"{d_model} dimensions for {n_heads} heads, {n_kv_heads} of keys and values")
+    width = d_model // n_heads * n_kv_heads
+    q = _by_head(numbers.x @ numbers.w_q, n_heads)
+    k, v = (
+        _by_head(numbers.x @ w[:, :width], n_kv_heads).repeat_interleave(n_heads // n_kv_heads, dim=0)
+        for w in (numbers.w_k, numbers.w_v)
+    )
     scores = q @ k.transpose(-1, -2)
     divided = scores / math.sqrt(d_model // n_heads) if scaled else scores
     future = torch.ones(n_tokens, n_tokens, dtype=torch.bool).triu(1)

@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from viz.svg import element
 from viz.token_text import escaped
 
 _WIDTH, _LEVEL, _TOP = 320, 42, 14
 _WAY, _REST = "#6f70c4", "#8d8e94"
+_TALL = 46  # of a level with words between
 _LEAVES = 4  # drawn of a group, however many it has
 
 
-def tree_html(leaves: int, chosen: int, label: str) -> str:
-    """A balanced tree of so many leaves, the way to the ``chosen`` one thick; ``label`` stands under it."""
-    depth = (leaves - 1).bit_length()
+@dataclass(frozen=True)
+class DrawnNode:
+    """``across`` from 0 to 1; ``up`` is its parent's place in the list; ``beside`` stands at a thick way down to it."""
+
+    across: float
+    level: int
+    up: int | None
+    beside: str
+    below: Sequence[str]
+    on_way: bool
+
+
+def tree_html(nodes: Sequence[DrawnNode], label: str) -> str:
+    """Nodes by their place below the root, ways to those ``on_way`` thick; ``label`` stands under the picture."""
+    depth = max(node.level for node in nodes)
     parts: list[str] = []
-    for level in range(depth + 1):
-        for place in range(2**level):
-            on_way = place == chosen >> (depth - level)
-            x, y = _WIDTH * (place + 0.5) / 2**level, _TOP + level * _LEVEL
-            if level:
-                up = _WIDTH * (place // 2 + 0.5) / 2 ** (level - 1)
-                parts.insert(0, _line(up, y - _LEVEL, x, y, on_way=on_way))
-            parts.append(_node(x, y, on_way=on_way))
-    return _picture(parts, _TOP * 2 + depth * _LEVEL, label)
+    for node in nodes:
+        x, y = _WIDTH * node.across, _TOP + node.level * _TALL
+        if node.up is not None:
+            above = nodes[node.up]
+            up = _WIDTH * above.across
+            parts.insert(0, _line(up, y - _TALL, x, y, on_way=node.on_way))
+            if node.on_way:
+                parts.append(_word((up + x) / 2 + (20 if x > up else -20), y - _TALL / 2, node.beside, on_way=True))
+        parts.append(_node(x, y, on_way=node.on_way))
+        parts += [_word(x, y + 20 + 14 * row, words, on_way=node.on_way) for row, words in enumerate(node.below)]
+    return _picture(parts, _TOP * 2 + depth * _TALL + 36, label)
 
 
 def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str) -> str:
@@ -46,12 +62,7 @@ def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str)
             parts.insert(0, _line(up, y - _LEVEL, x, y, on_way=on_way))
             parts.append(_node(x, y, on_way=on_way))
         for row, line in enumerate(words):
-            place = {"x": middle, "y": _TOP + 2 * _LEVEL + 24 + 15 * row, "text_anchor": "middle"}
-            parts.append(
-                element(
-                    "text", escaped(line), **place, font_size=12, font_family="sans-serif", fill=_WAY if here else _REST
-                )
-            )
+            parts.append(_word(middle, _TOP + 2 * _LEVEL + 24 + 15 * row, line, on_way=here))
     return _picture(parts, _TOP * 2 + 2 * _LEVEL + 15 * max(map(len, groups)) + 4, label)
 
 
@@ -62,6 +73,11 @@ def _line(x: float, y: float, x_end: float, y_end: float, *, on_way: bool) -> st
 
 def _node(x: float, y: float, *, on_way: bool) -> str:
     return element("circle", cx=x, cy=y, r=7 if on_way else 4.5, fill=_WAY if on_way else _REST)
+
+
+def _word(x: float, y: float, words: str, *, on_way: bool) -> str:
+    place = {"x": x, "y": y, "text_anchor": "middle", "font_size": 12, "font_family": "sans-serif"}
+    return element("text", escaped(words), **place, fill=_WAY if on_way else _REST)
 
 
 def _picture(parts: Sequence[str], height: float, label: str) -> str:

@@ -13,6 +13,7 @@ from pages.block.lens_export import lens_view
 from pages.block.norms import show_norms
 from pages.block.norms_export import norms_view
 from pages.block.reading import explain
+from pages.block.sizes import show_sizes, sizes_view
 from pages.block.state import BlockState, View, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
@@ -34,6 +35,7 @@ PARTS: dict[View, tuple[str, ...]] = {
     "experts": ("ffns",),
     "lens": ("stream", "logits"),
     "learning": ("attention", "ffns"),
+    "sizes": ("embedding", "attention", "ffns", "logits"),
 }
 
 
@@ -83,6 +85,9 @@ def view_of(here: PageContext) -> ExportBundle | None:
     if view == "learning":
         learned = show_learning(here)
         return None if learned is None else learning_view(learned)
+    if view == "sizes":
+        sizes = show_sizes(here)
+        return None if sizes is None else sizes_view(sizes)
     if view == "lens":
         return lens_view(show_lens(here))
     return architecture_view(show_architecture(here))
@@ -102,6 +107,7 @@ def draw(alone: bool) -> list[ExportBundle]:
             "experts": _("experts"),
             "lens": _("Logit lens"),
             "learning": _("learning"),
+            "sizes": _("sizes"),
         },
     )
     drawn: list[ExportBundle | None] = []

@@ -17,6 +17,7 @@ def explain(view: View) -> None:
         "experts": _experts,
         "lens": _lens,
         "learning": _learning,
+        "sizes": _sizes,
     }[view]()
 
 
@@ -152,4 +153,24 @@ def _norms() -> None:
         source="Ba et al. 2016, arXiv:1607.06450; Zhang & Sennrich 2019, arXiv:1910.07467; "
         "Xiong et al. 2020, arXiv:2002.04745",
         attempt=_("Compare this model’s growth with the random net of its kind: what has training made of it?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _sizes() -> None:
+    show_reading(
+        [
+            _("Type the sizes of a decoder, or begin with the open model or a well-known one: at the left its "
+              "parameters by part, at the right what one more token costs. All of it follows from the sizes."),
+            _("In a layer the four matrices of attention have 4 · d² parameters where every head has its own keys and "
+              "values, the FFN 8 · d² to 12 · d²: most weights stand in the FFN. Fewer key/value heads make "
+              "W_K, W_V and the cache smaller; W_Q, W_O and q · k stay as they are."),
+            _("A token costs about two FLOPs a parameter; q · k and the mix of values come on top and grow with the "
+              "tokens in the cache."),
+        ],
+        formula="W_Q, W_O: d · heads · d_head;  W_K, W_V: d · kv_heads · d_head;  FFN: 2 or 3 · d · d_ffn\n"
+        "cache = 2 · layers · kv_heads · d_head · tokens · 2 bytes\n"
+        "FLOPs = 2 · matrices + 4 · layers · heads · d_head · tokens",
+        source="Kaplan et al. 2020, arXiv:2001.08361; Brown et al. 2020, arXiv:2005.14165; config.json of each model",
+        attempt=_("Choose Qwen2 72B and type 64 key/value heads: how much more does its cache take, and how much its "
+                  "weights?"),
     )  # fmt: skip  # one sentence a paragraph

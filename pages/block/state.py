@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
+from analysis.decoder_sizes import BY_NAME
 from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # layers; no number is larger
 
-View = Literal["architecture", "stream", "norms", "ffn", "experts", "lens", "learning"]
+View = Literal["architecture", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
 Shade = Literal["probability", "entropy", "kl"]
 Source = Literal["own", "random"]
+SIZES = ("layers", "heads", "kv_heads", "d_model", "d_head", "d_ffn", "vocabulary")  # that can be typed
 
 
 @dataclass(frozen=True)
 class BlockState:
     """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one;
-    ``expert_layer`` None is the first layer that has experts.
+    ``expert_layer`` None is the first layer that has experts. Sizes that are None are those of ``like``, of which "" is
+    the open model, or a known one where its sizes are not those of the formula.
     """
 
     SCOPE: ClassVar[str] = "block"
@@ -36,6 +39,15 @@ class BlockState:
     shade: Shade = setting("probability", N_("colours of the lens"))
     rate: Rate = setting("0.01", N_("learning rate"))
     row: int | None = setting(None, N_("row of the lens"), min=0, max=MOST)
+    like: str = setting("", N_("sizes of"), options=lambda: ("", "own", *BY_NAME))
+    layers: int | None = setting(None, N_("number of layers"), min=1, max=10**4)
+    heads: int | None = setting(None, N_("number of heads"), min=1, max=10**4)
+    kv_heads: int | None = setting(None, N_("key/value heads"), min=1, max=10**4)
+    d_model: int | None = setting(None, N_("width d"), min=1, max=10**6)
+    d_head: int | None = setting(None, N_("d of a head"), min=1, max=10**5)
+    d_ffn: int | None = setting(None, N_("width of the FFN"), min=1, max=10**7)
+    vocabulary: int | None = setting(None, N_("vocabulary"), min=1, max=10**8)
+    seen: int = setting(8192, N_("tokens in the cache"), min=1, max=10**8)
 
 
 def state() -> BlockState:

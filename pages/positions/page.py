@@ -10,18 +10,21 @@ from analysis.distance_curves import Contents
 from analysis.number_text import error_size
 from analysis.positions import turned
 from model_runner.errors import NotRecoverable
+from pages.positions.added import show_order_controls, show_shuffled, show_terms
 from pages.positions.others import show_others
 from pages.positions.places import show_row_strip
 from pages.positions.reading import explain
 from pages.positions.rotation import show_rotation, show_shift
 from pages.positions.scores import show_split, show_sweep
-from pages.positions.state import PositionsState, View, state
+from pages.positions.sinusoid import show_table, show_turn
+from pages.positions.state import PositionsState, Sine, View, state
 from pages.positions.what_if import show_what_if
-from ui.shared.export_bundle import show_export_menu
+from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shared.finding import key_name, query_name, show_finding
 from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, settle, show_badge, show_errors
-from ui.state.controls import choose
+from ui.state.controls import choose, pick
+from ui.state.url_values import options_of
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 from viz.markdown import plain
@@ -35,7 +38,7 @@ try:
 except NotRecoverable as error:  # NoRotation is one: what there is instead is shown
     without = opened.capture.record(opened.layer).unrolled is not None  # no scores either: said below
     layout, problem = None, "" if without else sentence(error)
-view = held.view if layout is not None else "others"
+view = held.view if layout is not None or held.view == "sinusoid" else "others"
 
 with st.container(key="position_controls", horizontal=True, vertical_alignment="center", gap="small"):
     views: dict[View, str] = {
@@ -45,8 +48,26 @@ with st.container(key="position_controls", horizontal=True, vertical_alignment="
         "distance": _("against distance"),
         "what_if": _("what if"),
         "others": _("the others"),
+        "sinusoid": _("sinusoidal"),
     }
-    choose(PositionsState, "view", view, views if layout is not None else {"others": views["others"]})
+    without_rotation: tuple[View, ...] = ("others", "sinusoid")
+    choose(
+        PositionsState, "view", view,
+        {name: words for name, words in views.items() if layout is not None or name in without_rotation},
+    )  # fmt: skip  # what is chosen in a line
+    if view == "sinusoid":
+        sines: dict[Sine, str] = {
+            "table": _("table"),
+            "turn": _("one step further"),
+            "terms": _("four terms"),
+            "shuffled": _("another order"),
+        }
+        choose(PositionsState, "sine", held.sine, sines)
+        if held.sine in ("table", "turn"):
+            sizes = {size: _("{count} dimensions").format(count=size) for size in options_of(PositionsState, "size")}
+            pick(PositionsState, "size", held.size, sizes, width=170)
+        elif held.sine == "shuffled":
+            show_order_controls()
     two_tokens = view in ("difference", "frequencies")
     if two_tokens:
         choose(PositionsState, "sets", held.sets, {"query": _("click sets query"), "key": _("click sets key")})
@@ -57,7 +78,8 @@ with st.container(key="position_controls", horizontal=True, vertical_alignment="
         choose(PositionsState, "reach", held.reach, reaches)
 
 with strip:
-    show_row_strip(opened, query, None if view == "rotation" else key, sets=held.sets if two_tokens else "query")
+    alone = view == "rotation" or (view == "sinusoid" and held.sine != "terms")
+    show_row_strip(opened, query, None if alone else key, sets=held.sets if two_tokens else "query")
 
 if problem:
     st.info(plain(problem))
@@ -82,9 +104,21 @@ def show_score() -> None:
     show_finding(said, f"L{opened.layer}H{opened.head} · " + escape(told[view]))
 
 
+def show_sinusoid() -> ExportBundle:
+    """Of sinusoidal positions what is chosen. Raises RunnerError of a head whose matrices are not found."""
+    if held.sine == "turn":
+        return show_turn(opened, query)
+    if held.sine == "terms":
+        return show_terms(opened, query, key)
+    return show_shuffled(opened, query) if held.sine == "shuffled" else show_table(opened, layout, query)
+
+
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError of a head that has no scores."""
     opened.capture.check_attention(opened.layer)
+    if view == "sinusoid":
+        show_export_menu(opened, show_sinusoid())
+        return
     if layout is None or view == "others":
         show_export_menu(opened, show_others(opened, layout))
         return
@@ -102,7 +136,7 @@ def draw() -> None:
         show_what_if(opened)
 
 
-if layout is not None and not layout.ok:
+if layout is not None and not layout.ok and view != "sinusoid":
     words = _(
         "The rotation of layer {layer} is not drawn: vectors turned here differ from the captured ones by {error}, "
         "more than rounding can explain ({tolerance})."
@@ -112,4 +146,4 @@ if layout is not None and not layout.ok:
 else:
     show_errors(draw)
 
-explain(view, layout)
+explain(view, layout, held.sine)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from analysis.positions import Turned
 from attention.position_biases import POSITIONS
 from pages.positions.others import FORMULAS
-from pages.positions.state import View
+from pages.positions.state import Sine, View
 from ui.shared.help_card import show_reading
 from ui.wording.i18n import _
 
 ROPE = "Su et al. 2021, arXiv:2104.09864"
+VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 
-def explain(view: View, layout: Turned | None) -> None:
+def explain(view: View, layout: Turned | None, sine: Sine = "table") -> None:
     """The explanation of the view that is open; ``layout`` None is a layer without rotation."""
+    if view == "sinusoid":
+        return {"table": _table, "turn": _turn, "terms": _terms, "shuffled": _shuffled}[sine]()
     if view == "others" or layout is None:
         return _others()
     rest = " + rest" if 2 * len(layout.theta) < layout.d_head else ""  # what is not turned has a score too
@@ -124,4 +127,71 @@ def _others() -> None:
         formula="\n".join(f"{_(scheme.label)}: {FORMULAS[scheme.name]}" for scheme in POSITIONS),
         source="; ".join(f"{scheme.paper} ({_(scheme.label)})" for scheme in POSITIONS),
         attempt=_("Follow the diagonals of the five squares: in which one does the colour change along them?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _table() -> None:
+    show_reading(
+        [
+            _("A row is a token at its position, a column a dimension: even ones are sines, odd ones cosines of the "
+              "same angle, indigo above zero, orange below. The formula alone makes these numbers; the vector of a "
+              "row is added to the token’s embedding."),
+            _("The first two columns turn once in 6.28 tokens, each later pair more slowly; the chart has the tokens "
+              "of one turn, RoPE’s beside it. Both stop before 20000π, since the last pair has the exponent "
+              "(d − 2)/d."),
+            _("Click a number: its formula stands above."),
+        ],
+        formula="PE(pos, 2i) = sin(pos / 10000^(2i/d))\nPE(pos, 2i + 1) = cos(pos / 10000^(2i/d))\n"
+        "wavelength = 2π · 10000^(2i/d)",
+        source=VASWANI,
+        attempt=_("Choose 4 dimensions and compute one number of the second word on paper, then 512: which columns "
+                  "hardly change within your text?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _turn() -> None:
+    show_reading(
+        [
+            _("A pair (cos, sin) is a point on a circle. Δ steps further on it has turned by Δ · ω: faint before, "
+              "strong after."),
+            _("The red pair is p(0), the blue one the chosen token’s: both turn by the same angle. So p(pos + Δ) is "
+              "one matrix times p(pos), the same for every pos, and a model can learn “three tokens back”."),
+            _("RoPE does the same turn, but to queries and keys instead of to what is added."),
+        ],
+        formula="(cos(ω(pos + Δ)), sin(ω(pos + Δ))) = R(ω·Δ) (cos(ω·pos), sin(ω·pos))",
+        source=VASWANI,
+        attempt=_("Choose another token: does the angle between faint and strong change?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _terms() -> None:
+    show_reading(
+        [
+            _("x is what the open head reads of each token, p its sinusoidal position. The score of x + p falls into "
+              "four products; in every cell the four maps add up to the last one."),
+            _("The first map knows words alone, the fourth positions alone, so it would be the same for any text; the "
+              "two between mix them."),
+            _("This model has RoPE or positions of its own and never learned with p: the maps show how the product "
+              "falls apart, not what it would have learned. Biases, rotation and mask are left out."),
+        ],
+        formula="(x + p)ᵀ W_Qᵀ W_K (x + p) =\nxᵀW_Qᵀ W_K x + xᵀW_Qᵀ W_K p + pᵀW_Qᵀ W_K x + pᵀW_Qᵀ W_K p",
+        source="Dai et al. 2019, arXiv:1901.02860; Ke et al. 2021, arXiv:2006.15595",
+        attempt=_("Type another text of as many tokens: which of the four maps stays as it is?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _shuffled() -> None:
+    show_reading(
+        [
+            _("The open head’s own W_Q, W_K and W_V on what it reads, every token looking at every other: first in the "
+              "text’s order, then in another."),
+            _("Without positions each token keeps its weights and its output; only their order changes. That is "
+              "called permutation-equivariant. A mean over the outputs would not change at all, which is invariant; "
+              "attention alone is not."),
+            _("With positions added the same words at other places are other vectors. A causal mask would tell the "
+              "order too, so there is none here."),
+        ],
+        formula="attention(P x) = P attention(x)  for every permutation P",
+        source="Yun et al. 2020, arXiv:1912.10077; Lee et al. 2019, arXiv:1810.00825",
+        attempt=_("Switch “add positions” on and off: which of the bars change?"),
     )  # fmt: skip  # one sentence a paragraph

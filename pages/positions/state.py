@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from analysis.added_positions import Order
 from analysis.distance_curves import Contents
 from ui.state.page_state import change, current, refuse, setting
 from ui.wording.i18n import _
@@ -15,8 +16,10 @@ N_ = str  # marks a text for Babel without translating it here
 
 FARTHEST = 10**9  # no position is larger
 
-View = Literal["rotation", "difference", "frequencies", "distance", "what_if", "others"]
-Slider = Literal["at", "m", "n"]
+View = Literal["rotation", "difference", "frequencies", "distance", "what_if", "others", "sinusoid"]
+Slider = Literal["at", "m", "n", "delta"]
+Sine = Literal["table", "turn", "terms", "shuffled"]
+Size = Literal["4", "8", "16", "32", "64", "128", "256", "512"]
 Question = Literal["off", "theta", "ntk", "shift", "restart", "documents"]
 
 
@@ -24,7 +27,8 @@ Question = Literal["off", "theta", "ntk", "shift", "restart", "documents"]
 class PositionsState:
     """Sliders are at None where a token has its own position; the amount of a question is the field of its name.
 
-    ``restart`` and ``documents`` are tokens at which the text is cut, None in its middle.
+    ``restart`` and ``documents`` are tokens at which the text is cut, None in its middle. Of sinusoidal positions
+    ``sine`` is what is shown of them, in ``size`` dimensions; ``delta`` is how many steps further on.
     """
 
     SCOPE: ClassVar[str] = "positions"
@@ -46,6 +50,12 @@ class PositionsState:
     shift: Literal["1", "10", "100", "1000"] = setting("1", N_("amount"))
     restart: int | None = setting(None, N_("token"), min=1, max=FARTHEST)
     documents: int | None = setting(None, N_("token"), min=1, max=FARTHEST)
+    sine: Sine = setting("table", N_("sinusoidal positions"))
+    size: Size = setting("16", N_("number of dimensions"))
+    dim: int = setting(0, N_("dimension"), min=0, max=511)
+    delta: int | None = setting(None, N_("steps Δ"), min=0, max=FARTHEST)
+    order: Order = setting("reversed", N_("another order"))
+    added: bool = setting(False, N_("add positions"))
 
 
 def state() -> PositionsState:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.steps.gradients import gradients_view, show_gradients
 from pages.steps.length import length_view, show_length
 from pages.steps.on_model import model_view, show_on_model
 from pages.steps.others import others_view, show_others
+from pages.steps.otherwise import show_otherwise
 from pages.steps.reading import explain
 from pages.steps.scale import scale_view, show_scale
 from pages.steps.similarity import show_model_similarity, show_small_similarity, similarity_view
@@ -29,7 +31,8 @@ with controls:
     choose(
         StepsState, "view", view,
         {"steps": _("the steps"), "scale": _("why √d"), "length": _("length"), "softmax": "softmax",
-         "similarity": _("similarity"), "others": "RNN, CNN"},
+         "similarity": _("similarity"), "others": "RNN, CNN", "gradients": _("gradients"),
+         "otherwise": _("seen otherwise")},
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
@@ -38,11 +41,11 @@ with controls:
 def open_model() -> tuple[PageContext, int]:
     """The model's text at the head of the page; where it cannot be read, its sentence stands there."""
     with strip:
-        own = of_model or view == "length"
+        own = of_model or view in ("length", "otherwise")
         shows = StripView(("head",) if own else (), here=own, then=lambda: rerun_fragment("steps"))
         opened, query, _key = settle(open_page(two_texts=True, strip=shows))
         show_badge(opened)
-        if of_model:
+        if of_model or view == "otherwise":
             show_strip(opened, then=lambda: rerun_fragment("steps"))
     return opened, query
 
@@ -54,21 +57,23 @@ def show_with_model() -> None:
 
     def draw(alone: bool) -> list[ExportBundle]:
         here, at = settle(moved(opened))[:2] if alone else (opened, query)
-        shown: list[ExportBundle] = []
+        shown: list[ExportBundle | None] = []
         show_errors(lambda: shown.append(view_with_model(here, at)))
-        return shown
+        return [one for one in shown if one is not None]
 
     with place:
         for shown in draw_fragment_first("steps", draw):
             show_export_menu(opened, shown, covered())
 
 
-def view_with_model(opened: PageContext, query: int) -> ExportBundle:
-    """The same, drawn. Raises RunnerError."""
+def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
+    """The same, drawn; None where a sentence stands in its place. Raises RunnerError."""
     if view == "length":
         return length_view(opened, show_length(opened))
     if view == "others":
         return others_view(show_others(opened))
+    if view == "otherwise":
+        return show_otherwise(opened, query)
     if view == "similarity":
         return similarity_view(show_model_similarity(opened, query))
     return model_view(opened, show_on_model(opened, query))
@@ -78,6 +83,8 @@ def show_alone() -> ExportBundle:
     """What needs no model."""
     if view == "scale":
         return scale_view(show_scale())
+    if view == "gradients":
+        return gradients_view(show_gradients())
     if view == "softmax":
         return softmax_view(show_softmax())
     return similarity_view(show_small_similarity()) if view == "similarity" else small_view(show_small())
@@ -93,4 +100,4 @@ def show_first() -> None:
 
 
 cover(False)
-show_errors(show_with_model if of_model or view in ("length", "others") else show_first)
+show_errors(show_with_model if of_model or view in ("length", "others", "otherwise") else show_first)

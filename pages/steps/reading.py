@@ -12,8 +12,16 @@ VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 def explain(view: View, *, of_model: bool) -> None:
     """The explanation of the view that is open."""
-    {"steps": lambda: _steps(of_model=of_model), "scale": _scale, "length": _length, "softmax": _softmax,
-     "similarity": _similarity, "others": _others}[view]()  # fmt: skip  # a pair a view
+    {
+        "steps": lambda: _steps(of_model=of_model),
+        "scale": _scale,
+        "length": _length,
+        "softmax": _softmax,
+        "similarity": _similarity,
+        "others": _others,
+        "gradients": _gradients,
+        "otherwise": _otherwise,
+    }[view]()
 
 
 def _steps(*, of_model: bool) -> None:
@@ -41,8 +49,9 @@ def _steps(*, of_model: bool) -> None:
 def _scale() -> None:
     show_reading(
         [
-            _("A product of two random vectors is a sum of d products: its variance is d, measured at the right. "
-              "Divided by √d it is 1 for every d."),
+            _("A product of two random vectors is a sum of d products qᵢ kᵢ. Each has the variance E qᵢ² · E kᵢ² = 1, "
+              "and independent terms add up theirs: d in all, measured at the right. Divided by √d it is 1 for every "
+              "d."),
             _("Large scores make a softmax that gives nearly all to one key. At the left, its gradient: "
               "each cell says how one weight moves with one score. In a saturated row it is nearly 0 "
               "everywhere."),
@@ -50,7 +59,7 @@ def _scale() -> None:
               "it loses when another score grows, since all weights share one whole."),
             _("Temperature is the same knob: scores divided by it."),
         ],
-        formula="Var(q · k) = d\ny = softmax(q · k / (√d · temperature)),  ∂y/∂s = diag(y) − y yᵀ",
+        formula="Var(q · k) = Σ Var(qᵢ kᵢ) = d\ny = softmax(q · k / (√d · temperature)),  ∂y/∂s = diag(y) − y yᵀ",
         source=VASWANI,
         attempt=_("Switch the division off and drag d to the right: what becomes of the gradient? Now raise the "
                   "temperature."),
@@ -80,9 +89,11 @@ def _softmax() -> None:
             _("Online, one pass is enough: whenever a larger score comes, the sum so far shrinks."),
             _("At the right, what one token’s probability costs out of a whole vocabulary, and by trees, which look at "
               "a part of it."),
-            _("In a tree the tokens are the leaves, and each fork is one decision between two: few products lead to a "
-              "token. An adaptive softmax compares the frequent tokens first; the rare ones are clusters whose "
-              "vectors have fewer components, and which are seldom opened."),
+            _("In a tree the tokens are the leaves, and each fork is one decision between two, a sigmoid: those of a "
+              "path multiply to the token’s probability, and the probabilities of all leaves sum to 1. A Huffman tree "
+              "joins the two rarest again and again, so frequent tokens have short paths."),
+            _("An adaptive softmax compares the frequent tokens first; the rare ones are clusters whose vectors have "
+              "fewer components, and which are seldom opened."),
             _("What a tree buys and gives up: the probability of one token is cheap; those of all tokens cost a walk "
               "through the whole tree, and choices come one after another, which a GPU does badly. An adaptive softmax "
               "keeps whole vectors for the common words and computes them at once, as a GPU does well; rare words have "
@@ -121,4 +132,42 @@ def _others() -> None:
         formula="self-attention 2 n² d,  recurrent 2 n d²,  convolution k n d²",
         source=VASWANI + ", table 1; van den Oord et al. 2016, arXiv:1609.03499",
         attempt=_("Type a longer text: when does self-attention work more than the recurrent net?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _gradients() -> None:
+    show_reading(
+        [
+            _("At the left a small stack of random layers: how large the gradient is that reaches each of them, as a "
+              "share of the one at the end. Without residuals every layer multiplies it by F′; with them by F′ + 1, "
+              "so it arrives however deep the stack is."),
+            _("Pre-norm leaves that way free; post-norm stands on it and scales the gradient in every layer."),
+            _("At the right the gradient from the last token back to an earlier one. A recurrent net multiplies by its "
+              "matrix once a step: below 1 it vanishes, above it can explode. Attention has one step to every token, "
+              "and its gradient is the token’s weight."),
+        ],
+        formula="x ← x + F(x):  ∂x′/∂x = F′ + 1\n∂h_T/∂h_(T−k) = Π diag(1 − h²) W,  k factors\n∂o/∂vⱼ = aⱼ",
+        source="He et al. 2016, arXiv:1603.05027; Xiong et al. 2020, arXiv:2002.04745; "
+        "Pascanu et al. 2013, arXiv:1211.5063",
+        attempt=_("Raise the size of the weights to 2: which of the lines explode instead?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _otherwise() -> None:
+    show_reading(
+        [
+            _("Soft dictionary: a query is looked up among keys and gets a mixture of their values. At temperature 0 "
+              "it is a look-up that takes one entry, at ∞ an average; attention is between."),
+            _("In psychology attention has two cues: what one wants to find (volitional) is the query, what stands out "
+              "by itself (nonvolitional) is the key."),
+            _("Exchanged matrices: with W_Q instead of W_K a token scores another as that scores it, and its own "
+              "score is a squared length; with no matrix at all tokens look for what is like them. Two matrices let "
+              "“it” look for “dog” without “dog” looking for “it”. Mask, rotation and biases are left out."),
+            _("Rotation aside, a head’s scores depend on W_Q W_Kᵀ alone, and what it writes on W_V W_O: two large "
+              "matrices whose rank is no more than d_head. Their singular values say how many directions it uses."),
+        ],
+        formula="o = Σ softmax(q·kⱼ / T) vⱼ\ns_ij = xᵢ W_Q W_Kᵀ xⱼᵀ;  W_Q = W_K: s_ij = s_ji\nrank(W_Q W_Kᵀ) ≤ d_head",
+        source="Bahdanau et al. 2015, arXiv:1409.0473; Elhage et al. 2021, A Mathematical Framework for Transformer "
+        "Circuits; Zhang et al. 2023, Dive into Deep Learning, 11.1",
+        attempt=_("Drag the temperature to 0 and to ∞: at which of the two is the mixture one token’s value?"),
     )  # fmt: skip  # one sentence a paragraph

@@ -20,6 +20,7 @@ from attention.score_scaling import (
     random_products,
     random_row,
     saturation,
+    summed_variances,
     variances,
 )  # fmt: skip
 from pages.steps.chains import json_matrix, show_chain, show_charts
@@ -70,7 +71,9 @@ def show_scale() -> ScaleView:
         notes = said.format(d=d), factor_said.format(factor=f"{factor:.4g}")
         payload = _show_row(row, usual.numpy(), written_numbers, factor, d if root else None, notes, knobs)
     charts = _charts(
-        variances(products).tolist(), [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)]
+        variances(products).tolist(),
+        summed_variances(PAIRS).tolist(),
+        [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)],
     )
     with right:
         show_charts(charts, "steps_scale")
@@ -116,13 +119,14 @@ def _said(row: RandomRow, usual: np.ndarray) -> str:
     return joined(random, _("Click a product and type another."))
 
 
-def _charts(measured: list[float], largest: list[list[float]]) -> tuple[Lines, ...]:
+def _charts(measured: list[float], summed: list[float], largest: list[list[float]]) -> tuple[Lines, ...]:
     places = [float(d) for d in DIMENSIONS]
     divided = [value / d for value, d in zip(measured, places, strict=True)]
     spread = Lines(
         series=[
             Line(_("q · k, measured"), places, measured, points=True),
             Line(_("divided by √d"), places, divided, points=True),
+            Line(_("Σ Var(qᵢ kᵢ), term by term"), places, summed, dash="dash"),
             Line(_("d itself"), places, places, dash="dot", quiet=True),
         ],
         x_title="d", y_title=_("variance"), log_x=True, log_y=True, ticks=places[::3], height=250,
@@ -161,6 +165,7 @@ def scale_view(found: ScaleView) -> ExportBundle:
         f"q, k = (torch.randn({PAIRS}, {DIMENSIONS[-1]}, generator=generator).double() for _ in range(2))\n"
         "products = (q * k).cumsum(1)  # column d - 1: q · k of d numbers\n"
         f"variances = [float(products[:, d - 1].var()) for d in {DIMENSIONS}]\n"
+        f"summed = [float((q * k)[:, :d].var(0).sum()) for d in {DIMENSIONS}]  # Σ Var(qᵢ kᵢ)\n"
         f"rows = products[: {PAIRS // KEYS * KEYS}].reshape(-1, {KEYS}, {DIMENSIONS[-1]})  # {KEYS} products a row\n"
         f"largest = [float(torch.softmax(rows[..., d - 1], 1).amax(1).mean()) for d in {DIMENSIONS}]\n"
         f"divided = [float(torch.softmax(rows[..., d - 1] / d**0.5, 1).amax(1).mean()) for d in {DIMENSIONS}]\n"

@@ -12,6 +12,7 @@ import streamlit as st
 
 from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
 from pages.steps.class_number import Numbered, ask_class
+from pages.steps.code_pane import code_lines, show_code
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
@@ -25,6 +26,8 @@ from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
 
+SHARED = """k, v = (one[:{count}].repeat_interleave(heads // {count}, dim=0) for one in (k, v))  # copies of rows
+"""
 KEPT = ("q", "k", "v", "scores", "weights", "output", "added")  # in the NPZ
 FIRST = {"X": "x", "WQ": "w_q", "WK": "w_k", "WV": "w_v", "WO": "w_o"}
 
@@ -40,13 +43,14 @@ class Small:
     causal: bool
     scaled: bool
     payload: bytes
+    kv_heads: int | None = None  # every head its own
 
 
 def show_small() -> Small:
     """The sizes, then the steps."""
     held = state()
     heads = _heads(held.d, held.heads)
-    head = min(held.head, heads - 1)
+    head, kv_heads = min(held.head, heads - 1), _kv_heads(heads, held.kv_heads)
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
         pick(StepsState, "tokens", held.tokens, words, width=180)
@@ -55,18 +59,26 @@ def show_small() -> Small:
         pick(StepsState, "heads", heads, words, width=165)
         if heads > 1:
             pick(StepsState, "head", head, _counted(_("head {count}"), range(heads)), width=140)
+            shared = [count for count in range(heads, 0, -1) if heads % count == 0]
+            pick(StepsState, "kv_heads", kv_heads, {count: _shared(count, heads) for count in shared}, width=170)
         switch(StepsState, "causal", held.causal, _("mask"))
         switch(StepsState, "scaled", held.scaled, _("divide by √d"))
         words = _("Made up to be small: click a number of X or of a W and type.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     written = changed()
     numbers = numbers_of(held.tokens, held.d, written)
-    steps = small_attention(numbers, n_heads=heads, causal=held.causal, scaled=held.scaled)
+    steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     usual = usual_numbers(held.tokens, held.d)
     payload = step_by_step.payload(
         usual={name: getattr(usual, field).tolist() for name, field in FIRST.items()},
         edits=written,
-        settings={"heads": heads, "head": head, "causal": held.causal, "scaled": held.scaled},
+        settings={
+            "heads": heads,
+            "head": head,
+            "kv_heads": kv_heads,
+            "causal": held.causal,
+            "scaled": held.scaled,
+        },
         chain=None,
         step=held.step,
         ask=cover(held.ask),
@@ -74,7 +86,10 @@ def show_small() -> Small:
         room=session.room() is not None,
     )
     mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
-    return Small(numbers, steps, heads, head, held.causal, held.scaled, payload)
+    show_code(
+        code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled), held.step
+    )
+    return Small(numbers, steps, heads, head, held.causal, held.scaled, payload, kv_heads)
 
 
 def _by_step(numbers: ExampleNumbers, steps: ExampleSteps, head: int) -> Numbered:
@@ -112,6 +127,21 @@ def _heads(d: int, wanted: int) -> int:
     words = _("{d} dimensions cannot be shared out among {heads} heads of at least two; one head is shown.")
     refuse(StepsState, "heads", words.format(d=d, heads=wanted))
     return 1
+
+
+def _shared(kv_heads: int, heads: int) -> str:
+    """GQA · 2 kv heads"""
+    kind = "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
+    return _("{kind} · kv heads {count}").format(kind=kind, count=kv_heads)
+
+
+def _kv_heads(heads: int, wanted: int | None) -> int:
+    """As many key/value heads as asked for, where the query heads share them evenly; else one each, which is said."""
+    if wanted is None or (wanted <= heads and heads % wanted == 0):
+        return heads if wanted is None else wanted
+    words = _("{heads} query heads cannot share {kv_heads} key/value heads evenly.")
+    refuse(StepsState, "kv_heads", words.format(heads=heads, kv_heads=wanted))
+    return heads
 
 
 # -- to be taken away -------------------------------------------------------------------------------------------------
@@ -166,11 +196,13 @@ def small_code(found: Small) -> str:
         for name in FIRST.values()
     )
     scale = "" if found.scaled else ", scale=1.0"
+    shared = "" if found.kv_heads in (None, found.heads) else SHARED.format(count=found.kv_heads)
     return (
         "import torch\nfrom torch.nn.functional import scaled_dot_product_attention\n\n"
         f"{first}\n\n"
         f"n_tokens, d, heads = {len(found.numbers.x)}, {found.numbers.x.shape[1]}, {found.heads}\n"
         "q, k, v = ((x @ w).reshape(n_tokens, heads, d // heads).transpose(0, 1) for w in (w_q, w_k, w_v))\n"
+        f"{shared}"
         f"output = scaled_dot_product_attention(q, k, v, is_causal={found.causal}{scale})\n"
         "added = output.transpose(0, 1).reshape(n_tokens, d) @ w_o"
     )

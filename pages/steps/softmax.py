@@ -25,6 +25,7 @@ from attention.vocabulary_cost import (
     tree_cost,
 )
 from pages.steps.chains import json_matrix, show_chain
+from pages.steps.huffman import show_tree
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
@@ -35,7 +36,7 @@ from ui.state.controls import choose
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
-from viz.tree_html import adaptive_tree_html, tree_html
+from viz.tree_html import adaptive_tree_html
 
 LETTERS = {"S": "s", "E": "e", "N": "y", "B": "e", "A": "y", "L": "l", "O": "y"}  # what a row is called
 D = 64  # numbers of a vector, in the costs
@@ -49,6 +50,7 @@ class Softmax:
     dtype: str
     largest: float
     costs: pd.DataFrame
+    tree: pd.DataFrame  # of every leaf: its decisions, and what their sigmoids multiply to
     payload: bytes
 
 
@@ -80,11 +82,10 @@ def show_softmax() -> Softmax:
                   "Counted, as "
                   "a check: every leaf walked to, and what torch’s own layers multiply.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
-        words = _("A small tree: three decisions lead to one of eight tokens.")
+        tree = show_tree(ways.scores.double().numpy())
         name_figure(escape(costly))
-        show_html(tree_html(8, 5, words), key="softmax_tree")
         show_html(adaptive_tree_html(_groups(), 2, _adaptive_words()), key="softmax_adaptive")
-    return Softmax(ways, held.dtype, held.largest, costs, payload)
+    return Softmax(ways, held.dtype, held.largest, costs, tree, payload)
 
 
 def vocabulary_costs() -> pd.DataFrame:
@@ -199,6 +200,7 @@ def softmax_view(found: Softmax) -> ExportBundle:
         tables=lambda: {
             **{table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables},
             _("What a token’s probability costs"): found.costs,
+            _("Huffman tree"): found.tree,
         },
         page=component_page(step_by_step.SOURCE, found.payload),
         picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
@@ -207,10 +209,13 @@ def softmax_view(found: Softmax) -> ExportBundle:
         "naive = scores.exp() / scores.exp().sum()\n"
         "safe = (scores - scores.max()).exp() / (scores - scores.max()).exp().sum()\n"
         "logs = torch.log_softmax(scores, 0)\n\n"
+        "from attention_atlas.attention.huffman import huffman_path, huffman_tree\n"
         "from attention_atlas.attention.safe_softmax import online\n"
         "from attention_atlas.attention.vocabulary_cost import adaptive_cost, full_cost, tree_cost\n"
         "from attention_atlas.attention.vocabulary_cost import counted_adaptive, counted_full, counted_tree\n\n"
         "reads = online(scores.tolist())\n"
+        "tree = huffman_tree(torch.softmax(scores.double(), 0).tolist())\n"
+        "paths = [huffman_path(tree, token) for token in range(len(scores))]  # sigmoids multiply to y\n"
         "ways = full_cost, counted_full, tree_cost, counted_tree, adaptive_cost, counted_adaptive\n"
         f"costs = [[cost(n, {D}) for cost in ways] for n in {VOCABULARIES}]",
         starts_with_capture=False,

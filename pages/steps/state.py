@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from analysis.attention_otherwise import Matrices
 from ui.state.page_state import current, setting
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
@@ -18,10 +19,15 @@ LOWEST, HIGHEST = 1.0, 120.0  # largest scores
 COVERED = SessionValue("steps_covered", bool)
 LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
 
-View = Literal["steps", "scale", "length", "softmax", "similarity", "others"]
+View = Literal["steps", "scale", "length", "softmax", "similarity", "others", "gradients", "otherwise"]
 Wide = Literal["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"]
 Dtype = Literal["float16", "bfloat16", "float32"]
 Source = Literal["small", "model"]
+Otherwise = Literal["dictionary", "typed", "matrices", "rank"]
+Softness = Literal["0", "0.1", "0.25", "0.5", "1", "2", "4", "inf"]  # temperatures of a look-up
+TYPED = 200  # characters of numbers typed in a row
+Depth = Literal["6", "12", "24", "48"]
+Gain = Literal["0.3", "0.5", "0.7", "1", "1.4", "2"]
 OTHER_STEPS = (
     "products",
     "gradient",
@@ -52,6 +58,7 @@ class StepsState:
     d: int = setting(4, N_("number of dimensions"), min=SMALLEST_D, max=LARGEST_D)
     heads: int = setting(1, N_("number of heads"), min=1, max=LARGEST_D)
     head: int = setting(0, N_("head"), min=0, max=LARGEST_D)
+    kv_heads: int | None = setting(None, N_("key/value heads"), min=1, max=LARGEST_D)
     causal: bool = setting(True, N_("mask"))
     scaled: bool = setting(True, N_("division by √d"))
     numbers: str = setting("", N_("changed numbers"), max_length=LONGEST)
@@ -61,6 +68,14 @@ class StepsState:
     gap: float = setting(7.0, N_("gap"), min=SMALLEST_GAP, max=LARGEST_GAP)
     largest: float = setting(12.0, N_("largest score"), min=LOWEST, max=HIGHEST)
     dtype: Dtype = setting("float16", N_("dtype"))
+    leaf: int = setting(1, N_("token of the tree"), min=0, max=5)
+    depth: Depth = setting("24", N_("depth of the stack"))
+    gain: Gain = setting("0.7", N_("size of the weights"))
+    otherwise: Otherwise = setting("dictionary", N_("attention seen otherwise"))
+    softness: Softness = setting("1", N_("temperature of the look-up"))
+    weights: str = setting("0.2, 0.1, 0.5, 0.2", N_("weights"), max_length=TYPED)
+    values: str = setting("5, 1, 3, 2", N_("values"), max_length=TYPED)
+    matrices: Matrices = setting("own", N_("matrices of queries and keys"))
     ask: bool = setting(False, N_("What comes here?"))
 
 

@@ -32,6 +32,23 @@ def test_the_output_is_that_of_torchs_own_attention(n_tokens, d, n_heads, causal
     torch.testing.assert_close(found.added, whole, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_heads, n_kv_heads", [(4, 4), (4, 2), (4, 1), (2, 1)])
+def test_shared_keys_and_values_are_those_of_torchs_own_grouped_attention(n_heads, n_kv_heads):
+    numbers = noise(5, 8)
+    found = small_attention(numbers, n_heads=n_heads, n_kv_heads=n_kv_heads)
+    head = 8 // n_heads
+    k, v = (
+        (numbers.x @ w)[:, : n_kv_heads * head].reshape(5, n_kv_heads, head).transpose(0, 1)
+        for w in (numbers.w_k, numbers.w_v)
+    )
+    wanted = scaled_dot_product_attention(found.q[None], k[None], v[None], is_causal=True, enable_gqa=True)[0]
+    torch.testing.assert_close(found.output, wanted, rtol=0, atol=1e-6)
+    for h in range(n_heads):
+        assert torch.equal(found.k[h], k[h * n_kv_heads // n_heads])
+    with pytest.raises(ValueError, match="4 heads, 3"):
+        small_attention(numbers, n_heads=4, n_kv_heads=3)
+
+
 def test_every_number_is_the_sum_that_a_book_writes():
     numbers = noise(3, 4)
     found = small_attention(numbers, n_heads=2)

@@ -39,7 +39,8 @@ def written(entry: Entry) -> list[str]:
 
 def stop(kind: str, name: str) -> str:
     """A stop without what depends on the text: "combobox metric", or only "button"."""
-    words = re.split(r"[0-9·:,(“…]| · ", re.sub("expand_more|[\u2068\u2069]", "", name))[0].strip()[:28].strip()
+    plain = re.sub(r"\s+", " ", re.sub("expand_more|[\u2068\u2069]", "", name))
+    words = re.split(r"[0-9·:,(“…]| · ", plain)[0].strip()[:28].strip()
     return f"{kind} {words}" if kind != "div" and len(re.findall(r"\w", words)) > 1 else kind  # a div only scrolls
 
 

@@ -28,6 +28,10 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=distance": ".score-sweep",
         "positions.view=what_if": ".head-map",
         "positions.view=others": ".position-schemes .pictures",
+        "positions.view=sinusoid": ".layer-head-map",
+        "positions.view=sinusoid&positions.sine=turn": ".rotation",
+        "positions.view=sinusoid&positions.sine=terms": ".layer-head-map",
+        "positions.view=sinusoid&positions.sine=shuffled": ".layer-head-map",
     },
     "compare": {
         "layer=6&head=4": ".head-map",
@@ -61,6 +65,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=experts&block.experts=random": ".layer-head-map",
         "block.view=lens": ".layer-head-map",
         "block.view=learning": ".layer-head-map",
+        "block.view=sizes": ".st-key-sizes_parts .main-svg",
     },
     "edit_heads": {
         "edits=ScaledHead(6,5,0.0)&layer=6&head=5": ".head-map",
@@ -74,6 +79,9 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=scale": "[class*=st-key-steps_scale_] .main-svg",
         "steps.view=length": ".st-key-steps_length_entropy_0 .main-svg",
         "steps.view=similarity": ".step-by-step",
+        "steps.view=gradients": ".st-key-steps_gradient_depth_0 .main-svg",
+        "steps.view=otherwise&steps.otherwise=matrices": ".layer-head-map",
+        "steps.view=otherwise&steps.otherwise=rank": ".st-key-steps_rank .main-svg",
     },
     "zoo": {
         "layer=6&head=4": ".head-map",

@@ -29,6 +29,10 @@ VIEWS = [
         ("positions", {"positions": view})
         for view in ("rotation", "difference", "frequencies", "distance", "what_if", "others")
     ),
+    *(
+        ("positions", {"positions.view": "sinusoid", "positions.sine": sine})
+        for sine in ("table", "turn", "terms", "shuffled")
+    ),
     *(("compare", {"compare.view": view}) for view in ("maps", "metrics", "next", "tokens")),
     *(("long_texts", {"long_texts.view": view}) for view in ("map", "heads", "curves", "needle")),
     ("next_token", {}),
@@ -38,14 +42,21 @@ VIEWS = [
     *(("masks", {"masks": view}) for view in ("gallery", "model", "sweep")),
     ("masks", {"mask": "dual_chunk"}),
     *(("sharing", {"sharing": view}) for view in ("model", "counts")),
-    *(("block", {"block.view": view}) for view in ("architecture", "stream", "norms", "ffn", "lens", "learning")),
+    *(
+        ("block", {"block.view": view})
+        for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes")
+    ),
     ("block", {"block.view": "experts", "block.experts": "random"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
     *(("steps", {"steps.source": source}) for source in ("small", "model")),
-    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others")),
+    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others", "gradients")),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    *(
+        ("steps", {"steps.view": "otherwise", "steps.otherwise": one})
+        for one in ("dictionary", "typed", "matrices", "rank")
+    ),
     ("zoo", {"zoo.variant": "performer"}),
     ("zoo", {"zoo.view": "flash"}),
     ("zoo", {"zoo.view": "cost"}),
@@ -100,7 +111,7 @@ def test_every_file_of_a_view_can_be_made_in_both_languages(files, page, address
         read(made, language)
         if page == "heads":
             read_all_heads(app, more)
-        (snippet,) = (one.value for one in app.code if one.language == "python")
+        *_, snippet = (one.value for one in app.code if one.language == "python")  # after the lines of a page itself
         compile(snippet, "snippet", "exec")
 
 

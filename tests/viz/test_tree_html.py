@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from viz.tree_html import adaptive_tree_html, tree_html
+from viz.tree_html import DrawnNode, adaptive_tree_html, tree_html
 
 NS = "{http://www.w3.org/2000/svg}"
 Point = tuple[float, float]
@@ -49,17 +49,24 @@ def places(svg: ElementTree.Element, *, large: bool | None = None) -> list[Point
     ]
 
 
-@pytest.mark.parametrize("leaves, chosen", [(2, 0), (8, 5), (8, 7), (16, 3)])
-def test_a_balanced_tree_has_its_leaves_and_a_decision_a_level(leaves: int, chosen: int) -> None:
-    svg = drawn(tree_html(leaves, chosen, "said"))
-    assert len(places(svg)) == 2 * leaves - 1
-    assert len(lines_of(svg, thick=True) | lines_of(svg, thick=False)) == 2 * leaves - 2
-    lowest = max(y for _, y in places(svg))
-    at_the_end = sorted(place for place in places(svg) if place[1] == lowest)
+NODES = [
+    DrawnNode(0.5, 0, None, "", [], on_way=True),
+    DrawnNode(0.2, 1, 0, "0.6", ["s0", "0.6"], on_way=False),
+    DrawnNode(0.7, 1, 0, "0.4", [], on_way=True),
+    DrawnNode(0.6, 2, 2, "0.75", ["s1", "0.3"], on_way=True),
+    DrawnNode(0.8, 2, 2, "0.25", ["s2", "0.1"], on_way=False),
+]
+
+
+def test_a_tree_has_its_nodes_and_the_shares_stand_at_the_way_to_the_chosen_leaf() -> None:
+    svg = drawn(tree_html(NODES, "said"))
+    assert len(places(svg)) == 5
+    assert len(lines_of(svg, thick=True) | lines_of(svg, thick=False)) == 4
     led = way(svg)
-    assert (len(at_the_end), len(led) - 1) == (leaves, leaves.bit_length() - 1)
-    assert led[-1] == at_the_end[chosen]
+    assert [x for x, _ in led] == pytest.approx([160, 0.7 * 320, 0.6 * 320])
     assert sorted(led) == sorted(places(svg, large=True))
+    words = [one.text for one in svg.iter(f"{NS}text")]
+    assert sorted(filter(None, words)) == sorted(["s0", "0.6", "0.4", "0.75", "s1", "0.3", "s2", "0.1"])
 
 
 @pytest.mark.parametrize("chosen, decisions", [(0, 1), (1, 2), (2, 2)])
@@ -82,7 +89,7 @@ def test_frequent_tokens_hang_on_the_root_and_the_rare_ones_on_their_cluster(cho
 
 
 def test_words_are_escaped_and_stand_for_the_picture() -> None:
-    for html in (tree_html(4, 1, "a <b> & 'c'"), adaptive_tree_html([["<i>"]], 0, "a <b> & 'c'")):
+    for html in (tree_html(NODES, "a <b> & 'c'"), adaptive_tree_html([["<i>"]], 0, "a <b> & 'c'")):
         assert "<b>" not in html
         assert html.count("a &lt;b&gt; &amp;") == 2
     assert [one.text for one in drawn(adaptive_tree_html([["<i>"]], 0, "")).iter(f"{NS}text")] == ["<i>"]

@@ -33,12 +33,22 @@ def steps(**changes: Any) -> bytes:
     return payload(**{**given, **changes})
 
 
-@pytest.mark.parametrize("heads, head, causal, scaled", [(1, 0, True, True), (2, 1, True, False), (4, 2, False, True)])
-def test_the_browser_computes_what_torch_does(heads, head, causal, scaled):
+@pytest.mark.parametrize(
+    "heads, head, kv_heads, causal, scaled",
+    [
+        (1, 0, None, True, True),
+        (2, 1, 2, True, False),
+        (4, 2, None, False, True),
+        (4, 3, 2, True, True),
+        (4, 2, 1, True, True),
+    ],
+)  # fmt: skip  # a case a bracket
+def test_the_browser_computes_what_torch_does(heads, head, kv_heads, causal, scaled):
     numbers = usual_numbers(6, 8)
     settings = {"heads": heads, "head": head, "causal": causal, "scaled": scaled}
+    settings |= {} if kv_heads is None else {"kv_heads": kv_heads}
     chain = run_module(f"{CHAIN}answer(smallChain(given[0], given[1]))", [plain(numbers), settings])
-    found = small_attention(numbers, n_heads=heads, causal=causal, scaled=scaled)
+    found = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=causal, scaled=scaled)
     for name, field in MADE.items():
         values = [[-math.inf if one is None else one for one in row] for row in chain["matrices"][name]["values"]]
         np.testing.assert_allclose(values, getattr(found, field)[head].numpy(), rtol=0, atol=1e-12, err_msg=name)

@@ -250,3 +250,11 @@ def test_the_step_that_it_opens_with_is_in_the_middle_of_the_line_on_a_phone(mou
     line = page.locator(".step-by-step .line").bounding_box()
     step = page.locator(".step-by-step .line button[data-step='scores']").bounding_box()
     assert abs(step["x"] + step["width"] / 2 - line["x"] - line["width"] / 2) < 2
+
+
+def test_a_number_typed_into_a_heads_columns_is_that_heads_and_not_the_first_ones(mount):
+    settings = {"heads": 2, "head": 1, "kv_heads": 1, "causal": True, "scaled": True}
+    page = mount(SOURCE, steps(step="q", settings=settings), style=WIDE)
+    page.locator("[data-matrix=WQ] input").first.fill("2.5")
+    assert facts(page)["edits"] == "Q02_2.5"
+    expect(page.locator("[data-matrix=WQ] input").first).to_have_value("2.5")

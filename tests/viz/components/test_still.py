@@ -21,7 +21,7 @@ from viz.forced_table import ForcedRow, forced_table
 from viz.mask_strip import mask_strip
 from viz.paired_bars import Pair, paired_bars
 from viz.text_pair import text_pair
-from viz.tree_html import adaptive_tree_html, tree_html
+from viz.tree_html import DrawnNode, adaptive_tree_html, tree_html
 
 EVIL = "<script>alert(1)</script> & \"'"
 
@@ -41,7 +41,7 @@ FIGURES: dict[str, Callable[[str], str]] = {
     "forced": lambda word: forced_table([ForcedRow(word, word, 0.5, word, word, True)], heading=word, beside=word),
     "flow": lambda word: flow(word, ((word,), (word,)), word, word),
     "masks": lambda word: mask_strip([np.eye(3, dtype=bool)], [word]),
-    "tree": lambda word: tree_html(8, 5, word),
+    "tree": lambda word: tree_html([DrawnNode(0.5, 0, None, "", [word], on_way=True)], word),
     "groups": lambda word: adaptive_tree_html([[word], [word]], 1, word),
 }  # fmt: skip
 

@@ -29,21 +29,23 @@ export const subscript = (number) => [...String(number)].map((digit) => "₀₁�
 
 // All steps of one head, and of the others what concat needs.
 /** @type {(numbers: Numbers, settings: Settings) => Chain} */
-export function smallChain(numbers, { heads, head, causal, scaled }) {
+export function smallChain(numbers, { heads, head, causal, scaled, kv_heads: shared = heads }) {
   const [tokens, d] = [numbers.X.length, numbers.X[0].length]
   const size = d / heads
-  const made = Array.from({ length: heads }, (_, h) => oneHead(numbers, h, size, causal, scaled))
+  const keysOf = (/** @type {number} */ h) => Math.floor(h / (heads / shared)) // of its group, GQA
+  const made = Array.from({ length: heads }, (_, h) => oneHead(numbers, [h, keysOf(h)], size, causal, scaled))
   const own = made[head]
   const inputs = numbered(d)
   const dims = numbered(size, head * size)
+  const keyDims = numbered(size, keysOf(head) * size)
   const concat = numbers.X.map((_, i) => made.flatMap((one) => one.O[i]))
   const of = (letter) => named(letter, tokens)
   /** @type {Record<string, Matrix>} */
   const matrices = {
     X: matrix("X", numbers.X, of("x"), inputs),
     WQ: matrix("W_Q", own.WQ, inputs, dims, "query"), Q: matrix("Q", own.Q, of("q"), dims, "query"),
-    WK: matrix("W_K", own.WK, inputs, dims, "key"), K: matrix("K", own.K, of("k"), dims, "key"),
-    WV: matrix("W_V", own.WV, inputs, dims, "value"), V: matrix("V", own.V, of("v"), dims, "value"),
+    WK: matrix("W_K", own.WK, inputs, keyDims, "key"), K: matrix("K", own.K, of("k"), keyDims, "key"),
+    WV: matrix("W_V", own.WV, inputs, keyDims, "value"), V: matrix("V", own.V, of("v"), keyDims, "value"),
     S: matrix("Q Kᵀ", own.S, of("q"), of("k")), C: matrix("S", own.C, of("q"), of("k")),
     M: matrix("S + mask", own.M, of("q"), of("k")), A: matrix("A", own.A, of("q"), of("k"), "", "share"),
     O: matrix("O", own.O, of("o"), dims, "value"),
@@ -61,9 +63,10 @@ const matrix = (name, values, rows, columns, side = "", unit = "") => ({
   name, values, rows, columns, side, unit, shape: [values.length, (values[0] ?? []).length],
 })
 
-/** @type {(numbers: Numbers, head: number, size: number, causal: boolean, scaled: boolean) => Record<string, Rows>} */
-function oneHead(numbers, head, size, causal, scaled) {
-  const [WQ, WK, WV] = [numbers.WQ, numbers.WK, numbers.WV].map((w) => cut(w, head, size))
+/** @type {(numbers: Numbers, head: [own: number, keys: number], size: number, causal: boolean, scaled: boolean) => Record<string, Rows>} */
+function oneHead(numbers, [own, keys], size, causal, scaled) {
+  const WQ = cut(numbers.WQ, own, size)
+  const [WK, WV] = [numbers.WK, numbers.WV].map((w) => cut(w, keys, size))
   const [Q, K, V] = [WQ, WK, WV].map((w) => times(numbers.X, w))
   const S = times(Q, columnsOf(K))
   const C = S.map((row) => row.map((score) => (scaled ? score / Math.sqrt(size) : score)))

@@ -31,7 +31,7 @@ export function matrixView(matrix, how) {
     return cell
   }))
   const rows = cells.map((row, i) => element("tr", {}, element("th", { scope: "row", title: shown.rows[i], textContent: shown.rows[i] }), ...row))
-  const table = element("table", { className: `matrix ${matrix.side} ${result ? "result" : ""}`, "data-matrix": id },
+  const table = element("table", { className: `matrix ${matrix.side} ${result ? "result" : ""}`, "data-matrix": id, "data-first": Number(matrix.columns[0]) || 0 },
     element("caption", {}, name, size), element("thead", {}, head), element("tbody", {}, ...rows))
   return { id, table, cells, turned, size, names: shown.rows, edit, result }
 }

@@ -12,6 +12,8 @@ export interface Settings {
   head: number
   causal: boolean
   scaled: boolean
+  /** Key/value heads of small numbers; without it every head has its own. */
+  kv_heads?: number
 }
 
 export interface Matrix {

@@ -36,7 +36,8 @@ function onTyped(state, input) {
 
 function placeOf(node) {
   const cell = node.closest("td")
-  return { matrix: node.closest("table").dataset.matrix, row: Number(cell.dataset.row), column: Number(cell.dataset.column) }
+  const { matrix, first } = node.closest("table").dataset
+  return { matrix, row: Number(cell.dataset.row), column: Number(first) + Number(cell.dataset.column) }
 }
 
 // Left with what is no number, a cell shows the one it still has.
