@@ -29,7 +29,7 @@ from benchmarks._table import Target, machine, print_table
 from benchmarks.capture_cost import most_resident
 from model_runner import Capture, CaptureRequest
 from model_runner.byte_lru import ByteBudgetCache
-from model_runner.local.resolve_request import write
+from model_runner.local.request_tokens import write
 from model_runner.local.runner import LocalRunner
 
 TIME, MEMORY, TILE = Target(1.05, "×"), Target(1.1, "×"), Target(10, " ms")

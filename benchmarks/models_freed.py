@@ -91,9 +91,9 @@ def _make(place: Path, folders: int, megabytes: int) -> None:
 def _open(place: Path, folders: int) -> None:
     """Prints bytes: what is resident at the start, a folder's weights, and what is resident after each folder."""
     from model_runner import CaptureRequest
-    from model_runner.local.model_cache import ModelCache
+    from model_runner.local.local_models import LocalModels
 
-    own, cache = psutil.Process(), ModelCache(keep="32 MB")
+    own, cache = psutil.Process(), LocalModels(keep="32 MB")
     cache.runner("default", lambda *_said: None).capture(CaptureRequest(text="what is only done once"))
     print(own.memory_info().rss)
     print(sum(one.stat().st_size for one in (place / "0").glob("*.safetensors")))

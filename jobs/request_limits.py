@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hosting.settings import Limits
-from model_runner import CaptureRequest, GenerateRequest, RunnerError
-from model_runner.errors import N_
+from model_runner import CaptureRequest, GenerateRequest
+from model_runner.errors import TextTooLongHere, TooManyTokensHere
 from model_runner.request import requests_in
-
-
-class TextTooLongHere(RunnerError):
-    message = N_("The text has {characters} characters, and this server reads up to {limit}.")
-    hint = N_("Shorten it.")
-
-
-class TooManyTokensHere(RunnerError):
-    message = N_("You asked for {tokens} tokens; this server generates up to {limit}.")
-    hint = N_("Ask for fewer.")
 
 
 def limit_check(limits: Limits) -> Callable[[object], None]:

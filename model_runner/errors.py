@@ -419,6 +419,63 @@ class CapturesDiffer(RunnerError):
     message = N_("The two captures are of different tokens, so their cells do not correspond.")
 
 
+# -- a model at a server --------------------------------------------------------------------------------------------
+
+
+class TextTooLongHere(RunnerError):
+    message = N_("The text has {characters} characters, and this server reads up to {limit}.")
+    hint = N_("Shorten it.")
+
+
+class TooManyTokensHere(RunnerError):
+    message = N_("You asked for {tokens} tokens; this server generates up to {limit}.")
+    hint = N_("Ask for fewer.")
+
+
+class RunnerAway(RunnerError):
+    message = N_("The model’s server {url} does not answer ({reason}).")
+    hint = N_("Check its address, and whether it runs; or try again in a moment.")
+
+
+class RunnerBusy(RunnerError):
+    message = N_("The model’s server has more questions than it takes at a time.")
+    hint = N_("Try again in a moment.")
+
+
+class KeyRefused(RunnerError):
+    message = N_("The model’s server {url} does not accept this key.")
+    hint = N_("Ask whoever runs it for a key.")
+
+
+class OtherVersion(RunnerError):
+    message = N_("The model’s server writes “{theirs}”, and this version of Attention Atlas reads “{ours}”.")
+    hint = N_("Install the same version on both.")
+
+
+class QuestionTooLarge(RunnerError):
+    message = N_("The question is larger than the {limit} that the model’s server reads.")
+    hint = N_("Shorten the text.")
+
+
+class AnswerTooLarge(RunnerError):
+    message = N_("The answer would be larger than the {limit} that the model’s server computes for one question.")
+    hint = N_("Ask for less at a time.")
+
+
+class AnswerTooLate(RunnerError):
+    message = N_("The answer took longer than {seconds} seconds, so the model’s server gave it up.")
+    hint = N_("Shorten the text.")
+
+
+class QuestionFails(RunnerError):
+    message = N_("The model cannot answer this question ({error}).")
+
+
+class QuestionEndsServer(RunnerError):
+    message = N_("The model’s server ended {times} times while it worked on this question, so it is not asked again.")
+    hint = N_("Shorten the text, or tell whoever runs the server.")
+
+
 def by_name(name: str) -> type[UserFacingError]:
     """The class of this name. Raises LookupError."""
     kinds = [Cancelled, RunnerError, *RunnerError.__subclasses__()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import torch
@@ -37,7 +36,7 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.generation import Generation
 from model_runner.local.recording.changed_matrices import singulars
-from model_runner.local.resolve_request import explained, resolve_request
+from model_runner.local.request_tokens import explained
 from model_runner.local.translation import Translation
 from model_runner.matrix_edit import CHANGED, ScaledSingulars, SingularValues
 from model_runner.projection_questions import HeadProjections, LayerMatrices
@@ -54,19 +53,9 @@ from model_runner.questions import (
     PatchStream,
     WhichHeads,
 )
-from model_runner.request import CaptureRequest, GenerateRequest, requests_in
+from model_runner.request import CaptureRequest, GenerateRequest
 
 Run = TypeVar("Run", bound=Generation | Race | Translation)
-
-
-def resolved_question(engine: Engine | EncoderDecoder, question: Any) -> Any:
-    """The question with every request in it filled in. Raises WrongModel."""
-    if isinstance(question, CaptureRequest):
-        return resolve_request(question, engine.info)
-    if isinstance(question, GenerateRequest):
-        return resolve_request(question, engine.info)
-    filled = {name: resolve_request(request, engine.info) for name, request in requests_in(question).items()}
-    return replace(question, **filled) if filled else question
 
 
 class QuestionDispatcher:

@@ -47,7 +47,7 @@ from model_runner.local.recording.global_tokens import global_tokens, without_pa
 from model_runner.local.recording.model_inspection import describe
 from model_runner.local.recording.recorder import ActivationRecorder, module_of_call, record_with
 from model_runner.local.recording.residual_stream import outputs_of, watched
-from model_runner.local.resolve_request import append_all, check_ids, check_memory, explained, numbers_alone, write
+from model_runner.local.request_tokens import append_all, check_ids, check_memory, explained, numbers_alone, write
 from model_runner.local.sound_input import sound_input_of
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode

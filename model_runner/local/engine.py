@@ -53,7 +53,7 @@ from model_runner.local.recording.parity_check import text_config
 from model_runner.local.recording.probe_rotation import probe_rotation
 from model_runner.local.recording.recorder import ActivationRecorder, CannotRecord, module_of_call, record_with
 from model_runner.local.recording.scratch_block import ScratchBlock
-from model_runner.local.resolve_request import check_memory, explained, numbers_alone, write
+from model_runner.local.request_tokens import check_memory, explained, numbers_alone, write
 from model_runner.local.token_types import ModelInputs
 from model_runner.local.tokenizing import Writer
 from model_runner.local.weights_state import AnswererOfThen, WeightsState

@@ -18,7 +18,7 @@ from model_runner.capture import Capture, index
 from model_runner.errors import ModelChanged, NoSuchMatrix, RunnerClosed
 from model_runner.kv import RaceStep
 from model_runner.local.cancellation import checked
-from model_runner.local.dispatch import QuestionDispatcher, resolved_question
+from model_runner.local.dispatch import QuestionDispatcher
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.loading.devices import move_model, on_one_device
@@ -30,6 +30,7 @@ from model_runner.local.worker import QueuedJob, Worker
 from model_runner.projection_questions import LayerMatrices
 from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.resolve_request import resolved_question
 from model_runner.step import Step
 
 A = TypeVar("A")
@@ -107,7 +108,7 @@ class LocalRunner:
         if self._closed:
             raise RunnerClosed(name=self.info.name)
         self.allow(question)
-        question = resolved_question(self.engine, question)
+        question = resolved_question(question, self.info)
         if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
             return self.worker.answered(kept, session)
 
@@ -209,11 +210,11 @@ class LocalRunner:
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
-        return growing.generate(self, resolved_question(self.engine, request), session)
+        return growing.generate(self, resolved_question(request, self.info), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
         """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
-        return growing.race(self, resolved_question(self.engine, request), session)
+        return growing.race(self, resolved_question(request, self.info), session)
 
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""

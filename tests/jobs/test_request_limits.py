@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from hosting.settings import Limits
-from jobs.request_limits import TextTooLongHere, TooManyTokensHere, limit_check
+from jobs.request_limits import limit_check
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.block_questions import StreamAdditions
+from model_runner.errors import TextTooLongHere, TooManyTokensHere
 from model_runner.questions import Beams
 
 LIMITS = replace(Limits(), text=10, tokens=5)

@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 import pytest
 
 from model_runner.errors import Cancelled
-from model_runner.local.model_cache import ModelKey
+from model_runner.local.local_models import ModelKey
 from tests.ui.driving import button, components, open_app, send, sentences, until
 from ui.state import session
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner.adapter import AdapterInfo
     from model_runner.byte_lru import ByteBudgetCache
     from model_runner.edits import Edit
-    from model_runner.local.model_cache import ModelCache
+    from model_runner.model_cache import ModelCache
     from model_runner.preview import ModelPreview
 
 S = TypeVar("S", Selection, ModelOptions)
@@ -235,11 +235,11 @@ def teach(opened: Room) -> None:
 def model_cache() -> ModelCache:
     """The models in memory, shared by every session."""
     from jobs.request_limits import limit_check
-    from model_runner.local.model_cache import ModelCache  # torch is imported only after the frame is painted
+    from model_runner.local.local_models import LocalModels  # torch is imported only after the frame is painted
 
     hosted = settings.current()
     allow = limit_check(hosted.limits) if hosted else lambda *_: None
-    cache = ModelCache(listed_models() or None, keep=memory_setting(), allow=allow)
+    cache = LocalModels(listed_models() or None, keep=memory_setting(), allow=allow)
     METER.watch(
         queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
     )

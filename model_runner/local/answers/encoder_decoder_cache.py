@@ -19,7 +19,7 @@ from model_runner.local.answers.kv_race import Lane, Race
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.encoder_input import EncoderInput, growing_caches
 from model_runner.local.generation import end_tokens
-from model_runner.local.resolve_request import explained
+from model_runner.local.request_tokens import explained
 from model_runner.local.tokenizing import Writer
 from model_runner.request import CaptureRequest, GenerateRequest
 

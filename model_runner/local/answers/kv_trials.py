@@ -17,7 +17,7 @@ from model_runner.local.generation import end_tokens
 from model_runner.local.preallocated_cache import empty_cache
 from model_runner.local.recording.recorder import record_with
 from model_runner.local.recording.rope_switch import rope_switches
-from model_runner.local.resolve_request import explained, write
+from model_runner.local.request_tokens import explained, write
 from model_runner.local.tokenizing import Writer
 from model_runner.request import CaptureRequest, GenerateRequest
 

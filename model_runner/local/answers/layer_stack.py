@@ -24,7 +24,7 @@ from model_runner.local.recording.encoder_decoder_edits import encoder_decoder_e
 from model_runner.local.recording.encoder_decoder_inspection import AlreadyRead, run_both
 from model_runner.local.recording.recorder import ActivationRecorder, record_with
 from model_runner.local.recording.residual_stream import outputs_of
-from model_runner.local.resolve_request import explained
+from model_runner.local.request_tokens import explained
 from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 

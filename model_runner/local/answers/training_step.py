@@ -17,7 +17,7 @@ from model_runner.local.cancellation import pause
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.loading.dtypes import is_quantized
-from model_runner.local.resolve_request import explained
+from model_runner.local.request_tokens import explained
 from model_runner.request import CaptureRequest
 
 LARGEST = 200_000_000  # parameters: a copy and its gradient take three times the model's memory

@@ -12,9 +12,10 @@ from transformers import CONFIG_MAPPING
 
 from model_runner import memory
 from model_runner.errors import ModelTooLarge
-from model_runner.local.loading.devices import Device, choose_placement
+from model_runner.local.loading.devices import choose_placement
 from model_runner.local.loading.dtypes import Precision
 from model_runner.local.recording.model_inspection import LENGTHS
+from model_runner.model_cache import Device
 from model_runner.preview import ModelPreview
 
 HEADS = {  # without attention: under which name they have heads, if any, whatever else is in config.json

@@ -6,14 +6,14 @@ import contextlib
 import importlib.util
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
 from model_runner import memory
 from model_runner.errors import N_, DeviceMissing, ModelTooLarge, RunnerError
+from model_runner.model_cache import Device
 
-Device = Literal["auto", "cpu", "cuda", "mps"]
 MIXED = ("same device", "expected device", "meta tensor")  # in torch's errors (2.13)
 SPARE = 1.1  # of its weights: room for what is computed
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,8 @@ from transformers import BitsAndBytesConfig, TorchAoConfig
 from transformers.pytorch_utils import Conv1D
 
 from model_runner.errors import N_, RunnerError
+from model_runner.model_cache import Dtype
 
-Dtype = Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"]
 PACKAGES = {"int8": ("torchao",), "nf4": ("bitsandbytes", "accelerate")}  # of requirements-quantized.txt
 BYTES = {"int8": 1.0, "nf4": 0.5 + 4 / 64}  # a number: itself, and its part of its row's or of its 64 numbers' scale
 

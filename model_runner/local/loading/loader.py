@@ -41,8 +41,8 @@ from model_runner.local.loading.config_preview import (
     stored_dtype,
     unquantized,
 )
-from model_runner.local.loading.devices import Device, Placement, best_device, move_model, place_model
-from model_runner.local.loading.dtypes import Dtype, Precision, known_dtype
+from model_runner.local.loading.devices import Placement, best_device, move_model, place_model
+from model_runner.local.loading.dtypes import Precision, known_dtype
 from model_runner.local.loading.expected_shapes import (
     OTHER_SHAPES,
     ExpectedShapes,
@@ -69,6 +69,7 @@ from model_runner.local.recording.parity_check import run
 from model_runner.local.runner import LocalRunner
 from model_runner.local.sound_input import extractor_of, sound_input_of
 from model_runner.memory import readable
+from model_runner.model_cache import Device, Dtype
 from model_runner.preview import ModelPreview
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")

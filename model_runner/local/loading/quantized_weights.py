@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from model_runner.errors import N_, RunnerError
-from model_runner.local.loading.devices import Device, best_device
+from model_runner.local.loading.devices import best_device
+from model_runner.model_cache import Device
 
 PACKAGES = {  # method → what is imported, as pip names it: the module's own name where none is given
     "aqlm": ("aqlm", "accelerate"),

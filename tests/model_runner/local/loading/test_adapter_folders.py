@@ -24,7 +24,7 @@ from model_runner.adapter import (
 from model_runner.errors import Cancelled, EmptyText, ModelPickled, RunnerError
 from model_runner.local.loading.adapter_files import base_inside, inspect_adapter
 from model_runner.local.loading.loader import load_runner
-from model_runner.local.model_cache import ModelCache
+from model_runner.local.local_models import LocalModels
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import save, write_weights
 from tests.model_runner.local.loading.test_adapters import CONFIG, WEIGHTS, captured, logits_of, made, opened
@@ -310,7 +310,7 @@ def test_a_base_elsewhere_is_named_and_waits_for_its_reader(
 ) -> None:
     setting(base_model_name_or_path=named(adapter, outside))(adapter)
     (adapter / "x").mkdir()
-    cache = ModelCache()
+    cache = LocalModels()
     with pytest.raises(BaseNotAsked) as raised:
         cache.open(str(adapter)).result()
     assert raised.value.values["base"] == str(outside.resolve())
@@ -388,7 +388,7 @@ def test_what_neither_changes_is_held_once(adapter: Path) -> None:
 
 @pytest.mark.long
 def test_a_model_that_is_given_up_lets_its_base_go_too(adapter: Path) -> None:
-    cache = ModelCache()
+    cache = LocalModels()
     runner = cache.open(str(adapter)).result()
     assert runner.base is not None
     runner.close()
@@ -402,7 +402,7 @@ def test_limits_of_a_server_hold_for_the_base_too(adapter: Path) -> None:
     def allow(_question: object) -> None:
         raise EmptyText()
 
-    runner = ModelCache(allow=allow).open(str(adapter)).result()
+    runner = LocalModels(allow=allow).open(str(adapter)).result()
     assert runner.base is not None
     for one in (runner, runner.base):
         with pytest.raises(EmptyText):

@@ -20,7 +20,7 @@ from model_runner.local import model_cache
 from model_runner.local.loading import loader, sandboxed_tokenizer
 from model_runner.local.loading.loader import load_runner
 from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
-from model_runner.local.model_cache import ModelCache
+from model_runner.local.local_models import LocalModels
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import CONFIG, INDEX, WEIGHTS, change_config, change_weights, save, write_weights
@@ -222,7 +222,7 @@ def test_no_folder_hangs_ends_or_fills_the_server_for_others(
 ) -> None:
     spoil(folder)
     with pytest.raises(RunnerError) as raised:
-        ModelCache().open(str(folder)).result()
+        LocalModels().open(str(folder)).result()
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
 

@@ -22,11 +22,11 @@ from model_runner.errors import (
     NotCapturable,
     RunnerError,
 )
-from model_runner.local import model_cache as module
+from model_runner.local import local_models as module
 from model_runner.local import worker
 from model_runner.local.loading.config_preview import StoredWeights, preview_config
 from model_runner.local.loading.dtypes import Precision
-from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, ModelCache, PendingLoad
+from model_runner.local.local_models import MOST_LOADINGS, MOST_MODELS, LocalModels, PendingLoad
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import save
@@ -87,12 +87,12 @@ def loader(monkeypatch: pytest.MonkeyPatch) -> Loader:
     return loader
 
 
-def _held(cache: ModelCache) -> list[str]:
+def _held(cache: LocalModels) -> list[str]:
     return [asked.name for asked in cache._held]
 
 
 def test_a_model_is_loaded_once_and_shared(loader: Loader) -> None:
-    cache = ModelCache()
+    cache = LocalModels()
     first = cache.open("a")
     assert cache.open("a") is first
     assert first.result() is cache.open("a").result()
@@ -101,20 +101,20 @@ def test_a_model_is_loaded_once_and_shared(loader: Loader) -> None:
 
 
 def test_one_model_in_two_dtypes_is_two(loader: Loader) -> None:
-    cache = ModelCache()
+    cache = LocalModels()
     assert cache.open("a", dtype="bfloat16").result() is not cache.open("a").result()
     assert loader.given == [("auto", "bfloat16"), ("auto", "auto")]
 
 
 def test_a_listed_model_is_loaded_in_one_way_alone(loader: Loader) -> None:
-    cache = ModelCache(("a",))
+    cache = LocalModels(("a",))
     assert cache.open("a", device="cpu", dtype="float16").result() is cache.open("a").result()
     assert loader.given == [("auto", "auto")]
 
 
 def test_opening_returns_at_once_and_tells_how_far_loading_is(loader: Loader) -> None:
     loader.go.clear()
-    cache = ModelCache()
+    cache = LocalModels()
     loading = cache.open("a")
     assert not loading.wait(0.01)
     assert loader.begun.wait(SOON)
@@ -140,12 +140,12 @@ def test_a_loading_tells_its_stages_in_order(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PendingLoad", Listening)
-        ModelCache().open(str(save(tmp_path / "model"))).result()
+        LocalModels().open(str(save(tmp_path / "model"))).result()
     assert heard == ["checking", "loading", "preparing"]
 
 
 def test_what_it_is_going_to_be_is_shown_while_it_loads_and_where_it_cannot_be_loaded(loader: Loader) -> None:
-    cache, shown = ModelCache(), list[Any]()
+    cache, shown = LocalModels(), list[Any]()
 
     def say(*_: object) -> None:
         if shown:
@@ -165,7 +165,7 @@ def test_what_it_is_going_to_be_is_shown_while_it_loads_and_where_it_cannot_be_l
 def test_a_failure_is_told_to_all_who_wait_and_can_be_tried_again(loader: Loader) -> None:
     loader.failing.add("a")
     loader.go.clear()
-    cache = ModelCache()
+    cache = LocalModels()
     both = [cache.open("a"), cache.open("a")]
     loader.go.set()
     for loading in both:
@@ -182,7 +182,7 @@ def test_a_failure_is_told_to_all_who_wait_and_can_be_tried_again(loader: Loader
 
 def test_a_failure_is_not_kept_and_neither_is_what_it_had_loaded(loader: Loader) -> None:
     loader.failing.add("bad")
-    cache = ModelCache()
+    cache = LocalModels()
     cache.open("good").result()
     with pytest.raises(ModelFolderMissing):
         cache.open("bad").result()
@@ -192,7 +192,7 @@ def test_a_failure_is_not_kept_and_neither_is_what_it_had_loaded(loader: Loader)
 
 def test_a_loading_that_nobody_waits_for_ends_and_others_go_on(loader: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.2)
-    cache = ModelCache()
+    cache = LocalModels()
     left = cache.open("left")
     left.result()
     loading = PendingLoad(asked=left.asked - 1)
@@ -221,7 +221,7 @@ def test_a_loading_that_takes_for_ever_ends_but_a_download_may(monkeypatch: pyte
 
 
 def test_only_listed_models_are_loaded_where_there_is_a_list(loader: Loader) -> None:
-    cache = ModelCache(("default", "a"))
+    cache = LocalModels(("default", "a"))
     assert cache.open("a").result().info.name == "a"
     for name in ("b", "/etc", "/etc/nosuch", "~root", " a"):
         with pytest.raises(ModelNotListed, match="This server shows these models alone: default, a"):
@@ -238,7 +238,7 @@ def test_a_model_refused_after_loading_is_freed(monkeypatch: pytest.MonkeyPatch)
         raise NotCapturable(name=name, family="llama", reason=f"of {type(model).__name__}")
 
     monkeypatch.setattr(module, "load_runner", refuse)
-    cache = ModelCache()
+    cache = LocalModels()
     with pytest.raises(NotCapturable):
         cache.open("a").result()
     gc.collect()
@@ -246,7 +246,7 @@ def test_a_model_refused_after_loading_is_freed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_model_used_longest_ago_is_given_up_for_a_new_one(loader: Loader) -> None:
-    cache = ModelCache()
+    cache = LocalModels()
     names = [f"model {i}" for i in range(MOST_MODELS)]
     runners = {name: cache.open(name).result() for name in names}
     cache.open(names[0])  # used again
@@ -260,7 +260,7 @@ def test_the_model_used_longest_ago_is_given_up_for_a_new_one(loader: Loader) ->
 def test_a_name_that_there_is_not_costs_no_model_its_place(tmp_path: Path) -> None:
     folders = [str(save(tmp_path / name)) for name in "ab"]
     wrong = (str(tmp_path / "mistyped"), "not a name at all", str(tmp_path))
-    cache = ModelCache((*folders, *wrong))
+    cache = LocalModels((*folders, *wrong))
     held = [cache.open(name).result() for name in folders]
     for name in wrong:
         with pytest.raises(RunnerError):
@@ -270,7 +270,7 @@ def test_a_name_that_there_is_not_costs_no_model_its_place(tmp_path: Path) -> No
 
 
 def test_a_model_that_was_given_up_answers_that_it_was_cancelled(loader: Loader) -> None:
-    cache = ModelCache()
+    cache = LocalModels()
     old = cache.open("old").result()
     capture = old.capture(CaptureRequest(text="hello"))
     for i in range(MOST_MODELS):
@@ -286,7 +286,7 @@ def test_a_model_whose_forward_hangs_is_given_up_and_loaded_anew(
     loader: Loader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "SILENCE", 0.3)
-    cache, go = ModelCache(), threading.Event()
+    cache, go = LocalModels(), threading.Event()
     hung, other = cache.open("hung").result(), cache.open("other").result()
     stuck = hung.engine.model.get_submodule("model.layers.0.mlp").register_forward_pre_hook(lambda *_: go.wait(SOON))
     waiting = [hung.submit(CaptureRequest(text=text), session=text) for text in ("first", "second")]
@@ -307,7 +307,7 @@ def test_a_model_whose_forward_hangs_is_given_up_and_loaded_anew(
 def test_a_model_that_was_given_up_is_freed(tmp_path: Path) -> None:
     # With the real loader, which freezes what it loaded; and captures, which hold their runner that holds them.
     folders = [str(save(tmp_path / f"model {i}")) for i in range(MOST_MODELS + 1)]
-    cache = ModelCache(tuple(folders))
+    cache = LocalModels(tuple(folders))
     seen: list[weakref.ref[Any]] = []
     for folder in folders:
         runner = cache.open(folder).result()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,8 +14,6 @@ from model_runner.errors import (
     N_,
     BrokenNumbers,
     ForwardFails,
-    NoLanguages,
-    NoSuchLanguage,
     NoSuchPlace,
     NotCapturable,
     OutOfMemory,
@@ -27,7 +24,6 @@ from model_runner.errors import (
     TokenizerDiffers,
     TokenizerStops,
     TooManyIds,
-    WrongModel,
     first_line,
 )
 from model_runner.local.loading.sandboxed_tokenizer import Tokenizer
@@ -39,39 +35,7 @@ from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
 from model_runner.sound_errors import ReadsTextOnly
 
-Request = TypeVar("Request", bound="CaptureRequest | GenerateRequest")
-SHOWN = 12  # languages that a sentence names
 READING = N_("reading {tokens} tokens")
-
-
-def resolve_request(request: Request, info: ModelInfo) -> Request:
-    """The request with the model, revision, dtype and adapter of the runner, and its usual languages.
-
-    Raises WrongModel if it names others, NoSuchLanguage and NoLanguages for a language that the tokenizer has not.
-    """
-    own: dict[str, Any] = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
-    own["adapter"] = None if info.adapter is None else info.adapter.on
-    for name, value in own.items():
-        if getattr(request, name) not in (None, value):
-            raise WrongModel(wanted=getattr(request, name), held=value)
-    return replace(request, **own, **_languages(request, info))
-
-
-def _languages(request: CaptureRequest | GenerateRequest, info: ModelInfo) -> dict[str, str | None]:
-    known, usual = info.tokenizer.languages, {"source_language": info.tokenizer.source}
-    usual["target_language"] = info.tokenizer.target
-    for name in usual:
-        code = getattr(request, name)
-        if code is not None and not known:
-            raise NoLanguages(name=info.name, code=code)
-        if code is not None and code not in known:
-            raise NoSuchLanguage(name=info.name, code=code, codes=_some(known))
-        usual[name] = code or usual[name]
-    return usual
-
-
-def _some(codes: tuple[str, ...]) -> str:
-    return ", ".join(codes[:SHOWN]) + ("…" if len(codes) > SHOWN else "")
 
 
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from model_runner import memory
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
-from model_runner.local.loading.loader import Device, Dtype, load_runner
+from model_runner.local.loading.loader import load_runner
 from model_runner.local.runner import LocalRunner
+from model_runner.model_cache import Device, Dtype, ModelCache
 from model_runner.preview import ModelPreview
 
 MOST_MODELS = 2
@@ -64,6 +65,11 @@ class PendingLoad:
             return False
         return True
 
+    @property
+    def failed(self) -> bool:
+        """Whether it ended without a model."""
+        return self.future.done() and self.future.exception() is not None
+
     def result(self) -> LocalRunner:
         """The runner. Raises the RunnerError that loading ended with; Cancelled where nobody had waited for it."""
         while not self.wait(PATIENCE / 2):
@@ -79,8 +85,8 @@ class PendingLoad:
             raise LoadingTooLong(minutes=int(LONGEST / 60))
 
 
-class ModelCache:
-    """At most ``MOST_MODELS`` runners; a failed loading is forgotten, so that it can be tried again.
+class LocalModels(ModelCache):
+    """A few runners at a time; a failed loading is forgotten, so that it can be tried again.
 
     ``listed``: the only names that are loaded; None, any. What is loaded here was named by a visitor, so it is
     sandboxed (see :func:`model_runner.local.loading.loader.load_runner`), but for what is listed, which who hosts it
@@ -92,14 +98,15 @@ class ModelCache:
         listed: tuple[str, ...] | None = None,
         *,
         keep: str = "",
+        most: int = MOST_MODELS,
         allow: Callable[[object], None] = lambda _question: None,
     ) -> None:
-        """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`.
+        """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`; ``most`` models are held.
 
         ``allow`` raises the RunnerError of a question that is refused.
         """
         self.kept = ByteBudgetCache(memory.budget(keep))
-        self._listed, self._allow = listed, allow
+        self._listed, self._allow, self._most = listed, allow, most
         self._worked = 0.0  # seconds, of models that were given up
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
@@ -138,36 +145,6 @@ class ModelCache:
                 self._held[asked] = loading
             self._held.move_to_end(asked)
             return loading
-
-    def runner(
-        self,
-        name: str,
-        say: Callable[[str, int, int], None],
-        show: Callable[[ModelPreview], None] = lambda _: None,
-        *,
-        device: Device = "auto",
-        dtype: Dtype = "auto",
-        ask_hub: bool = True,
-        agreed: Collection[str] = (),
-    ) -> LocalRunner:
-        """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError.
-
-        ``show`` gets its preview, as soon as there is one and where it cannot be loaded; none of one that is loaded.
-        """
-        while True:
-            loading = self.open(name, device=device, dtype=dtype, ask_hub=ask_hub, agreed=agreed)
-            shown = None
-            while not loading.wait(0.1):
-                say(*loading.progress)
-                if loading.preview is not None and loading.preview != shown:
-                    shown = loading.preview
-                    show(shown)
-            if loading.preview is not None and loading.future.exception() is not None:
-                show(loading.preview)
-            try:
-                return loading.result()
-            except Cancelled:  # at the very moment at which this one began to wait for what others had left
-                continue
 
     def work(self) -> tuple[int, float]:
         """Questions that are not answered yet, and the seconds that all models have worked."""
@@ -217,7 +194,7 @@ class ModelCache:
         """Give up the oldest loaded models, so that the new one finds its memory free."""
         with self._lock:
             loaded = [key for key, held in self._held.items() if held.future.done()]
-            oldest = loaded[: max(0, len(loaded) - MOST_MODELS + 1)]
+            oldest = loaded[: max(0, len(loaded) - self._most + 1)]
             for asked in oldest:
                 self._give_up(self._held.pop(asked))
         if oldest:
