@@ -52,6 +52,7 @@ from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.saved_bytes import saved_bytes
 from model_runner.substitution import NoScores, NoSoftmax
+from model_runner.token_questions import Surprisals
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
@@ -413,14 +414,9 @@ class Capture:
         """−ln p of each token but the first, given those before it, in nats, float32; e^mean is the perplexity.
 
         Nothing of size tokens × vocabulary is kept. Of causal models: an encoder sees the token itself.
-        Raises NoLogits.
+        Raises NoLogits, AwayFromModel.
         """
-        ids = torch.tensor([token.id for token in self.tokens[1:]], dtype=torch.long, device=self.hidden.device)
-        blocks = [
-            torch.nn.functional.cross_entropy(self._ask(Logits(self.hidden[:-1][rows])), ids[rows], reduction="none")
-            for rows in (slice(start, start + ROWS) for start in range(0, len(ids), ROWS))
-        ]
-        return torch.cat(blocks) if blocks else self.hidden.new_zeros(0, dtype=torch.float32)
+        return self._ask(Surprisals(self.request))
 
     def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
         """What a head's output at a position adds to the logits there on the direct path, in logits, float32.

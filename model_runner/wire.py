@@ -2,12 +2,17 @@
 
 Only the classes named here come back, each through its own constructor; nothing is unpickled, and no function is
 called that bytes name.
+
+An outline of a capture leaves its large tensors out: they are its parts, counted as they are met, and are fetched one
+by one (:mod:`model_runner.lazy_tensor`). Captures of one request by one model have the same parts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -28,6 +33,7 @@ from model_runner import (
     question,
     questions,
     request,
+    token_questions,
 )
 from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
@@ -35,7 +41,9 @@ from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.layer_origin import LayerOrigin
+from model_runner.lazy_tensor import Fetch, lazy_tensor
 from model_runner.mask_rule import MaskRule
+from model_runner.preview import ModelPreview
 from model_runner.question import Answerer
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
@@ -50,21 +58,26 @@ from model_runner.tokens import Token, TokenizerInfo
 from model_runner.transforms import Sampling
 from model_runner.verification import Check
 
-FORMAT = "attention atlas 1"  # of the one entry in the header that holds the values
+FORMAT = "attention atlas 2"  # of the one entry in the header that holds the values
+PART = 4096  # bytes: of a larger tensor an outline has the shape alone
+LONG = 64  # characters: a longer text is kept apart, once
+MANY = 16  # whole numbers: more of them are a tensor
+COLUMNS = (torch.uint8, torch.int16, torch.int32, torch.int64)  # of whole numbers, the smallest that holds them
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
     AdapterInfo,
     Capture, Check, RelativeKeyBias, DistanceTerm, HeadDifference, KeyChoice, LayerEdit, LayerOrigin, LayerRecord,
     MaskRule,
-    ModelInfo, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token, TokenizerInfo,
+    ModelInfo, ModelPreview, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token, TokenizerInfo,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Band, masks.SameChunk, masks.SameDocument, masks.Without,
     masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks, masks.LargestKeys,
     masks.BlocksAndGlobals, masks.ClosedBlocks,
     KeyBias, ProfileBias,
-    question.Logits, question.DirectLogits, question.HeadWrites,
+    question.Logits, question.DirectLogits, question.HeadWrites, token_questions.Surprisals, token_questions.TopLogits,
+    token_questions.LikelyTokens,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,
     questions.LearnedPositions, questions.HeadAnswers,
@@ -80,6 +93,9 @@ CLASSES: tuple[type[Any], ...] = (
     matrix_edit.SingularValues, matrix_edit.Singulars,
     errors.Reason,
 )  # fmt: skip  # by room
+REMEMBERED = ("_lse", "_logits")  # of a capture: it changes while the capture is asked
+KINDS = ("special", "hidden", "silent")  # of tokens
+COLUMN_NAMES = ("ids", "starts", "lengths", "sizes")
 _BY_NAME: dict[str, Any] = {one.__name__: one for one in CLASSES}
 
 
@@ -89,31 +105,56 @@ def to_bytes(value: Any) -> bytes:
     A capture takes along what it remembers of earlier questions: logits asked for before are told where its model is
     not. Copies the tensors once.
     """
-    writer = _Writer()
-    plain = json.dumps(writer.plain(value))
-    return save(writer.tensors, metadata={FORMAT: plain})
+    return _Writer().bytes_of(value)
 
 
-def from_bytes(data: bytes, *, asked: Answerer | None = None) -> Any:
-    """The value, its tensors on the CPU. Captures in it ask ``asked`` for logits. Raises Unreadable."""
+def outline(capture: Capture) -> bytes:
+    """A capture without its large tensors, and without what it remembers of earlier questions."""
+    return _Writer(apart=True).bytes_of(capture)
+
+
+def parts(capture: Capture) -> list[Tensor]:
+    """What its outline leaves out, in order."""
+    writer = _Writer(apart=True)
+    writer.plain(capture)
+    return writer.parts
+
+
+def from_bytes(data: bytes, *, asked: Answerer | None = None, fetch: Callable[[int], Fetch] | None = None) -> Any:
+    """The value, its tensors on the CPU. Captures in it ask ``asked`` for logits. Raises Unreadable.
+
+    ``fetch`` gives, by number, how a part of an outline is fetched; without it an outline is not read.
+    """
     try:
         length = int.from_bytes(data[:8], "little")
         plain = json.loads(data[8 : 8 + length])["__metadata__"][FORMAT]
-        return _Reader(load(data), asked).value(json.loads(plain))
+        return _Reader(load(data), asked, fetch).value(json.loads(plain))
     except BROKEN as error:
         raise errors.Unreadable() from error
 
 
 class _Writer:
-    """JSON of values; a tensor that occurs twice is kept once."""
+    """JSON of values; a tensor that occurs twice is kept once. ``apart``: large ones are parts."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
         self.tensors: dict[str, Tensor] = {}
-        self._places: dict[Any, str] = {}
+        self.parts: list[Tensor] = []
+        self._apart = apart
+        self._places: dict[Any, Any] = {}
+
+    def bytes_of(self, value: Any) -> bytes:
+        plain = json.dumps(self.plain(value), separators=(",", ":"))
+        return save(self.tensors, metadata={FORMAT: plain})
 
     def plain(self, value: Any) -> Any:
-        if value is None or isinstance(value, (str, bool, int, float)):
+        if value is None or isinstance(value, (bool, int, float)):
             return value
+        if isinstance(value, str):
+            return value if len(value) < LONG else {"text": self._bytes(value.encode("utf-8", "surrogatepass"))}
+        if isinstance(value, (tuple, list)) and value and all(type(one) is Token for one in value):
+            return {"tokens": self._tokens(value)}
+        if isinstance(value, (tuple, list)) and len(value) > MANY and all(type(one) is int for one in value):
+            return {"numbers": self._numbers(value)} if all(abs(one) < 2**63 for one in value) else list(value)
         if isinstance(value, (tuple, list)):
             return [self.plain(one) for one in value]
         if isinstance(value, dict):
@@ -121,33 +162,62 @@ class _Writer:
         if isinstance(value, bytes):
             return {"bytes": self._bytes(value)}
         if isinstance(value, Tensor):
-            return {"tensor": self._tensor(value)}
+            return self._tensor(value)
         if isinstance(value, errors.UserFacingError):
             return {"error": type(value).__name__, "values": self.plain(value.values)}
         if type(value).__name__ in _BY_NAME and _BY_NAME[type(value).__name__] is type(value):
-            fields = {name: self.plain(getattr(value, name)) for name in _fields(type(value))}
+            left_out = REMEMBERED if self._apart else ()
+            fields = {name: self.plain(getattr(value, name)) for name in _fields(type(value)) if name not in left_out}
             return {"class": type(value).__name__, "fields": fields}
         raise TypeError(f"{type(value).__name__} cannot be written down")
 
-    def _tensor(self, tensor: Tensor) -> str:
+    def _tensor(self, tensor: Tensor) -> dict[str, Any]:
         tensor = tensor.detach()
         place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
-        if place not in self._places:
-            self._places[place] = str(len(self.tensors))
-            self.tensors[self._places[place]] = tensor.to("cpu", copy=True).contiguous()
+        if place not in self._places and self._apart and tensor.dim() and tensor.nbytes > PART:
+            told = {"shape": list(tensor.shape), "dtype": str(tensor.dtype).removeprefix("torch.")}
+            self._places[place] = {"part": len(self.parts), **told}
+            self.parts.append(tensor)
+        elif place not in self._places:
+            self._places[place] = {"tensor": self._kept(tensor.to("cpu", copy=True).contiguous())}
         return self._places[place]
+
+    def _kept(self, tensor: Tensor) -> str:
+        name = str(len(self.tensors))
+        self.tensors[name] = tensor
+        return name
 
     def _bytes(self, data: bytes) -> str:
         if data not in self._places:
-            self._places[data] = str(len(self.tensors))
-            self.tensors[self._places[data]] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+            bytes_ = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.zeros(0, dtype=torch.uint8)
+            self._places[data] = self._kept(bytes_)
         return self._places[data]
+
+    def _numbers(self, values: Sequence[int]) -> str:
+        least, most = min(values), max(values)
+        fits = (one for one in COLUMNS if torch.iinfo(one).min <= least and most <= torch.iinfo(one).max)
+        return self._kept(torch.tensor(values, dtype=next(fits)))
+
+    def _tokens(self, tokens: Sequence[Token]) -> dict[str, Any]:
+        """By column; where each starts as the distance from the one before, so that a byte holds it."""
+        starts, texts = [one.start for one in tokens], [one.text.encode("utf-8", "surrogatepass") for one in tokens]
+        return {
+            "ids": self._numbers([one.id for one in tokens]),
+            "starts": self._numbers([starts[0], *(b - a for a, b in pairwise(starts))]),
+            "lengths": self._numbers([one.end - one.start for one in tokens]),
+            "sizes": self._numbers(list(map(len, texts))),
+            "texts": self._bytes(b"".join(texts)),
+            **{kind: [at for at, one in enumerate(tokens) if getattr(one, kind)] for kind in KINDS},
+        }
 
 
 class _Reader:
-    def __init__(self, tensors: dict[str, Tensor], asked: Answerer | None) -> None:
+    def __init__(
+        self, tensors: dict[str, Tensor], asked: Answerer | None, fetch: Callable[[int], Fetch] | None
+    ) -> None:
         self._tensors = tensors
-        self._asked = asked
+        self._asked, self._fetch = asked, fetch
+        self._parts: dict[int, Tensor] = {}
 
     def value(self, plain: Any) -> Any:
         match plain:
@@ -157,6 +227,14 @@ class _Reader:
                 return self._tensors[name].numpy().tobytes()
             case {"tensor": name}:
                 return self._tensors[name]
+            case {"part": int(number), "shape": [*shape], "dtype": str(dtype)}:
+                return self._part(number, shape, dtype)
+            case {"text": name}:
+                return self._tensors[name].numpy().tobytes().decode("utf-8", "surrogatepass")
+            case {"numbers": name}:
+                return tuple(self._tensors[name].tolist())
+            case {"tokens": columns}:
+                return self._tokens(columns)
             case {"map": pairs}:
                 return {self.value(key): self.value(one) for key, one in pairs}
             case {"error": name, "values": values}:
@@ -168,6 +246,31 @@ class _Reader:
                 raise ValueError("nothing that was written down")
             case _:
                 return plain
+
+    def _part(self, number: int, shape: list[int], dtype: str) -> Tensor:
+        if self._fetch is None:
+            raise LookupError("an outline, and nobody who has its parts")
+        if number not in self._parts:
+            self._parts[number] = lazy_tensor(shape, getattr(torch, dtype), self._fetch(number))
+        return self._parts[number]
+
+    def _tokens(self, columns: dict[str, Any]) -> tuple[Token, ...]:
+        ids, steps, lengths, sizes = (self._tensors[columns[one]].tolist() for one in COLUMN_NAMES)
+        texts = self._tensors[columns["texts"]].numpy().tobytes()
+        kinds = [set(columns[kind]) for kind in KINDS]
+        ends, starts = list(accumulate(sizes)), accumulate(steps)
+        return tuple(
+            Token(
+                token_id,
+                texts[end - size : end].decode("utf-8", "surrogatepass"),
+                start,
+                start + length,
+                *(at in kind for kind in kinds),
+            )
+            for at, (token_id, start, length, size, end) in enumerate(
+                zip(ids, starts, lengths, sizes, ends, strict=True)
+            )
+        )
 
 
 def _fields(made: type[Any]) -> list[str]:

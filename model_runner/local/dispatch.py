@@ -30,6 +30,7 @@ from model_runner.local.answers.position_table import position_table
 from model_runner.local.answers.projections import layer_matrices, projections
 from model_runner.local.answers.rerun import Rerun, rerun_of
 from model_runner.local.answers.stream_additions import added_by_part, stream_additions
+from model_runner.local.answers.token_scores import likely_tokens, surprisals
 from model_runner.local.answers.training_step import training_step
 from model_runner.local.cancellation import pause
 from model_runner.local.encoder_decoder import EncoderDecoder
@@ -54,6 +55,7 @@ from model_runner.questions import (
     WhichHeads,
 )
 from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.token_questions import Surprisals, TopLogits
 
 Run = TypeVar("Run", bound=Generation | Race | Translation)
 
@@ -119,6 +121,10 @@ class QuestionDispatcher:
             case CacheLayers(request):
                 one = isinstance(engine, Engine)
                 return cached_layers(engine, request) if one else encoder_decoder_cached_layers(engine, request)
+            case Surprisals(request):
+                return surprisals(engine.capture(request), engine.logits)
+            case TopLogits(request, position, top):
+                return likely_tokens(engine.capture(request), engine.logits, position, top)
             case NextLogits(request):
                 return next_logits(engine, request)
             case Question() if isinstance(engine, Engine):

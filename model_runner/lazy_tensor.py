@@ -1,0 +1,120 @@
+"""A tensor whose numbers are elsewhere: its shape and dtype are known, and it is fetched when it is computed with.
+
+To torch, and to whoever computes with it, it is a tensor: every operation fetches the numbers first, once. Of its first
+dimension a part alone is fetched where only a part is looked at: one head of q, one position of the stream.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map_only
+
+Fetch = Callable[[int, int], Tensor]  # the rows from here to there, of the first dimension
+
+PARTS = 16  # of one tensor that are kept, until it is fetched whole
+
+# What is known without the numbers.
+_KNOWN = {
+    *(
+        getattr(Tensor, name).__get__
+        for name in (
+            "shape", "dtype", "device", "layout", "ndim", "nbytes", "itemsize", "requires_grad", "is_cuda", "is_meta",
+            "is_mps", "is_quantized", "is_sparse", "grad_fn", "is_leaf",
+        )
+    ),
+    Tensor.size, Tensor.dim, Tensor.ndimension, Tensor.numel, Tensor.nelement, Tensor.element_size, Tensor.__len__,
+    Tensor.is_floating_point, Tensor.is_complex, torch.is_floating_point, torch.is_complex, torch.numel,
+    Tensor.__hash__,
+}  # fmt: skip
+
+
+class LazyTensor(Tensor):
+    """Made by :func:`lazy_tensor`."""
+
+    _rows: _Rows
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """As torch asks for each operation on one: on the numbers themselves, but for what is known without them."""
+        if func in _KNOWN:
+            with torch._C.DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {}))
+        if func is Tensor.__getitem__ and isinstance(args[0], LazyTensor):
+            return _indexed(args[0], args[1])
+        return func(*_numbers(tuple(args)), **_numbers(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """The same, where torch's own code in C++ met it."""
+        return func(*_numbers(tuple(args)), **_numbers(kwargs or {}))
+
+
+class _Rows:
+    """The numbers of one tensor, as far as they were fetched; safe to use from several threads."""
+
+    def __init__(self, count: int, fetch: Fetch, check: Callable[[Tensor, int], None]) -> None:
+        self._count, self._fetch, self._check = count, fetch, check
+        self._lock = threading.Lock()
+        self._whole: Tensor | None = None
+        self._parts: dict[tuple[int, int], Tensor] = {}
+
+    def whole(self) -> Tensor:
+        return self.part(0, self._count)
+
+    def part(self, start: int, stop: int) -> Tensor:
+        with self._lock:
+            if self._whole is not None:
+                return self._whole[start:stop]
+            if (start, stop) not in self._parts:
+                found = self._fetch(start, stop)
+                self._check(found, stop - start)
+                if stop - start == self._count:
+                    self._whole = found
+                    self._parts.clear()
+                    return found
+                if len(self._parts) == PARTS:
+                    del self._parts[next(iter(self._parts))]
+                self._parts[start, stop] = found
+            return self._parts[start, stop]
+
+
+def lazy_tensor(shape: Sequence[int], dtype: torch.dtype, fetch: Fetch) -> LazyTensor:
+    """A tensor on the CPU that ``fetch`` gives the numbers of. What it raises is raised where they are needed.
+
+    Raises ValueError, there, for numbers of another shape or dtype.
+    """
+    made: Any = Tensor._make_wrapper_subclass(LazyTensor, tuple(shape), dtype=dtype, device="cpu")  # type: ignore[attr-defined]
+
+    def check(found: Tensor, rows: int) -> None:
+        if found.dtype != dtype or tuple(found.shape) != (rows, *shape[1:]):
+            raise ValueError(f"{tuple(found.shape)} {found.dtype} came for {(rows, *shape[1:])} {dtype}")
+
+    made._rows = _Rows(shape[0], fetch, check)
+    return made
+
+
+def _numbers(values: Any) -> Any:
+    return tree_map_only(LazyTensor, lambda one: one._rows.whole(), values)
+
+
+def _indexed(tensor: LazyTensor, at: Any) -> Tensor:
+    """As indexing a tensor does; of a part of the first dimension that alone is fetched."""
+    first, *rest = at if isinstance(at, tuple) else (at,)
+    count = tensor.shape[0]
+    if isinstance(first, slice) and first.step in (None, 1):
+        start, stop, _ = first.indices(count)
+        found = tensor._rows.part(start, stop) if start < stop else tensor._rows.whole()[0:0]
+        return found[(slice(None), *rest)]
+    if isinstance(first, int) and not isinstance(first, bool) and -count <= first < count:
+        found = tensor._rows.part(first % count, first % count + 1)[0]
+        return found[tuple(_numbers(rest))] if rest else found
+    return tensor._rows.whole()[_numbers(at)]
