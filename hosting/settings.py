@@ -22,11 +22,13 @@ class WrongSetting(ValueError):
     """One sentence that says which setting is wrong, and what it may be."""
 
 
-def _number(default: int, least: int, most: int) -> Any:
+def whole_number(default: int, least: int, most: int) -> Any:
+    """A setting that is a whole number within these bounds."""
     return field(default=default, metadata={"bounds": (least, most)})
 
 
-def _size(default: str) -> Any:
+def byte_size(default: str) -> Any:
+    """A setting that is a size such as "512 MB"."""
     return field(default=default, metadata={"size": True})
 
 
@@ -40,12 +42,12 @@ class Server:
     """
 
     address: str = "127.0.0.1"
-    port: int = _number(8501, 1, 65535)
+    port: int = whole_number(8501, 1, 65535)
     url: str = ""
     certificate: str = ""
     key: str = ""
     proxies: tuple[str, ...] = ()
-    local_port: int = _number(9464, 0, 65535)
+    local_port: int = whole_number(9464, 0, 65535)
     framed_by: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
 
@@ -91,22 +93,22 @@ class Limits:
     have ``unfinished`` bytes; ``handshake`` are the seconds in which a connection says what it wants.
     """
 
-    text: int = _number(20_000, 10, 10_000_000)
-    tokens: int = _number(500, 1, 100_000)
-    sessions: int = _number(60, 1, 100_000)
-    address_sessions: int = _number(30, 1, 100_000)
-    address_phones: int = _number(40, 1, 500)
-    looks: int = _number(240, 1, 1_000_000)
-    requests: int = _number(12_000, 10, 10_000_000)
-    memory: str = _size("1 GB")
-    process_memory: str = _size("8 GB")
-    idle: int = _number(900, 10, 86_400)
-    keep: int = _number(60, 0, 3600)
-    forget: int = _number(1800, 0, 86_400)
-    connections: int = _number(3000, 20, 1_000_000)
-    address_connections: int = _number(600, 10, 1_000_000)
-    unfinished: str = _size("16 MB")
-    handshake: int = _number(10, 1, 600)
+    text: int = whole_number(20_000, 10, 10_000_000)
+    tokens: int = whole_number(500, 1, 100_000)
+    sessions: int = whole_number(60, 1, 100_000)
+    address_sessions: int = whole_number(30, 1, 100_000)
+    address_phones: int = whole_number(40, 1, 500)
+    looks: int = whole_number(240, 1, 1_000_000)
+    requests: int = whole_number(12_000, 10, 10_000_000)
+    memory: str = byte_size("1 GB")
+    process_memory: str = byte_size("8 GB")
+    idle: int = whole_number(900, 10, 86_400)
+    keep: int = whole_number(60, 0, 3600)
+    forget: int = whole_number(1800, 0, 86_400)
+    connections: int = whole_number(3000, 20, 1_000_000)
+    address_connections: int = whole_number(600, 10, 1_000_000)
+    unfinished: str = byte_size("16 MB")
+    handshake: int = whole_number(10, 1, 600)
 
 
 @dataclass(frozen=True)
@@ -156,12 +158,13 @@ def read(path: Path) -> Settings:
     for section, values in given.items():
         if section not in kinds or not isinstance(values, Mapping):
             raise WrongSetting(f"{path} has a part “{section}”; its parts are [{'], ['.join(kinds)}].")
-    found = Settings(**{name: _section(name, kind, given.get(name, {})) for name, kind in kinds.items()})
+    found = Settings(**{name: part_of(name, kind, given.get(name, {})) for name, kind in kinds.items()})
     _check_together(found)
     return found
 
 
-def _section(section: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
+def part_of(section: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """One part of a file, as this dataclass has it. Raises WrongSetting."""
     known = {one.name: one for one in fields(kind)}
     for name in values:
         if name not in known:
@@ -198,7 +201,7 @@ def in_bytes(size: str, name: str = "size") -> int:
 
 def _check_together(found: Settings) -> None:
     _check_server(found.server)
-    _check_models(found.models)
+    check_model_names(found.models.listed)
     _check_sign_in(found.sign_in, found.server)
 
 
@@ -216,23 +219,24 @@ def _check_server(server: Server) -> None:
             "say what visitors type, such as http://atlas.school.org:8501."
         )
     for name in ("certificate", "key"):
-        _check_file(f"server.{name}", getattr(server, name))
+        check_file(f"server.{name}", getattr(server, name))
     for name in ("proxies", "shared"):
         for one in getattr(server, name):
             _check_network(f"server.{name}", one)
 
 
-def _check_models(models: Models) -> None:
-    if not models.listed:
+def check_model_names(listed: tuple[str, ...]) -> None:
+    """Raises WrongSetting where no model is named, or a folder."""
+    if not listed:
         raise WrongSetting("models.listed is empty: name one model at least, such as “default”.")
-    for name in models.listed:
+    for name in listed:
         if name.startswith(("/", "~", ".")) or "\\" in name or name.count("/") > 1:
             raise WrongSetting(f"models.listed has “{name}”, a folder; name embedded models and ids of the hub.")
 
 
 def _check_sign_in(sign_in: SignIn, server: Server) -> None:
     for name in ("client_secret_file", "cookie_secret_file"):
-        _check_file(f"sign_in.{name}", getattr(sign_in, name))
+        check_file(f"sign_in.{name}", getattr(sign_in, name))
     if not sign_in.metadata:
         return
     for name in ("client", "client_secret_file", "teachers"):
@@ -249,6 +253,7 @@ def _check_network(name: str, one: str) -> None:
         raise WrongSetting(f"{name} has “{one}”; it must be an address or a network, such as 10.0.0.0/8.") from None
 
 
-def _check_file(name: str, path: str) -> None:
+def check_file(name: str, path: str) -> None:
+    """Raises WrongSetting for a file that there is not."""
     if path and not Path(path).is_file():
         raise WrongSetting(f"{name} names {path}, and there is no such file.")

@@ -36,7 +36,7 @@ _KNOWN = {
 class LazyTensor(Tensor):
     """Made by :func:`lazy_tensor`."""
 
-    _rows: _Rows
+    rows: _Rows
 
     @classmethod
     def __torch_function__(
@@ -44,7 +44,7 @@ class LazyTensor(Tensor):
     ) -> Any:
         """As torch asks for each operation on one: on the numbers themselves, but for what is known without them."""
         if func in _KNOWN:
-            with torch._C.DisableTorchFunctionSubclass():
+            with torch._C.DisableTorchFunctionSubclass():  # pyright: ignore[reportPrivateUsage]  as torch's documentation has it
                 return func(*args, **(kwargs or {}))
         if func is Tensor.__getitem__ and isinstance(args[0], LazyTensor):
             return _indexed(args[0], args[1])
@@ -98,12 +98,12 @@ def lazy_tensor(shape: Sequence[int], dtype: torch.dtype, fetch: Fetch) -> LazyT
         if found.dtype != dtype or tuple(found.shape) != (rows, *shape[1:]):
             raise ValueError(f"{tuple(found.shape)} {found.dtype} came for {(rows, *shape[1:])} {dtype}")
 
-    made._rows = _Rows(shape[0], fetch, check)
+    made.rows = _Rows(shape[0], fetch, check)
     return made
 
 
 def _numbers(values: Any) -> Any:
-    return tree_map_only(LazyTensor, lambda one: one._rows.whole(), values)
+    return tree_map_only(LazyTensor, lambda one: one.rows.whole(), values)
 
 
 def _indexed(tensor: LazyTensor, at: Any) -> Tensor:
@@ -112,9 +112,9 @@ def _indexed(tensor: LazyTensor, at: Any) -> Tensor:
     count = tensor.shape[0]
     if isinstance(first, slice) and first.step in (None, 1):
         start, stop, _ = first.indices(count)
-        found = tensor._rows.part(start, stop) if start < stop else tensor._rows.whole()[0:0]
+        found = tensor.rows.part(start, stop) if start < stop else tensor.rows.whole()[0:0]
         return found[(slice(None), *rest)]
     if isinstance(first, int) and not isinstance(first, bool) and -count <= first < count:
-        found = tensor._rows.part(first % count, first % count + 1)[0]
+        found = tensor.rows.part(first % count, first % count + 1)[0]
         return found[tuple(_numbers(rest))] if rest else found
-    return tensor._rows.whole()[_numbers(at)]
+    return tensor.rows.whole()[_numbers(at)]

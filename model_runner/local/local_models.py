@@ -146,6 +146,12 @@ class LocalModels(ModelCache):
             self._held.move_to_end(asked)
             return loading
 
+    @property
+    def lost(self) -> bool:
+        """Whether a model hangs that was not given up for another yet."""
+        with self._lock:
+            return any(loading.lost for loading in self._held.values())
+
     def work(self) -> tuple[int, float]:
         """Questions that are not answered yet, and the seconds that all models have worked."""
         with self._lock:

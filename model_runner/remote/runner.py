@@ -1,0 +1,244 @@
+"""A runner whose model is at a server: every question is a request, and what it gives is fetched as it is needed.
+
+Captures come as outlines (:func:`model_runner.wire.outline`), steps as the rows that are new. A capture is a value of
+its request, so any server with the model has its parts, or makes them again; so is a growing text, of which a token is
+a function of those before and the seed: where the server that grew it has ended, another takes it up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, overload
+from urllib.parse import quote
+
+from torch import Tensor
+
+from model_runner import growing
+from model_runner.byte_lru import ByteBudgetCache
+from model_runner.capture import Capture
+from model_runner.errors import Cancelled, RunnerAway
+from model_runner.kv import RaceStep
+from model_runner.lazy_tensor import Fetch
+from model_runner.question import Question
+from model_runner.questions import EndRun, NextRaceStep, NextToken
+from model_runner.remote.job import RemoteJob
+from model_runner.remote.server_link import ServerLink
+from model_runner.remote.step_rows import GrowingSteps
+from model_runner.request import CaptureRequest, GenerateRequest, requests_in
+from model_runner.resolve_request import resolved_question
+from model_runner.runner import ModelInfo
+from model_runner.step import Step
+from model_runner.wire import from_bytes, to_bytes
+
+A = TypeVar("A")
+
+CACHE_BYTES = 1 << 30
+TEXTS = 4096  # of the vocabulary that are asked for at a time
+MOST_IDS = 4096  # pieces of text whose ids are kept
+AGAIN = 3  # how often one question is asked again that the server gave up: its model had to go, or its run was lost
+
+
+@dataclass(eq=False)
+class _Run:
+    """A text that grows at the server under the name ``at``, where it began after ``since`` of its tokens."""
+
+    session: str | None
+    at: str
+    since: int = 0
+    drawn: list[int] = field(default_factory=list[int])
+    steps: GrowingSteps = field(default_factory=GrowingSteps)
+
+
+class RemoteRunner:
+    """Answers for one model of a server. ``base_only``: for a model with an adapter's changes, the one without."""
+
+    def __init__(
+        self,
+        link: ServerLink,
+        name: str,
+        about: dict[str, Any],
+        *,
+        kept: ByteBudgetCache | None = None,
+        base_only: bool = False,
+    ) -> None:
+        """``about`` is what the server told of the model; ``kept`` holds its captures, None: a gigabyte of its own."""
+        self.link = link
+        self.info: ModelInfo = about["base_info" if base_only else "info"]
+        self.has_chat_template: bool = about["chat"]
+        self.allow: Callable[[object], None] = lambda _question: None
+        self._model = f"model={quote(name, safe='')}{'&base=1' if base_only else ''}"
+        self._kept = kept or ByteBudgetCache(CACHE_BYTES)
+        self._lock = threading.Lock()
+        self._latest: weakref.WeakValueDictionary[str, RemoteJob[Any]] = weakref.WeakValueDictionary()
+        self._runs: dict[str, _Run] = {}
+        self._texts: dict[int, tuple[str, ...]] = {}
+        self._ids: dict[str, tuple[int, ...]] = {}
+        self._adapted: weakref.ref[RemoteRunner] | None = None
+        self.base: RemoteRunner | None = None
+        if not base_only and about["base_info"] is not None:
+            self.base = RemoteRunner(link, name, about, kept=self._kept, base_only=True)
+            self.base._adapted = weakref.ref(self)
+
+    def __repr__(self) -> str:
+        info = self.info
+        sizes = f"{info.n_layers} layers, {info.n_heads} heads"
+        return f"<Runner: {info.name} ({info.family}), {sizes}, {info.dtype} on {info.device} at {self.link.url}>"
+
+    @property
+    def adapted(self) -> RemoteRunner | None:
+        """Of a base, the runner of the model with the adapter's changes."""
+        return None if self._adapted is None else self._adapted()
+
+    @overload
+    def submit(self, question: CaptureRequest, *, session: str | None = None) -> RemoteJob[Capture]: ...
+    @overload
+    def submit(self, question: Question[A], *, session: str | None = None) -> RemoteJob[A]: ...
+    def submit(self, question: Any, *, session: str | None = None) -> RemoteJob[Any]:
+        """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once."""
+        self.allow(question)
+        question = resolved_question(question, self.info)
+        job: RemoteJob[Any] = RemoteJob()
+        if session is not None:
+            with self._lock:
+                older = self._latest.get(session)
+                self._latest[session] = job
+            if older is not None:
+                older.cancel()
+        if isinstance(question, CaptureRequest) and (kept := self._kept.get(self, question)) is not None:
+            job.end(kept)
+            return job
+        self.link.start(job, lambda: self._answer(job, question, session))
+        return job
+
+    def cancel(self, session: str) -> None:
+        """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
+        with self._lock:
+            older = self._latest.pop(session, None)
+            own = [run for run, held in self._runs.items() if held.session == session]
+        if older is not None:
+            older.cancel()
+        for run in own:
+            self.submit(EndRun(run))
+
+    def capture(self, request: CaptureRequest | str) -> Capture:
+        """The outline of the capture of this request, or text. Raises RunnerError."""
+        return self.submit(CaptureRequest(text=request) if isinstance(request, str) else request).result()
+
+    def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
+        """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
+        return growing.generate(self, resolved_question(request, self.info), session)
+
+    def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
+        """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
+        return growing.race(self, resolved_question(request, self.info), session)
+
+    def token_text(self, token_id: int) -> str:
+        """A token of the vocabulary as it is drawn."""
+        block = token_id // TEXTS
+        if block not in self._texts:
+            self._texts[block] = self.link.value("GET", f"/v1/texts?{self._model}&start={block * TEXTS}")
+        return self._texts[block][token_id % TEXTS]
+
+    def ids_of(self, text: str) -> tuple[int, ...]:
+        """Token ids of a piece of text by itself, without special tokens."""
+        if text not in self._ids:
+            found = self.link.value("POST", f"/v1/ids?{self._model}", to_bytes(text))
+            with self._lock:
+                while len(self._ids) >= MOST_IDS:
+                    del self._ids[next(iter(self._ids))]
+                self._ids[text] = found
+        return self._ids[text]
+
+    def close(self) -> None:
+        """What is kept of this model is let go."""
+        self._kept.forget(self)
+
+    # -- on a thread of the link ----------------------------------------------------------------------------------
+
+    def _answer(self, job: RemoteJob[Any], question: Any, session: str | None) -> Any:
+        match question:
+            case CaptureRequest():
+                return self._captured(job, question)
+            case NextToken():
+                return self._next_token(job, question, session)
+            case NextRaceStep():  # its seconds are measured at one server: it is never taken up at another
+                return from_bytes(self._ask(job, question, near=question.run), asked=self)
+            case EndRun(run):
+                with self._lock:
+                    held = self._runs.pop(run, None)
+                at = run if held is None else held.at
+                return from_bytes(self._ask(job, EndRun(at), near=at))
+            case _:
+                requests = list(requests_in(question).values())
+                near = _name(requests[0]) if requests else ""
+                return from_bytes(self._again(job, lambda: self._ask(job, question, near=near)), asked=self)
+
+    def _captured(self, job: RemoteJob[Any], request: CaptureRequest) -> Capture:
+        written, near = to_bytes(request), _name(request)
+        ask = f"/v1/ask?{self._model}&form=outline"
+        data = self._again(job, lambda: self.link.call(job, "POST", ask, written, near=near))
+
+        def fetch(number: int) -> Fetch:
+            return lambda start, stop: self._part(written, near, number, start, stop)
+
+        capture = from_bytes(data, asked=self, fetch=fetch)
+        self._kept.put(self, request, capture, capture.nbytes)
+        return capture
+
+    def _part(self, written: bytes, near: str, number: int, start: int, stop: int) -> Tensor:
+        path, job = f"/v1/part?{self._model}&part={number}&start={start}&stop={stop}", RemoteJob[Tensor]()
+        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, written, near=near)))
+
+    def _next_token(self, job: RemoteJob[Any], asked: NextToken, session: str | None) -> Step:
+        """The next token; a run that its server lost goes on at another, after the tokens that are here."""
+        with self._lock:
+            if asked.index == 0:
+                self._runs[asked.run] = _Run(session, asked.run)
+            held = self._runs.get(asked.run)
+        if held is None or len(held.drawn) != asked.index:
+            raise Cancelled()
+        for _ in range(AGAIN):
+            before = held.drawn[: held.since]
+            request = replace(
+                asked.request,
+                max_new_tokens=asked.request.max_new_tokens - held.since,
+                continuation=(*asked.request.continuation, *before),
+            )
+            index = asked.index - held.since
+            if index:  # the server has read it: what is large in it is not sent once more
+                request = replace(request, text="", sound=None, continuation=(), edits=(), input_ids=())
+            try:
+                question = NextToken(request, held.at, index)
+                data = self._ask(job, question, near=held.at, more=f"&start={held.steps.count}")
+            except Cancelled:
+                job.check()
+                held.at, held.since = growing.new_run(), asked.index
+                continue
+            step = held.steps.step(from_bytes(data, asked=self))
+            held.drawn.append(step.token.id)
+            if step.stop:
+                with self._lock:
+                    self._runs.pop(asked.run, None)
+            return replace(step, index=asked.index)
+        raise RunnerAway(url=self.link.url, reason="the text that grows was lost again and again")
+
+    def _ask(self, job: RemoteJob[Any], question: Any, *, near: str, more: str = "") -> bytes:
+        return self.link.call(job, "POST", f"/v1/ask?{self._model}{more}", to_bytes(question), near=near)
+
+    def _again(self, job: RemoteJob[Any], ask: Callable[[], bytes]) -> bytes:
+        """The answer of a question that may be asked twice; one that the server gave up is asked again."""
+        for _ in range(AGAIN):
+            try:
+                return ask()
+            except Cancelled:
+                job.check()
+        raise RunnerAway(url=self.link.url, reason="it gave the question up again and again")
+
+
+def _name(request: CaptureRequest | GenerateRequest) -> str:
+    """The same for equal requests, in every process."""
+    return hashlib.sha256(repr(request).encode("utf-8", "surrogatepass")).hexdigest()[:32]

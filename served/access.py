@@ -1,0 +1,50 @@
+"""Who may ask, and how much at a time: looked at before the body of a question is read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from starlette.requests import Request
+
+from model_runner.errors import KeyRefused, OtherVersion, RunnerBusy
+from model_runner.remote.frames import VERSION
+from model_runner.wire import FORMAT
+from served.settings import Access, ServedSettings
+
+BEARER = "Bearer "
+
+
+class Entrance:
+    """Used by the one thread that takes requests."""
+
+    def __init__(self, settings: ServedSettings) -> None:
+        self._keys = {key.sha256: key for key in settings.keys}
+        self._inside: Counter[str] = Counter()
+
+    def who(self, request: Request) -> Access:
+        """Whose key the request shows. Raises KeyRefused, OtherVersion."""
+        shown = request.headers.get("authorization", "")
+        digest = hashlib.sha256(
+            shown.removeprefix(BEARER).encode()
+        ).hexdigest()  # a key has 256 bits: no timing tells it
+        access = self._keys.get(digest) if shown.startswith(BEARER) else None
+        if access is None:
+            raise KeyRefused(url="")
+        theirs = request.headers.get(VERSION, "")
+        if theirs != FORMAT:
+            raise OtherVersion(theirs=theirs[:100], ours=FORMAT)
+        return access
+
+    @contextmanager
+    def inside(self, access: Access) -> Generator[None]:
+        """While a question of this key is answered. Raises RunnerBusy where too many are."""
+        if self._inside[access.name] >= access.in_flight:
+            raise RunnerBusy()
+        self._inside[access.name] += 1
+        try:
+            yield
+        finally:
+            self._inside[access.name] -= 1

@@ -1,0 +1,240 @@
+"""One question, from its body to its last frame: it waits for the model, then for its turn, and ends when nobody waits.
+
+Whoever hangs up cancels the question, which ends before the model's next layer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from hosting.settings import in_bytes
+from model_runner.capture import Capture
+from model_runner.errors import (
+    AnswerTooLate,
+    NoSuchPlace,
+    QuestionFails,
+    Unreadable,
+    UserFacingError,
+    first_line,
+)
+from model_runner.local.local_models import LocalModels
+from model_runner.local.runner import LocalRunner
+from model_runner.questions import EndRun, NextRaceStep, NextToken
+from model_runner.remote.frames import (
+    ANSWER,
+    FRAMES,
+    HEAD,
+    LONGEST_WAIT,
+    REFUSAL,
+    VERSION,
+    WAITING,
+    WAITING_EVERY,
+    frame,
+)
+from model_runner.remote.step_rows import new_rows
+from model_runner.request import CaptureRequest
+from model_runner.step import Step
+from model_runner.wire import FORMAT, outline, parts, to_bytes
+from served.access import Entrance
+from served.checked_question import check_answer, checked_question
+from served.runs import GrowingTexts
+from served.settings import ServedSettings
+from served.told import body_of, model_named, refuse
+
+LOG = logging.getLogger(__name__)
+PIECE = 1 << 20  # bytes of an answer that the connection takes at a time
+DIGITS = 12  # of a whole number in an address
+LOOK = 0.1  # seconds between two looks at a model that loads
+
+Encode = Callable[[Any], bytes]
+
+
+class Answering:
+    """The endpoint of questions, an ASGI application; ``part``: of a request, one tensor of its capture."""
+
+    def __init__(self, settings: ServedSettings, models: LocalModels, entrance: Entrance, *, part: bool) -> None:
+        self._settings, self._models, self._entrance, self._part = settings, models, entrance, part
+        self._body = in_bytes(settings.limits.body)
+        self._runs = GrowingTexts(settings.limits.runs)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI has it."""
+        request = Request(scope, receive)
+        try:
+            access = self._entrance.who(request)
+            name = model_named(request, access, self._settings)
+            encode = _part_encoder(request) if self._part else _encoder(request)
+            with self._entrance.inside(access):
+                body = await body_of(request, self._body)
+                question = await asyncio.to_thread(checked_question, body, access, self._settings.limits)
+                if self._part and not isinstance(question, CaptureRequest):
+                    raise Unreadable()
+                await self._in_frames(_Line(receive, send), request, name, question, encode)
+        except ClientDisconnect:
+            return
+        except UserFacingError as error:
+            await refuse(error)(scope, receive, send)
+
+    async def _in_frames(self, line: _Line, request: Request, name: str, question: Any, encode: Encode) -> None:
+        """From here on the question was taken: what goes wrong is its last frame."""
+        began = time.monotonic()
+        until = began + _seconds(request, self._settings.limits.seconds)
+        await line.open()
+        try:
+            kind, data = await self._said(line, request, name, question, encode, until)
+            LOG.info("%s: %.3f s, %d bytes", type(question).__name__, time.monotonic() - began, len(data))
+            await line.last(kind, data)
+        except _Left:
+            LOG.info("%s: nobody waited after %.3f s", type(question).__name__, time.monotonic() - began)
+        finally:
+            line.close()
+
+    async def _said(
+        self, line: _Line, request: Request, name: str, question: Any, encode: Encode, until: float
+    ) -> tuple[bytes, bytes]:
+        try:
+            runner = await self._runner(line, name, request.query_params.get("base") == "1", until)
+            return ANSWER, await asyncio.to_thread(encode, await self._answer(line, runner, question, until))
+        except _Left:
+            raise
+        except UserFacingError as error:
+            return REFUSAL, to_bytes(error)
+        except Exception as error:
+            LOG.warning("%s failed: %s", type(question).__name__, first_line(error), exc_info=True)
+            return REFUSAL, to_bytes(QuestionFails(error=first_line(error)))
+
+    async def _runner(self, line: _Line, name: str, base: bool, until: float) -> LocalRunner:
+        loading = self._models.open(name)
+        while not loading.future.done():
+            await asyncio.to_thread(loading.wait, LOOK)
+            await self._turn(line, 0, until)
+        runner = loading.result()
+        return runner.base or runner if base else runner
+
+    async def _answer(self, line: _Line, runner: LocalRunner, question: Any, until: float) -> Any:
+        check_answer(question, runner.info, self._settings.limits)
+        run = question.run if isinstance(question, NextToken | NextRaceStep) else None
+        if run is not None:
+            self._runs.asked(run, runner)
+        elif isinstance(question, EndRun):
+            self._runs.ended(question.run)
+        job = runner.submit(question, session=run)
+        ended, loop = asyncio.Event(), asyncio.get_running_loop()
+        job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+        try:
+            while not job.wait(0.0):
+                await self._turn(line, job.ahead, until, ended)
+            return job.result()
+        finally:
+            job.cancel()
+
+    async def _turn(self, line: _Line, ahead: int, until: float, ended: asyncio.Event | None = None) -> None:
+        """Half a second, or until ``ended``. Raises _Left where nobody waits, AnswerTooLate."""
+        await line.wait(WAITING_EVERY if ended is not None else 0.0, ended)
+        if time.monotonic() > until:
+            raise AnswerTooLate(seconds=self._settings.limits.seconds)
+        if ended is None or not ended.is_set():
+            await line.waiting(ahead)
+
+
+class _Left(Exception):
+    """The connection was closed."""
+
+
+class _Line:
+    """One connection, on which frames are written; it notices when the other side hangs up."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._left: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        headers = [
+            (b"content-type", FRAMES.encode()),
+            (VERSION.encode(), FORMAT.encode()),
+            (b"cache-control", b"no-store"),
+        ]
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        self._left = asyncio.create_task(self._until_left())
+
+    async def wait(self, seconds: float, ended: asyncio.Event | None) -> None:
+        """So long, or until ``ended``. Raises _Left."""
+        assert self._left is not None
+        end = None if ended is None else asyncio.create_task(ended.wait())
+        await asyncio.wait(
+            [self._left, *([] if end is None else [end])], timeout=seconds, return_when="FIRST_COMPLETED"
+        )
+        if end is not None:
+            end.cancel()
+        if self._left.done():
+            raise _Left
+
+    async def waiting(self, ahead: int) -> None:
+        """Say how many are answered before."""
+        await self._piece(frame(WAITING, ahead.to_bytes(4, "little")))
+
+    async def last(self, kind: bytes, data: bytes) -> None:
+        """The last frame, in pieces that the connection takes one after the other."""
+        await self._piece(HEAD.pack(kind, len(data)), more=True)
+        for start in range(0, len(data), PIECE):
+            await self._piece(data[start : start + PIECE], more=start + PIECE < len(data))
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._left is not None:
+            self._left.cancel()
+
+    async def _until_left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def _piece(self, data: bytes, *, more: bool = True) -> None:
+        try:
+            await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        except OSError as error:
+            raise _Left from error
+
+
+def _seconds(request: Request, most: int) -> float:
+    """How long the answer is waited for: as long as whoever asks says, within the host's limit."""
+    asked = request.headers.get(LONGEST_WAIT, "")
+    return min(float(asked), most) if asked.isdecimal() else most
+
+
+def _encoder(request: Request) -> Encode:
+    """How an answer is written: a capture as its outline if that is wanted, a step as its rows from ``start`` on."""
+    wanted, start = request.query_params.get("form"), _whole(request, "start")
+
+    def encode(answer: Any) -> bytes:
+        if isinstance(answer, Capture) and wanted == "outline":
+            return outline(answer)
+        return to_bytes(new_rows(answer, start) if isinstance(answer, Step) else answer)
+
+    return encode
+
+
+def _part_encoder(request: Request) -> Encode:
+    """One part of a capture, by its number, or some of its rows. Raises NoSuchPlace."""
+    which, start, stop = (_whole(request, name) for name in ("part", "start", "stop"))
+
+    def encode(capture: Capture) -> bytes:
+        every = parts(capture)
+        if which >= len(every):
+            raise NoSuchPlace(what="part", value=which, count=len(every))
+        return to_bytes(every[which][start:stop])
+
+    return encode
+
+
+def _whole(request: Request, name: str) -> int:
+    given = request.query_params.get(name, "0")
+    if not given.isdecimal() or len(given) > DIGITS:
+        raise Unreadable()
+    return int(given)

@@ -1,0 +1,115 @@
+"""The endpoints of a server of models, as one ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from hosting.settings import in_bytes
+from model_runner.errors import RunnerBusy, Unreadable, UserFacingError
+from model_runner.local.local_models import LocalModels
+from model_runner.local.runner import LocalRunner
+from model_runner.remote.runner import TEXTS
+from model_runner.wire import from_bytes
+from served.access import Entrance
+from served.answering import Answering
+from served.settings import Access, ServedSettings
+from served.told import body_of, model_named, refuse, told
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+LONGEST_LOOK = 5.0  # seconds that a look at a model which loads may wait
+
+
+def app(settings: ServedSettings, models: LocalModels) -> Starlette:
+    """Answers of ``models`` to whoever has a key of the settings."""
+    entrance = Entrance(settings)
+    small = _Small(settings, models, entrance)
+    return Starlette(
+        routes=[
+            Route("/health", small.health),
+            Route("/v1/models", small.guarded(small.names)),
+            Route("/v1/models/{name:path}", small.guarded(small.model)),
+            Route("/v1/texts", small.guarded(small.texts)),
+            Route("/v1/ids", small.guarded(small.ids), methods=["POST"]),
+            Route("/v1/ask", Answering(settings, models, entrance, part=False), methods=["POST"]),
+            Route("/v1/part", Answering(settings, models, entrance, part=True), methods=["POST"]),
+        ]
+    )
+
+
+class _Small:
+    """What is answered at once, or nearly."""
+
+    def __init__(self, settings: ServedSettings, models: LocalModels, entrance: Entrance) -> None:
+        self._settings, self._models, self._entrance = settings, models, entrance
+
+    def guarded(self, answer: Callable[[Request, Access], Awaitable[Response]]) -> Endpoint:
+        """For whoever has a key, with refusals as answers."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                access = self._entrance.who(request)
+                with self._entrance.inside(access):
+                    return await answer(request, access)
+            except UserFacingError as error:
+                return refuse(error)
+
+        return endpoint
+
+    async def health(self, request: Request) -> Response:
+        """For whoever watches the server: 503 where a model hangs, so that the process is replaced."""
+        lost = self._models.lost
+        return PlainTextResponse("a model hangs" if lost else "ok", 503 if lost else 200)
+
+    async def names(self, request: Request, access: Access) -> Response:
+        """The models that this key may ask."""
+        return told(self._settings.models_of(access))
+
+    async def model(self, request: Request, access: Access) -> Response:
+        """How far a model is, which is loaded if need be, and once it is there what it is."""
+        loading = self._models.open(model_named(request, access, self._settings))
+        if not loading.future.done():
+            await asyncio.to_thread(loading.wait, _seconds(request.query_params.get("wait", "")))
+        about: dict[str, Any] = dict.fromkeys(("info", "base_info"), None)
+        about |= {"progress": loading.progress, "preview": loading.preview, "chat": False}
+        if loading.future.done():
+            runner = loading.result()
+            about |= {"info": runner.info, "chat": runner.has_chat_template}
+            about["base_info"] = None if runner.base is None else runner.base.info
+        return told(about)
+
+    async def texts(self, request: Request, access: Access) -> Response:
+        """The next tokens of the vocabulary as they are drawn, from ``start`` on."""
+        runner = await self._loaded(request, access)
+        start = request.query_params.get("start", "")
+        if not start.isdecimal() or not 0 <= int(start[:9]) < runner.info.n_vocab:
+            raise Unreadable()
+        some = range(int(start), min(int(start) + TEXTS, runner.info.n_vocab))
+        return told(await asyncio.to_thread(lambda: [runner.token_text(token) for token in some]))
+
+    async def ids(self, request: Request, access: Access) -> Response:
+        """The token ids of a piece of text."""
+        runner = await self._loaded(request, access)
+        text = from_bytes(await body_of(request, in_bytes(self._settings.limits.body)))
+        if not isinstance(text, str):
+            raise Unreadable()
+        return told(await asyncio.to_thread(runner.ids_of, text[: self._settings.limits.text]))
+
+    async def _loaded(self, request: Request, access: Access) -> LocalRunner:
+        loading = self._models.open(model_named(request, access, self._settings))
+        if not await asyncio.to_thread(loading.wait, LONGEST_LOOK):
+            raise RunnerBusy()
+        return loading.result()
+
+
+def _seconds(given: str) -> float:
+    try:
+        return min(max(float(given), 0.0), LONGEST_LOOK)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,115 @@
+"""What the host of models has set, in one file of TOML: every value has a default, and a wrong one is one sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hosting.settings import WrongSetting, byte_size, check_file, check_model_names, part_of, whole_number
+
+SHA256 = 64  # digits
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where it listens; with ``certificate`` and ``key``, two files, by TLS. Without them a proxy has to end TLS."""
+
+    address: str = "127.0.0.1"
+    port: int = whole_number(8600, 0, 65535)
+    certificate: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class ServedModels:
+    """Names of embedded models and ids of the hub; ``most`` of them are in memory at a time."""
+
+    listed: tuple[str, ...] = ("default",)
+    most: int = whole_number(2, 1, 100)
+
+
+@dataclass(frozen=True)
+class QuestionLimits:
+    """``body`` of a question and ``answer`` that it makes the model compute; ``seconds`` until it is given up.
+
+    ``text`` in characters and ``tokens`` generated, of one question; ``memory`` holds what is kept of all texts, and
+    ``runs`` texts of one key may grow at a time.
+    """
+
+    body: str = byte_size("16 MB")
+    answer: str = byte_size("256 MB")
+    seconds: int = whole_number(600, 1, 86_400)
+    text: int = whole_number(200_000, 10, 10_000_000)
+    tokens: int = whole_number(2000, 1, 1_000_000)
+    memory: str = byte_size("1 GB")
+    runs: int = whole_number(64, 1, 100_000)
+
+
+@dataclass(frozen=True)
+class Access:
+    """One key: of it the file has the SHA-256 alone. ``models`` are those it may ask; nothing: every listed one.
+
+    ``in_flight`` questions are answered or waiting at a time.
+    """
+
+    name: str = ""
+    sha256: str = ""
+    in_flight: int = whole_number(64, 1, 100_000)
+    tokens: int = whole_number(1_000_000, 1, 1_000_000)
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServedSettings:
+    """All of them, by section of the file."""
+
+    server: Listening = Listening()
+    models: ServedModels = ServedModels()
+    limits: QuestionLimits = QuestionLimits()
+    keys: tuple[Access, ...] = field(default=())
+
+    def models_of(self, access: Access) -> tuple[str, ...]:
+        """The models that this key may ask, in order."""
+        return tuple(name for name in self.models.listed if not access.models or name in access.models)
+
+
+def read(path: Path) -> ServedSettings:
+    """The settings of this file. Raises WrongSetting."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongSetting(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WrongSetting(f"{path} is no TOML: {error}.") from error
+    kinds: dict[str, type[Any]] = {"server": Listening, "models": ServedModels, "limits": QuestionLimits}
+    for name, values in given.items():
+        if name not in (*kinds, "keys") or not isinstance(values, list if name == "keys" else Mapping):
+            raise WrongSetting(f"{path} has a part “{name}”; its parts are [{'], ['.join(kinds)}] and [[keys]].")
+    keys = tuple(part_of("keys", Access, values) for values in given.get("keys", []))
+    made = ServedSettings(**{name: part_of(name, kind, given.get(name, {})) for name, kind in kinds.items()}, keys=keys)
+    _check(made)
+    return made
+
+
+def _check(settings: ServedSettings) -> None:
+    server = settings.server
+    if bool(server.certificate) != bool(server.key):
+        raise WrongSetting("server.certificate and server.key go together: one of them is missing.")
+    for name in ("certificate", "key"):
+        check_file(f"server.{name}", getattr(server, name))
+    check_model_names(settings.models.listed)
+    if not settings.keys:
+        raise WrongSetting("There is no [[keys]]: nobody could ask. “attention-atlas runner --new-key NAME” makes one.")
+    for key in settings.keys:
+        if not key.name or " " in key.name:
+            raise WrongSetting(f"keys.name is “{key.name}”; it must be a name without spaces.")
+        if len(key.sha256) != SHA256 or set(key.sha256) - set("0123456789abcdef"):
+            raise WrongSetting(f"The sha256 of the key {key.name} must be {SHA256} digits from 0 to f.")
+        if unknown := [name for name in key.models if name not in settings.models.listed]:
+            raise WrongSetting(f"The key {key.name} names {unknown[0]}, which is not in models.listed.")
+    for what in ("name", "sha256"):
+        if len({getattr(key, what) for key in settings.keys}) < len(settings.keys):
+            raise WrongSetting(f"Two keys have the same {what}.")
