@@ -453,7 +453,7 @@ class OtherVersion(RunnerError):
 
 
 class QuestionTooLarge(RunnerError):
-    message = N_("The question is larger than the {limit} that the model’s server reads.")
+    message = N_("The question is larger than the model’s server reads ({limit}).")
     hint = N_("Shorten the text.")
 
 

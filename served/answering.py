@@ -107,8 +107,9 @@ class Answering:
         except UserFacingError as error:
             return REFUSAL, to_bytes(error)
         except Exception as error:
-            LOG.warning("%s failed: %s", type(question).__name__, first_line(error), exc_info=True)
-            return REFUSAL, to_bytes(QuestionFails(error=first_line(error)))
+            LOG.warning("%s failed: %s", type(question).__name__, first_line(error))
+            LOG.debug("where", exc_info=True)
+            return REFUSAL, to_bytes(QuestionFails(error=type(error).__name__))  # its words may name files of the host
 
     async def _runner(self, line: _Line, name: str, base: bool, until: float) -> LocalRunner:
         loading = self._models.open(name)
@@ -122,7 +123,7 @@ class Answering:
         check_answer(question, runner.info, self._settings.limits)
         run = question.run if isinstance(question, NextToken | NextRaceStep) else None
         if run is not None:
-            self._runs.asked(run, runner)
+            self._runs.asked(run, runner, begins=question.index == 0)
         elif isinstance(question, EndRun):
             self._runs.ended(question.run)
         job = runner.submit(question, session=run)

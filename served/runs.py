@@ -23,8 +23,10 @@ class GrowingTexts:
         self._most = most
         self._held: OrderedDict[str, tuple[LocalRunner, float]] = OrderedDict()
 
-    def asked(self, run: str, runner: LocalRunner) -> None:
-        """This run goes on; others that are too old, or too many of its key, end."""
+    def asked(self, run: str, runner: LocalRunner, *, begins: bool) -> None:
+        """This run begins or goes on; others that are too old, or too many of its key, end."""
+        if not begins and run not in self._held:
+            return  # it was let go, and whoever asks is told by the runner
         self._held[run] = runner, time.monotonic()
         self._held.move_to_end(run)
         owner = _owner(run)

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def config(settings: ServedSettings, models: LocalModels | None = None) -> uvicorn.Config:
+def config(settings: ServedSettings, models: LocalModels | None = None, log_level: str = "info") -> uvicorn.Config:
     """How uvicorn serves them; ``models``: those that are there already."""
     listed = settings.models
     models = models or LocalModels(listed.listed, keep=settings.limits.memory, most=listed.most)
@@ -53,6 +53,7 @@ def config(settings: ServedSettings, models: LocalModels | None = None) -> uvico
         timeout_graceful_shutdown=10,
         server_header=False,
         access_log=False,
+        log_level=log_level,
         lifespan="off",
     )
 

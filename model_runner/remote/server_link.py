@@ -174,7 +174,7 @@ class ServerLink:
         if status in (401, 403):
             return KeyRefused(url=self.url)
         if status == 413:
-            return QuestionTooLarge(limit="body of a request")
+            return QuestionTooLarge(limit="HTTP 413")
         return RunnerAway(url=self.url, reason=f"HTTP {status}")
 
     def _count(self, received: int, sent: int) -> None:

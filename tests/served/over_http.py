@@ -35,11 +35,7 @@ def pytest_sessionstart(session: Any) -> None:
             loading.future.set_result(local(family, getattr(torch, dtype)))
             return loading
 
-    names = tuple(
-        f"{name} {str(dtype).removeprefix('torch.')}"
-        for name in cases.FAMILY
-        for dtype in (torch.float32, torch.bfloat16)
-    )
+    names = tuple(f"{name} {dtype}" for name in cases.FAMILY for dtype in ("float32", "bfloat16"))
     server.TheseModels = Tiny
     url = STACK.enter_context(server.serving({}, server.settings(names)))
     models = server.RemoteModels(url, server.KEY)

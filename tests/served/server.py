@@ -1,4 +1,4 @@
-"""A server of models in this process, on a free port of 127.0.0.1, and one as a process of its own that can be killed."""
+"""A server of models in this process, on a free port of 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TheseModels(LocalModels):
 def serving(runners: dict[str, LocalRunner], told: ServedSettings | None = None) -> Generator[str]:
     """The URL of a server of these models, which ends with the context: connections are cut."""
     told = told or settings(tuple(runners))
-    server = uvicorn.Server(config(told, TheseModels(runners)))
+    server = uvicorn.Server(config(told, TheseModels(runners), log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -1,0 +1,234 @@
+"""A server of models answers whoever has a key, within its limits; whoever has none is refused before a body is read."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import torch
+
+from model_runner.errors import (
+    AnswerTooLarge,
+    AnswerTooLate,
+    Cancelled,
+    KeyRefused,
+    ModelNotListed,
+    OtherVersion,
+    QuestionTooLarge,
+    RunnerBusy,
+    TextTooLongHere,
+    TooManyTokensHere,
+)
+from model_runner.local.cancellation import pause
+from model_runner.local.runner import LocalRunner
+from model_runner.question import Logits
+from model_runner.questions import EndRun, NextToken
+from model_runner.remote import server_link
+from model_runner.remote.frames import REFUSAL, VERSION, last_frame
+from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.wire import FORMAT, from_bytes, to_bytes
+from tests.model_runner.cases import FAMILY, TEXT, runner_of
+from tests.served.server import KEY, access, remote, serving, settings
+
+HEADERS = {"authorization": f"Bearer {KEY}", VERSION: FORMAT}
+
+
+@pytest.fixture(scope="module")
+def model() -> LocalRunner:
+    return runner_of(FAMILY["llama"])
+
+
+@pytest.fixture(scope="module")
+def url(model: LocalRunner) -> Iterator[str]:
+    with serving({"llama": model}, settings(text=1000, tokens=50, body="1 MB")) as url:
+        yield url
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalRunner]:
+    """A model whose every capture takes twenty seconds, unless it is left between two of its layers."""
+    runner = runner_of(FAMILY["llama"])
+
+    def capture(request: CaptureRequest) -> Any:
+        for _ in range(200):
+            time.sleep(0.1)
+            pause()
+
+    monkeypatch.setattr(runner.engine, "capture", capture)
+    yield runner
+    runner.close()
+
+
+def ask(url: str, body: bytes, path: str = "/v1/ask?model=llama", **headers: str) -> tuple[int, Any]:
+    """The status, and what is in the last frame or in the refusal."""
+    answer = httpx2.post(url + path, content=body, headers=HEADERS | headers, timeout=30)
+    if answer.status_code != 200:
+        return answer.status_code, from_bytes(answer.content)
+    return 200, from_bytes(last_frame([answer.content], lambda _: None)[1], fetch=lambda _: lambda *_: None)
+
+
+def waited(condition: Any, seconds: float = 10.0) -> float:
+    """How long it took until this held."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < seconds
+        time.sleep(0.01)
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    "headers, status, kind",
+    [
+        ({"authorization": ""}, 401, KeyRefused),
+        ({"authorization": "Bearer another"}, 401, KeyRefused),
+        ({"authorization": KEY}, 401, KeyRefused),
+        ({VERSION: "attention atlas 1"}, 426, OtherVersion),
+    ],
+)
+def test_whoever_has_no_key_or_another_version_is_refused_before_the_body_is_read(url, headers, status, kind):
+    host, port = url.removeprefix("http://").split(":")
+    told = HEADERS | headers | {"host": host, "content-length": "900000"}
+    with socket.create_connection((host, int(port)), timeout=10) as line:
+        head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+        line.sendall(f"POST /v1/ask?model=llama HTTP/1.1\r\n{head}\r\n".encode())  # and nothing of the body
+        answer = b""
+        while piece := line.recv(65536):
+            answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.split()[1] == str(status).encode()
+    assert type(from_bytes(body)) is kind
+
+
+def test_a_body_beyond_the_limit_is_refused_whether_its_length_is_told_or_not(url):
+    status, error = ask(url, b"x" * (2 << 20))
+    assert (status, type(error)) == (413, QuestionTooLarge)
+    assert "1 MB" in str(error)
+    pieces = (b"x" * 65536 for _ in range(32))
+    answer = httpx2.post(f"{url}/v1/ask?model=llama", content=pieces, headers=HEADERS)
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("name", ["gpt2", "", "../llama", "/etc/passwd", "llama/.."])
+def test_only_the_models_of_the_list_are_served(url, name):
+    status, error = ask(url, to_bytes(CaptureRequest(TEXT)), f"/v1/ask?model={name}")
+    assert (status, type(error)) == (404, ModelNotListed)
+
+
+def test_a_key_asks_the_models_that_it_is_for(model):
+    few = access("few", "one", models=("b",))
+    with serving({"a": model, "b": model}, settings(("a", "b"), keys=(few, access("all", "two")))) as url:
+        ours = {"authorization": "Bearer one"}
+        assert ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/ask?model=b&form=outline", **ours)[0] == 200
+        assert type(ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/ask?model=a", **ours)[1]) is ModelNotListed
+        assert remote(url, "a", "two").capture(TEXT).n_layers == 3
+
+
+@pytest.mark.parametrize(
+    "question, kind",
+    [
+        (CaptureRequest("x" * 1001), TextTooLongHere),
+        (NextToken(GenerateRequest(TEXT, 51), "run", 0), TooManyTokensHere),
+        (Logits(torch.zeros(2_000_000 // 4 // 32, 32)[:7000]), AnswerTooLarge),
+    ],
+)
+def test_a_question_beyond_a_limit_is_refused_in_its_own_sentence(model, question, kind):
+    with serving({"llama": model}, settings(text=1000, tokens=50, answer="1 MB")) as url:
+        assert type(ask(url, to_bytes(question))[1]) is kind
+
+
+def test_a_key_has_so_many_questions_in_flight_and_no_more(slow):
+    with serving({"llama": slow}, settings(keys=(access(in_flight=1), access("other", "two")))) as url:
+        far = remote(url)
+        first = far.submit(CaptureRequest(TEXT))
+        waited(lambda: slow.worker.queue)
+        assert type(ask(url, to_bytes(EndRun("none")))[1]) is RunnerBusy
+        theirs = remote(url, key="two").submit(CaptureRequest(TEXT + "!"))
+        waited(lambda: theirs.ahead == 1)  # and its reader sees that one is answered before
+        first.cancel()
+        waited(lambda: theirs.ahead == 0)
+        theirs.cancel()
+
+
+def test_hanging_up_frees_the_model_in_half_a_second(slow):
+    with serving({"llama": slow}) as url:
+        far = remote(url)
+        for _ in range(3):
+            job = far.submit(CaptureRequest(TEXT), session="a reader")
+            waited(lambda: slow.worker.queue == 1)
+            time.sleep(0.2)
+            job.cancel()
+            assert waited(lambda: slow.worker.queue == 0) <= 0.5
+            with pytest.raises(Cancelled):
+                job.result()
+        older = far.submit(CaptureRequest(TEXT), session="a reader")
+        waited(lambda: slow.worker.queue == 1)
+        newer = far.submit(CaptureRequest(TEXT + "?"), session="a reader")  # which ends the older
+        with pytest.raises(Cancelled):
+            older.result()
+        waited(lambda: slow.worker.queue == 1)
+        far.cancel("a reader")
+        assert newer.wait(0.5)
+        waited(lambda: slow.worker.queue == 0)
+
+
+def test_a_question_ends_at_its_deadline(slow):
+    with serving({"llama": slow}, settings(seconds=1)) as url:
+        with pytest.raises(AnswerTooLate, match="longer than 1 seconds"):
+            remote(url).capture(TEXT)
+        waited(lambda: slow.worker.queue == 0)
+
+
+def test_a_text_that_grows_is_its_keys_own(model):
+    with serving({"llama": model}, settings(runs=2, keys=(access(), access("other", "two")))) as url:
+        theirs = {"authorization": "Bearer two"}
+        first = NextToken(GenerateRequest(TEXT, 9), "run", 0)
+        assert ask(url, to_bytes(first))[1].index == 0
+        assert ask(url, to_bytes(EndRun("run")), **theirs)[1] is None
+        assert type(ask(url, to_bytes(NextToken(first.request, "run", 1)), **theirs)[1]) is Cancelled
+        assert ask(url, to_bytes(NextToken(first.request, "run", 1)))[1].index == 1
+        for name in ("second", "third"):  # of three the one that was continued longest ago had to go
+            ask(url, to_bytes(NextToken(first.request, name, 0)))
+        assert type(ask(url, to_bytes(NextToken(first.request, "run", 2)))[1]) is Cancelled
+        assert ask(url, to_bytes(NextToken(first.request, "second", 1)))[1].index == 1
+
+
+def test_health_needs_no_key_and_tells_nothing(url, model, monkeypatch):
+    assert httpx2.get(f"{url}/health").text == "ok"
+    monkeypatch.setattr(model.worker, "lost", True)
+    assert httpx2.get(f"{url}/health").status_code == 503
+
+
+def test_a_server_that_works_longer_than_it_is_listened_to_says_so_all_the_while(slow, monkeypatch):
+    monkeypatch.setattr(server_link, "SILENCE", 1.2)
+    with serving({"llama": slow}) as url:
+        job = remote(url).submit(CaptureRequest(TEXT))
+        assert not job.wait(2.5)
+        job.cancel()
+
+
+def test_a_refusal_in_a_frame_is_a_sentence(url):
+    answer = httpx2.post(f"{url}/v1/ask?model=llama", content=to_bytes(CaptureRequest("")), headers=HEADERS)
+    kind, data = last_frame([answer.content], lambda _: None)
+    assert kind == REFUSAL
+    assert str(from_bytes(data)).startswith("There is no text to look at.")
+
+
+def test_many_readers_at_once_get_their_own_answers(url):
+    far, wrong = remote(url), []
+
+    def read(number: int) -> None:
+        capture = far.capture(f"reader {number} reads")
+        if capture.text != f"reader {number} reads" or not capture.verify(1).ok:
+            wrong.append(number)
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
