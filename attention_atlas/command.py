@@ -1,4 +1,4 @@
-"""The command ``attention-atlas``: open the app, or serve it to others."""
+"""The command ``attention-atlas``: open the app, serve it to others, or serve models to apps and notebooks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from attention_atlas import __version__
 
 INSTALLED = Path(__file__).with_name("app.py").is_file()  # else this is the repository
 HOME = Path(__file__).parent if INSTALLED else Path(__file__).parents[1]
+NO_SERVER = 'Serving models needs packages that are not installed. Run: pip install "attention-atlas[served]"'
 MISSING = 'The app needs packages that are not installed. Run: pip install "attention-atlas[app]"'
 PATIENCE = 60  # seconds until the browser is opened on the server, whether it answers or not
 
@@ -27,6 +28,8 @@ PATIENCE = 60  # seconds until the browser is opened on the server, whether it a
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit status."""
     asked = _parser().parse_args(arguments)
+    if asked.what == "runner":
+        return _serve_models(asked.settings, asked.new_key)
     if importlib.util.find_spec("streamlit") is None:
         sys.stderr.write(f"{MISSING}\n")
         return 1
@@ -44,6 +47,10 @@ def _parser() -> argparse.ArgumentParser:
     kinds = parser.add_subparsers(dest="what", metavar="")
     serve = kinds.add_parser("serve", help="serve the app to others, with a file of settings (see docs/hosting.md)")
     serve.add_argument("settings", nargs="?", default="", help="the file of settings; without it every default")
+    runner = kinds.add_parser("runner", help="serve models to apps and notebooks (see docs/scale.md)")
+    what = runner.add_mutually_exclusive_group(required=True)
+    what.add_argument("settings", nargs="?", default="", help="the file of settings")
+    what.add_argument("--new-key", default="", metavar="NAME", help="write a new key, and its lines of the settings")
     return parser
 
 
@@ -68,6 +75,21 @@ def _open(model: str, port: int, browser: bool) -> int:
 
     streamlit(["run", str(HOME / "app.py"), *options], standalone_mode=False)
     return 0
+
+
+def _serve_models(settings: str, new_key: str) -> int:
+    """See served/serve.py."""
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
+        sys.stderr.write(f"{NO_SERVER}\n")
+        return 1
+    if not INSTALLED:
+        sys.path.insert(0, str(HOME))
+    from served import serve  # after what needs none of it: it imports torch
+
+    if new_key:
+        sys.stdout.write(serve.new_key(new_key))
+        return 0
+    return serve.main(Path(settings))
 
 
 def _serve(settings: str) -> int:

@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 from hosting import settings
+from hosting.runner_server import runner_server, served_models
+
+FIRST = "default"  # the model that the app opens where nothing names another
 
 QUANTIZING = {
     "int8": ("torchao",),
@@ -20,10 +23,13 @@ QUANTIZING = {
 def listed_models() -> tuple[str, ...]:
     """The only models that this server shows, in order: those of its settings, else ATLAS_MODELS (names and commas).
 
-    Nothing where neither is set: then it is any hub id, and any folder that the server can read.
+    Where neither is set, those of the server of models that it asks, if it asks one (ATLAS_RUNNER). Nothing without
+    that: then it is any hub id, and any folder that the server can read.
     """
     if hosted := settings.current():
         return hosted.models.listed
+    if "ATLAS_MODELS" not in os.environ and (server := runner_server()):
+        return served_models(server) or (FIRST,)
     return tuple(name.strip() for name in os.environ.get("ATLAS_MODELS", "").split(",") if name.strip())
 
 

@@ -4,8 +4,8 @@ from model_runner.beams import BeamSearch
 from model_runner.capture import Capture, Check
 from model_runner.capture_file import load_capture
 from model_runner.errors import RunnerError
-from model_runner.local.loading.loader import load_runner
 from model_runner.local.loading.model_in_memory import runner_of
+from model_runner.local.loading.runner_by_name import load_runner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import ModelInfo, Runner
 from model_runner.sound import Sound, rising_tone, sound_of

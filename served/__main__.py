@@ -1,10 +1,11 @@
-"""``python -m served settings.toml``: models behind HTTP on this machine, until it is ended."""
+"""``python -m served settings.toml``: models behind HTTP, until it is ended."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from served.serve import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "served.toml")))

@@ -25,7 +25,15 @@ class Entrance:
         self._inside: Counter[str] = Counter()
 
     def who(self, request: Request) -> Access:
-        """Whose key the request shows. Raises KeyRefused, OtherVersion."""
+        """Whose key the request shows, in a version that is read here. Raises KeyRefused, OtherVersion."""
+        access = self.key_of(request)
+        theirs = request.headers.get(VERSION, "")
+        if theirs != FORMAT:
+            raise OtherVersion(theirs=theirs[:100], ours=FORMAT)
+        return access
+
+    def key_of(self, request: Request) -> Access:
+        """Whose key the request shows. Raises KeyRefused."""
         shown = request.headers.get("authorization", "")
         digest = hashlib.sha256(
             shown.removeprefix(BEARER).encode()
@@ -33,9 +41,6 @@ class Entrance:
         access = self._keys.get(digest) if shown.startswith(BEARER) else None
         if access is None:
             raise KeyRefused(url="")
-        theirs = request.headers.get(VERSION, "")
-        if theirs != FORMAT:
-            raise OtherVersion(theirs=theirs[:100], ours=FORMAT)
         return access
 
     @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from hosting.settings import in_bytes
@@ -33,6 +33,7 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
     return Starlette(
         routes=[
             Route("/health", small.health),
+            Route("/v1/names", small.plain_names),
             Route("/v1/models", small.guarded(small.names)),
             Route("/v1/models/{name:path}", small.guarded(small.model)),
             Route("/v1/texts", small.guarded(small.texts)),
@@ -66,6 +67,13 @@ class _Small:
         """For whoever watches the server: 503 where a model hangs, so that the process is replaced."""
         lost = self._models.lost
         return PlainTextResponse("a model hangs" if lost else "ok", 503 if lost else 200)
+
+    async def plain_names(self, request: Request) -> Response:
+        """The same as JSON, of any version: for whoever has no torch at hand."""
+        try:
+            return JSONResponse(self._settings.models_of(self._entrance.key_of(request)))
+        except UserFacingError as error:
+            return JSONResponse({"error": str(error)}, 401)
 
     async def names(self, request: Request, access: Access) -> Response:
         """The models that this key may ask."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import logging
 import secrets
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
@@ -20,21 +19,14 @@ KEEP_ALIVE = 75  # seconds that a connection without a question stays open, long
 BYTES = 32  # of a key
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Serve by a file of settings; its exit status."""
-    parser = argparse.ArgumentParser(prog="attention-atlas runner", description="Serve models to apps and notebooks.")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("settings", nargs="?", help="the file of settings (see docs/scale.md)")
-    what.add_argument("--new-key", metavar="NAME", help="write a new key, and what the file of settings has of it")
-    asked = parser.parse_args(arguments)
-    if asked.new_key:
-        sys.stdout.write(new_key(asked.new_key))
-        return 0
+def main(path: Path) -> int:
+    """Serve by this file of settings, until the process is ended; its exit status."""
     try:
-        settings = read(Path(asked.settings))
+        settings = read(path)
     except WrongSetting as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     uvicorn.Server(config(settings)).run()
     return 0
 

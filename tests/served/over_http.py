@@ -48,7 +48,6 @@ def pytest_sessionstart(session: Any) -> None:
         return shared_runner(family.name, dtype) if device == "cpu" else build(family, device, dtype)
 
     cases.shared_runner, cases.runner_of = shared_runner, runner_of
-    cases.local_runner = local
 
 
 def pytest_sessionfinish(session: Any) -> None:

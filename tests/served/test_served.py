@@ -1,4 +1,4 @@
-"""A server of models answers whoever has a key, within its limits; whoever has none is refused before a body is read."""
+"""A server of models answers whoever has a key, within its limits; who has none is refused before a body is read."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from analysis.examples import examples_of, first_text, suited
 from hosting import settings
 from hosting.listed import listed_models, memory_setting
 from hosting.meter import METER
+from hosting.runner_server import runner_server
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import await_job
 from ui.state import known_tokenizers, session_sound, text_in_url, url_state
@@ -233,13 +234,18 @@ def teach(opened: Room) -> None:
 
 @st.cache_resource(show_spinner=False)
 def model_cache() -> ModelCache:
-    """The models in memory, shared by every session."""
+    """The models in memory, or those of the server that ATLAS_RUNNER names, shared by every session."""
     from jobs.request_limits import limit_check
     from model_runner.local.local_models import LocalModels  # torch is imported only after the frame is painted
+    from model_runner.remote.models import RemoteModels
 
     hosted = settings.current()
     allow = limit_check(hosted.limits) if hosted else lambda *_: None
-    cache = LocalModels(listed_models() or None, keep=memory_setting(), allow=allow)
+    cache: ModelCache
+    if server := runner_server():
+        cache = RemoteModels(server.url, server.key, keep=memory_setting(), allow=allow)
+    else:
+        cache = LocalModels(listed_models() or None, keep=memory_setting(), allow=allow)
     METER.watch(
         queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
     )
