@@ -46,13 +46,14 @@ from model_runner.errors import (
     WeightsExceedMemory,
 )
 from model_runner.layer_origin import LayerOrigin
+from model_runner.lazy_tensor import is_away
 from model_runner.matrix_edit import CHANGED, ScaledSingulars
 from model_runner.question import Answerer, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.saved_bytes import saved_bytes
 from model_runner.substitution import NoScores, NoSoftmax
-from model_runner.token_questions import Surprisals
+from model_runner.token_questions import Surprisals, VerifyLayer
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
@@ -416,7 +417,8 @@ class Capture:
         Nothing of size tokens × vocabulary is kept. Of causal models: an encoder sees the token itself.
         Raises NoLogits, AwayFromModel.
         """
-        return self._ask(Surprisals(self.request))
+        look = None if self.request.attention == COMPRESSED else self.request.attention
+        return self._ask(Surprisals(replace(self.request, attention=look)))
 
     def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
         """What a head's output at a position adds to the logits there on the direct path, in logits, float32.
@@ -447,6 +449,8 @@ class Capture:
 
         Of a text of more than 1,024 tokens only as many rows as the check tells: all would take longer than the text.
         """
+        if is_away(self.record(layer).q) and self.asked is not None and self.request.attention != COMPRESSED:
+            return self.asked.submit(VerifyLayer(self.request, self._layer(layer))).result()
         every_row = len(rows_checked(len(self.tokens))) == 1
         lse = self.lse(layer) if every_row else self._lse.get(self._layer(layer))
         return verification.verify(self.record(layer), lse, ROWS)

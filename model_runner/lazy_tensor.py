@@ -37,6 +37,7 @@ class LazyTensor(Tensor):
     """Made by :func:`lazy_tensor`."""
 
     rows: _Rows
+    number: int  # of the part that it is
 
     @classmethod
     def __torch_function__(
@@ -58,6 +59,11 @@ class LazyTensor(Tensor):
         return func(*_numbers(tuple(args)), **_numbers(kwargs or {}))
 
 
+def is_away(tensor: Tensor) -> bool:
+    """Whether its numbers would have to be fetched."""
+    return isinstance(tensor, LazyTensor) and not tensor.rows.here
+
+
 class _Rows:
     """The numbers of one tensor, as far as they were fetched; safe to use from several threads."""
 
@@ -66,6 +72,18 @@ class _Rows:
         self._lock = threading.Lock()
         self._whole: Tensor | None = None
         self._parts: dict[tuple[int, int], Tensor] = {}
+
+    @property
+    def here(self) -> bool:
+        """Whether all of it was fetched."""
+        return self._whole is not None
+
+    def give(self, start: int, stop: int, found: Tensor) -> None:
+        """Keep these rows, which came together with others, as if they had been fetched. Raises ValueError."""
+        self._check(found, stop - start)
+        with self._lock:
+            if self._whole is None:
+                self._keep(start, stop, found)
 
     def whole(self) -> Tensor:
         return self.part(0, self._count)
@@ -77,17 +95,21 @@ class _Rows:
             if (start, stop) not in self._parts:
                 found = self._fetch(start, stop)
                 self._check(found, stop - start)
-                if stop - start == self._count:
-                    self._whole = found
-                    self._parts.clear()
-                    return found
-                if len(self._parts) == PARTS:
-                    del self._parts[next(iter(self._parts))]
-                self._parts[start, stop] = found
+                self._keep(start, stop, found)
+                return found
             return self._parts[start, stop]
 
+    def _keep(self, start: int, stop: int, found: Tensor) -> None:
+        if stop - start == self._count:
+            self._whole = found
+            self._parts.clear()
+            return
+        while len(self._parts) >= PARTS:
+            del self._parts[next(iter(self._parts))]
+        self._parts[start, stop] = found
 
-def lazy_tensor(shape: Sequence[int], dtype: torch.dtype, fetch: Fetch) -> LazyTensor:
+
+def lazy_tensor(shape: Sequence[int], dtype: torch.dtype, fetch: Fetch, number: int = 0) -> LazyTensor:
     """A tensor on the CPU that ``fetch`` gives the numbers of. What it raises is raised where they are needed.
 
     Raises ValueError, there, for numbers of another shape or dtype.
@@ -99,6 +121,7 @@ def lazy_tensor(shape: Sequence[int], dtype: torch.dtype, fetch: Fetch) -> LazyT
             raise ValueError(f"{tuple(found.shape)} {found.dtype} came for {(rows, *shape[1:])} {dtype}")
 
     made.rows = _Rows(shape[0], fetch, check)
+    made.number = number
     return made
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of a text's tokens so that few numbers are answered, and no vocabulary of logits."""
+"""What can be asked of a capture so that few numbers are answered: no tensors, and no vocabulary of logits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from torch import Tensor
 
 from model_runner.question import Question
 from model_runner.request import CaptureRequest
+from model_runner.verification import Check
+
+
+@dataclass(frozen=True)
+class VerifyLayer(Question[Check]):
+    """:meth:`model_runner.capture.Capture.verify` of the request's capture, where its tensors are. Raises NoWeights."""
+
+    request: CaptureRequest
+    layer: int
 
 
 @dataclass(frozen=True)

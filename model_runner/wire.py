@@ -76,8 +76,8 @@ CLASSES: tuple[type[Any], ...] = (
     masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks, masks.LargestKeys,
     masks.BlocksAndGlobals, masks.ClosedBlocks,
     KeyBias, ProfileBias,
-    question.Logits, question.DirectLogits, question.HeadWrites, token_questions.Surprisals, token_questions.TopLogits,
-    token_questions.LikelyTokens,
+    question.Logits, question.DirectLogits, question.HeadWrites,
+    token_questions.VerifyLayer, token_questions.Surprisals, token_questions.TopLogits, token_questions.LikelyTokens,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,
     questions.LearnedPositions, questions.HeadAnswers,
@@ -251,7 +251,7 @@ class _Reader:
         if self._fetch is None:
             raise LookupError("an outline, and nobody who has its parts")
         if number not in self._parts:
-            self._parts[number] = lazy_tensor(shape, getattr(torch, dtype), self._fetch(number))
+            self._parts[number] = lazy_tensor(shape, getattr(torch, dtype), self._fetch(number), number)
         return self._parts[number]
 
     def _tokens(self, columns: dict[str, Any]) -> tuple[Token, ...]:

@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 STAGED = ROOT / "build" / "package"
 PACKAGE = "attention_atlas"
 ROOMS = (
-    "analysis", "attention", "classroom", "hosting", "inline", "jobs", "lessons", "model_runner", "pages", "ui", "viz",
+    "analysis", "attention", "classroom", "hosting", "inline", "jobs", "lessons", "model_runner", "pages", "served",
+    "ui", "viz",
 )  # fmt: skip
 BESIDE = ("app.py", ".streamlit/config.toml", "docs/privacy.md", "docs/privacy.zh.md", "LICENSE")  # that the app reads
 LEFT_OUT = ("_repository.py",)

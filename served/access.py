@@ -17,7 +17,7 @@ from served.settings import Access, ServedSettings
 BEARER = "Bearer "
 
 
-class Entrance:
+class KeyCheck:
     """Used by the one thread that takes requests."""
 
     def __init__(self, settings: ServedSettings) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -41,8 +42,10 @@ from model_runner.remote.frames import (
 from model_runner.remote.step_rows import new_rows
 from model_runner.request import CaptureRequest
 from model_runner.step import Step
+from model_runner.token_questions import VerifyLayer
+from model_runner.verification import Check
 from model_runner.wire import FORMAT, outline, parts, to_bytes
-from served.access import Entrance
+from served.access import KeyCheck
 from served.checked_question import check_answer, checked_question
 from served.runs import GrowingTexts
 from served.settings import ServedSettings
@@ -51,16 +54,17 @@ from served.told import body_of, model_named, refuse
 LOG = logging.getLogger(__name__)
 PIECE = 1 << 20  # bytes of an answer that the connection takes at a time
 DIGITS = 12  # of a whole number in an address
+MOST_PARTS = 8  # of a capture in one answer
 LOOK = 0.1  # seconds between two looks at a model that loads
 
 Encode = Callable[[Any], bytes]
 
 
-class Answering:
+class QuestionEndpoint:
     """The endpoint of questions, an ASGI application; ``part``: of a request, one tensor of its capture."""
 
-    def __init__(self, settings: ServedSettings, models: LocalModels, entrance: Entrance, *, part: bool) -> None:
-        self._settings, self._models, self._entrance, self._part = settings, models, entrance, part
+    def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, part: bool) -> None:
+        self._settings, self._models, self._keys, self._part = settings, models, keys, part
         self._body = in_bytes(settings.limits.body)
         self._runs = GrowingTexts(settings.limits.runs)
 
@@ -68,10 +72,10 @@ class Answering:
         """As ASGI has it."""
         request = Request(scope, receive)
         try:
-            access = self._entrance.who(request)
+            access = self._keys.who(request)
             name = model_named(request, access, self._settings)
             encode = _part_encoder(request) if self._part else _encoder(request)
-            with self._entrance.inside(access):
+            with self._keys.inside(access):
                 body = await body_of(request, self._body)
                 question = await asyncio.to_thread(checked_question, body, access, self._settings.limits)
                 if self._part and not isinstance(question, CaptureRequest):
@@ -126,13 +130,16 @@ class Answering:
             self._runs.asked(run, runner, begins=question.index == 0)
         elif isinstance(question, EndRun):
             self._runs.ended(question.run)
+        look: Callable[[Any], Any] = _same
+        if isinstance(question, VerifyLayer):  # on a thread of its own, not the model's: others ask meanwhile
+            question, look = question.request, partial(_verified, layer=question.layer)
         job = runner.submit(question, session=run)
         ended, loop = asyncio.Event(), asyncio.get_running_loop()
         job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
         try:
             while not job.wait(0.0):
                 await self._turn(line, job.ahead, until, ended)
-            return job.result()
+            return await asyncio.to_thread(look, job.result())
         finally:
             job.cancel()
 
@@ -143,6 +150,14 @@ class Answering:
             raise AnswerTooLate(seconds=self._settings.limits.seconds)
         if ended is None or not ended.is_set():
             await line.waiting(ahead)
+
+
+def _same(answer: Any) -> Any:
+    return answer
+
+
+def _verified(capture: Capture, layer: int) -> Check:
+    return capture.verify(layer)
 
 
 class _Left(Exception):
@@ -211,7 +226,7 @@ def _seconds(request: Request, most: int) -> float:
 
 def _encoder(request: Request) -> Encode:
     """How an answer is written: a capture as its outline if that is wanted, a step as its rows from ``start`` on."""
-    wanted, start = request.query_params.get("form"), _whole(request, "start")
+    wanted, start = request.query_params.get("form"), _number(request.query_params.get("start", "0"))
 
     def encode(answer: Any) -> bytes:
         if isinstance(answer, Capture) and wanted == "outline":
@@ -222,20 +237,22 @@ def _encoder(request: Request) -> Encode:
 
 
 def _part_encoder(request: Request) -> Encode:
-    """One part of a capture, by its number, or some of its rows. Raises NoSuchPlace."""
-    which, start, stop = (_whole(request, name) for name in ("part", "start", "stop"))
+    """Parts of a capture, each as its number and some of its rows: 5:0:8. Raises NoSuchPlace."""
+    wanted = [tuple(map(_number, one.split(":"))) for one in request.query_params.getlist("rows")]
+    if not 1 <= len(wanted) <= MOST_PARTS or any(len(one) != 3 for one in wanted):
+        raise Unreadable()
 
     def encode(capture: Capture) -> bytes:
         every = parts(capture)
-        if which >= len(every):
-            raise NoSuchPlace(what="part", value=which, count=len(every))
-        return to_bytes(every[which][start:stop])
+        for which, *_ in wanted:
+            if which >= len(every):
+                raise NoSuchPlace(what="part", value=which, count=len(every))
+        return to_bytes([every[which][start:stop] for which, start, stop in wanted])
 
     return encode
 
 
-def _whole(request: Request, name: str) -> int:
-    given = request.query_params.get(name, "0")
+def _number(given: str) -> int:
     if not given.isdecimal() or len(given) > DIGITS:
         raise Unreadable()
     return int(given)

@@ -17,8 +17,8 @@ from model_runner.local.local_models import LocalModels
 from model_runner.local.runner import LocalRunner
 from model_runner.remote.runner import TEXTS
 from model_runner.wire import from_bytes
-from served.access import Entrance
-from served.answering import Answering
+from served.access import KeyCheck
+from served.answering import QuestionEndpoint
 from served.settings import Access, ServedSettings
 from served.told import body_of, model_named, refuse, told
 
@@ -28,8 +28,8 @@ LONGEST_LOOK = 5.0  # seconds that a look at a model which loads may wait
 
 def app(settings: ServedSettings, models: LocalModels) -> Starlette:
     """Answers of ``models`` to whoever has a key of the settings."""
-    entrance = Entrance(settings)
-    small = _Small(settings, models, entrance)
+    keys = KeyCheck(settings)
+    small = _Small(settings, models, keys)
     return Starlette(
         routes=[
             Route("/health", small.health),
@@ -38,8 +38,8 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
             Route("/v1/models/{name:path}", small.guarded(small.model)),
             Route("/v1/texts", small.guarded(small.texts)),
             Route("/v1/ids", small.guarded(small.ids), methods=["POST"]),
-            Route("/v1/ask", Answering(settings, models, entrance, part=False), methods=["POST"]),
-            Route("/v1/part", Answering(settings, models, entrance, part=True), methods=["POST"]),
+            Route("/v1/ask", QuestionEndpoint(settings, models, keys, part=False), methods=["POST"]),
+            Route("/v1/part", QuestionEndpoint(settings, models, keys, part=True), methods=["POST"]),
         ]
     )
 
@@ -47,16 +47,16 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
 class _Small:
     """What is answered at once, or nearly."""
 
-    def __init__(self, settings: ServedSettings, models: LocalModels, entrance: Entrance) -> None:
-        self._settings, self._models, self._entrance = settings, models, entrance
+    def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck) -> None:
+        self._settings, self._models, self._keys = settings, models, keys
 
     def guarded(self, answer: Callable[[Request, Access], Awaitable[Response]]) -> Endpoint:
         """For whoever has a key, with refusals as answers."""
 
         async def endpoint(request: Request) -> Response:
             try:
-                access = self._entrance.who(request)
-                with self._entrance.inside(access):
+                access = self._keys.who(request)
+                with self._keys.inside(access):
                     return await answer(request, access)
             except UserFacingError as error:
                 return refuse(error)
@@ -71,7 +71,7 @@ class _Small:
     async def plain_names(self, request: Request) -> Response:
         """The same as JSON, of any version: for whoever has no torch at hand."""
         try:
-            return JSONResponse(self._settings.models_of(self._entrance.key_of(request)))
+            return JSONResponse(self._settings.models_of(self._keys.key_of(request)))
         except UserFacingError as error:
             return JSONResponse({"error": str(error)}, 401)
 

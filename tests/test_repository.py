@@ -35,6 +35,7 @@ ROOMS = (
     "attention_atlas",
     "hosting",
     "jobs",
+    "served",
     "classroom",
     "lessons",
     "ui",

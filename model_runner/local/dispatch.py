@@ -55,7 +55,7 @@ from model_runner.questions import (
     WhichHeads,
 )
 from model_runner.request import CaptureRequest, GenerateRequest
-from model_runner.token_questions import Surprisals, TopLogits
+from model_runner.token_questions import Surprisals, TopLogits, VerifyLayer
 
 Run = TypeVar("Run", bound=Generation | Race | Translation)
 
@@ -121,6 +121,8 @@ class QuestionDispatcher:
             case CacheLayers(request):
                 one = isinstance(engine, Engine)
                 return cached_layers(engine, request) if one else encoder_decoder_cached_layers(engine, request)
+            case VerifyLayer(request, layer):
+                return engine.capture(request).verify(layer)
             case Surprisals(request):
                 return surprisals(engine.capture(request), engine.logits)
             case TopLogits(request, position, top):

@@ -22,7 +22,7 @@ from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.errors import Cancelled, RunnerAway
 from model_runner.kv import RaceStep
-from model_runner.lazy_tensor import Fetch
+from model_runner.lazy_tensor import Fetch, LazyTensor
 from model_runner.question import Question
 from model_runner.questions import EndRun, NextRaceStep, NextToken
 from model_runner.remote.job import RemoteJob
@@ -182,16 +182,26 @@ class RemoteRunner:
         ask = f"/v1/ask?{self._model}&form=outline"
         data = self._again(job, lambda: self.link.call(job, "POST", ask, written, near=near))
 
+        beside: dict[int, _Beside] = {}
+
         def fetch(number: int) -> Fetch:
-            return lambda start, stop: self._part(written, near, number, start, stop)
+            return lambda start, stop: self._part(written, near, number, start, stop, beside.get(number))
 
         capture = from_bytes(data, asked=self, fetch=fetch)
+        beside |= _beside(capture)
         self._kept.put(self, request, capture, capture.nbytes)
         return capture
 
-    def _part(self, written: bytes, near: str, number: int, start: int, stop: int) -> Tensor:
-        path, job = f"/v1/part?{self._model}&part={number}&start={start}&stop={stop}", RemoteJob[Tensor]()
-        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, written, near=near)))
+    def _part(self, written: bytes, near: str, number: int, start: int, stop: int, beside: _Beside | None) -> Tensor:
+        """Rows of one part, and in the same answer those of another that are computed with them."""
+        path, job = f"/v1/part?{self._model}&rows={number}:{start}:{stop}", RemoteJob[Tensor]()
+        other = None if beside is None or beside.tensor.rows.here else beside.rows(start, stop)
+        if beside is not None and other is not None:
+            path += f"&rows={beside.tensor.number}:{other[0]}:{other[1]}"
+        found = from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, written, near=near)))
+        if beside is not None and other is not None:
+            beside.tensor.rows.give(*other, found[1])
+        return found[0]
 
     def _next_token(self, job: RemoteJob[Any], asked: NextToken, session: str | None) -> Step:
         """The next token; a run that its server lost goes on at another, after the tokens that are here."""
@@ -237,6 +247,26 @@ class RemoteRunner:
             except Cancelled:
                 job.check()
         raise RunnerAway(url=self.link.url, reason="it gave the question up again and again")
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """A part that is computed with another: to ``group`` rows of that belongs one row of this."""
+
+    tensor: LazyTensor
+    group: int
+
+    def rows(self, start: int, stop: int) -> tuple[int, int]:
+        return start // self.group, (stop - 1) // self.group + 1
+
+
+def _beside(capture: Capture) -> dict[int, _Beside]:
+    """By the number of a part that has queries: the keys that they look at."""
+    found: dict[int, _Beside] = {}
+    for record in (record for one in (capture, *capture.others) for record in one.records if record is not None):
+        if isinstance(record.q, LazyTensor) and isinstance(record.k, LazyTensor):
+            found[record.q.number] = _Beside(record.k, record.group)
+    return found
 
 
 def _name(request: CaptureRequest | GenerateRequest) -> str:

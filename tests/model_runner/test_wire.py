@@ -47,7 +47,7 @@ from model_runner.questions import (
     PatchStream,
     WhichHeads,
 )
-from model_runner.token_questions import Surprisals, TopLogits
+from model_runner.token_questions import Surprisals, TopLogits, VerifyLayer
 from model_runner.wire import CLASSES, FORMAT, from_bytes, to_bytes
 from tests.model_runner.cases import TEXT, shared_runner
 from tests.model_runner.every_edit import EVERY_EDIT
@@ -168,7 +168,7 @@ def questions() -> list[Question[Any]]:
         StreamAdditions(text, 2), AddedByPart(text, 1, "ffn"), WhatItIsMadeOf(),
         FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
         HeadProjections(text, 1, 2, (0, 3)), LayerMatrices(text, 1),
-        Surprisals(text), TopLogits(text, -1, 5),
+        VerifyLayer(text, 1), Surprisals(text), TopLogits(text, -1, 5),
         SingularValues(1, "mlp.down_proj"),
     ]  # fmt: skip
 

@@ -124,10 +124,13 @@ def test_an_outline_has_few_bytes_a_token_and_its_parts_come_when_they_are_compu
     assert capture.nbytes == own.capture(text).nbytes
     asked = far.link.requests
     assert torch.equal(capture.weights(1, 2), own.capture(text).weights(1, 2))
-    assert far.link.requests == asked + 2  # one head of q, and its keys
+    assert far.link.requests == asked + 1  # one head of q, and its keys
     assert far.link.bytes_in - before < 40_000
     assert capture.weights(1, 2) is not None
-    assert far.link.requests == asked + 2  # they are here now
+    assert far.link.requests == asked + 1  # they are here now
+    before = far.link.bytes_in
+    assert capture.verify(1) == own.capture(text).verify(1)
+    assert far.link.bytes_in - before < 1000
 
 
 def test_a_capture_that_the_server_does_not_keep_is_made_again(own, url):

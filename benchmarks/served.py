@@ -1,0 +1,193 @@
+"""What a model at a server costs more than one in this process: captures, clicks on heads, tokens, and bytes.
+
+The server is a process of its own on this machine, so that nothing is measured of a network but its calls. Every pair
+of numbers was measured in turns; medians.
+
+Run: python -m benchmarks.served [--repeats 7]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import uvicorn
+
+from analysis.head_grid import head_grid
+from analysis.head_map import head_map
+from benchmarks._llama import N_HEADS, random_llama, text, word_tokenizer
+from benchmarks._table import Target, machine, print_table
+from model_runner import Capture, CaptureRequest, GenerateRequest, load_runner
+from model_runner.local.runner import LocalRunner
+from model_runner.remote.runner import RemoteRunner
+from served.serve import config
+from tests.served.server import TheseModels, free_port, remote, settings
+
+NAMES = ("default", "llama")
+TOKENS = (128, 1024)
+GENERATED = 32
+CAPTURE, CLICK, TOKEN = Target(1.15, " ×"), Target(1.5, " ×"), Target(20, " ms")
+WORD = "the dog sat because it was late and then "
+
+
+def build(name: str) -> LocalRunner:
+    """The embedded model, or a random Llama of GPT-2's size."""
+    if name == "default":
+        return load_runner("default", device="cpu")
+    return LocalRunner(random_llama(), word_tokenizer(), name=name, device="cpu")
+
+
+def serve(port: int) -> None:
+    """Until this process is ended."""
+    models = TheseModels({name: build(name) for name in NAMES})
+    uvicorn.Server(config(settings(NAMES, port=port, text=10_000_000), models, log_level="error")).run()
+
+
+def written(runner: Any, name: str, n_tokens: int, seed: int) -> str:
+    """A text of so many tokens, about."""
+    if name == "llama":
+        return text(n_tokens, seed)
+    whole = f"{seed} " + WORD * n_tokens
+    share = n_tokens / len(runner.ids_of(whole))
+    return whole[: int(len(whole) * share)]
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds, and what came of it."""
+    began = time.perf_counter()
+    made = work()
+    return time.perf_counter() - began, made
+
+
+class Bench:
+    """One model, here and at the server; each number is a list of (here, there)."""
+
+    def __init__(self, name: str, own: LocalRunner, far: RemoteRunner, repeats: int) -> None:
+        self.name, self.own, self.far, self.repeats = name, own, far, repeats
+        self.seed = 0
+
+    def in_turns(self, here: Callable[[int], float], there: Callable[[int], float]) -> tuple[float, float]:
+        """The median of either."""
+        pairs = []
+        for turn in range(self.repeats + 1):
+            self.seed += 1
+            first, second = (here, there) if turn % 2 else (there, here)
+            found = {one: one(self.seed) for one in (first, second)}
+            pairs.append((found[here], found[there]))
+        return tuple(statistics.median(column) for column in zip(*pairs[1:], strict=True))  # the first warms up
+
+    def captures(self, n_tokens: int) -> tuple[float, float]:
+        def of(runner: Any) -> Callable[[int], float]:
+            return lambda seed: timed(lambda: runner.capture(written(self.own, self.name, n_tokens, seed)))[0]
+
+        return self.in_turns(of(self.own), of(self.far))
+
+    def clicks(self, n_tokens: int, look: Callable[[Capture, int], Any]) -> tuple[float, float, float]:
+        """Seconds here and there, and bytes: each of another layer and head of a kept capture."""
+        self.seed += 1
+        request = CaptureRequest(written(self.own, self.name, n_tokens, 10_000 + self.seed))
+        here, there = self.own.capture(request), self.far.capture(request)
+        before = self.far.link.bytes_in
+        pair = self.in_turns(lambda at: timed(lambda: look(here, at))[0], lambda at: timed(lambda: look(there, at))[0])
+        return *pair, (self.far.link.bytes_in - before) / (self.repeats + 1)
+
+    def tokens(self, n_tokens: int) -> tuple[float, float, float]:
+        """Seconds a token here and there, and bytes a token."""
+        sizes = list[float]()
+
+        def of(runner: Any) -> Callable[[int], float]:
+            def run(seed: int) -> float:
+                asked = GenerateRequest(written(self.own, self.name, n_tokens, 20_000 + seed), GENERATED)
+                steps = runner.generate(asked)
+                next(steps)
+                before = self.far.link.bytes_in
+                seconds, count = timed(lambda: sum(1 for _ in steps))
+                sizes.append((self.far.link.bytes_in - before) / max(count, 1))
+                return seconds / max(count, 1)
+
+            return run
+
+        pair = self.in_turns(of(self.own), of(self.far))
+        return *pair, max(sizes)
+
+
+def open_head(capture: Capture, at: int) -> Any:
+    """A click on a head of another layer: the layer is checked and the head's map drawn."""
+    layer = at % capture.n_layers
+    capture.verify(layer)
+    return head_map(capture, layer, at % N_HEADS % capture.n_heads)
+
+
+def same_layer(capture: Capture, at: int) -> Any:
+    """A click on another head of the layer that is open."""
+    return head_map(capture, 0, at % capture.n_heads)
+
+
+def row(what: str, here: float, there: float, target: str, verdict: str, n_bytes: float | None = None) -> list[str]:
+    """One line of the table."""
+    size = "" if n_bytes is None else f"{n_bytes / 1000:,.1f} kB"
+    return [what, f"{1000 * here:.1f} ms", f"{1000 * there:.1f} ms", f"{there / here:.2f} ×", target, verdict, size]
+
+
+def measured(bench: Bench) -> list[list[str]]:
+    """The lines of one model."""
+    rows = []
+    for n_tokens in TOKENS:
+        before, asked = bench.far.link.bytes_in, bench.repeats + 1
+        here, there = bench.captures(n_tokens)
+        goal = (str(CAPTURE), CAPTURE.verdict(there / here)) if n_tokens >= 1024 else ("", "")
+        rows.append(row(f"capture, {n_tokens} tokens", here, there, *goal, (bench.far.link.bytes_in - before) / asked))
+        for words, look in (("a head of another layer", open_head), ("another head of the layer", same_layer)):
+            here, there, n_bytes = bench.clicks(n_tokens, look)
+            verdict = CLICK.verdict(there / here)
+            rows.append(row(f"{words}, {n_tokens} tokens", here, there, str(CLICK), verdict, n_bytes))
+    here, there, n_bytes = bench.clicks(TOKENS[0], lambda capture, _: head_grid(capture))
+    rows.append(row(f"every head, {TOKENS[0]} tokens", here, there, "", "", n_bytes))
+    here, there, n_bytes = bench.tokens(TOKENS[0])
+    rows.append(row("a token more", here, there, f"+{TOKEN.most:g} ms", TOKEN.verdict(1000 * (there - here)), n_bytes))
+    return rows
+
+
+def main() -> None:
+    """Start the server, measure, print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--serve", type=int, default=0, help="be the server, on this port")
+    asked = parser.parse_args()
+    if asked.serve:
+        serve(asked.serve)
+        return
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "-m", "benchmarks.served", "--serve", str(port)])
+    try:
+        url = f"http://127.0.0.1:{port}"
+        while not answers(url):
+            time.sleep(0.2)
+        print(machine())
+        for name in NAMES:
+            bench = Bench(name, build(name), remote(url, name), asked.repeats)
+            head = ["", "here", "at a server", "", "target", "", "received"]
+            print_table(
+                f"{name}: {bench.own.info.n_layers} layers, {bench.own.info.n_heads} heads", head, measured(bench)
+            )
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def answers(url: str) -> bool:
+    """Whether the server is there."""
+    try:
+        return httpx2.get(f"{url}/health").is_success
+    except httpx2.TransportError:
+        return False
+
+
+if __name__ == "__main__":
+    main()
