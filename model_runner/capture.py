@@ -449,11 +449,13 @@ class Capture:
 
         Of a text of more than 1,024 tokens only as many rows as the check tells: all would take longer than the text.
         """
-        if is_away(self.record(layer).q) and self.asked is not None and self.request.attention != COMPRESSED:
+        record = self.record(layer)
+        away = any(map(is_away, (record.q, record.k, record.v, record.output)))
+        if away and self.asked is not None and self.request.attention != COMPRESSED:
             return self.asked.submit(VerifyLayer(self.request, self._layer(layer))).result()
         every_row = len(rows_checked(len(self.tokens))) == 1
         lse = self.lse(layer) if every_row else self._lse.get(self._layer(layer))
-        return verification.verify(self.record(layer), lse, ROWS)
+        return verification.verify(record, lse, ROWS)
 
     def _ask(self, question: Question[Tensor]) -> Tensor:
         if self.request.attention == "encoder":

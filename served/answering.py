@@ -9,7 +9,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -130,16 +129,17 @@ class QuestionEndpoint:
             self._runs.asked(run, runner, begins=question.index == 0)
         elif isinstance(question, EndRun):
             self._runs.ended(question.run)
-        look: Callable[[Any], Any] = _same
-        if isinstance(question, VerifyLayer):  # on a thread of its own, not the model's: others ask meanwhile
-            question, look = question.request, partial(_verified, layer=question.layer)
-        job = runner.submit(question, session=run)
+        verify = question if isinstance(question, VerifyLayer) else None
+        job = runner.submit(question if verify is None else verify.request, session=run)
         ended, loop = asyncio.Event(), asyncio.get_running_loop()
         job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
         try:
             while not job.wait(0.0):
                 await self._turn(line, job.ahead, until, ended)
-            return await asyncio.to_thread(look, job.result())
+            answer = job.result()
+            if verify is not None:  # on a thread of its own, not the model's: others ask meanwhile
+                return await asyncio.to_thread(_verified, answer, verify.layer)
+            return answer
         finally:
             job.cancel()
 
@@ -152,11 +152,7 @@ class QuestionEndpoint:
             await line.waiting(ahead)
 
 
-def _same(answer: Any) -> Any:
-    return answer
-
-
-def _verified(capture: Capture, layer: int) -> Check:
+def _verified(capture: Any, layer: int) -> Check:
     return capture.verify(layer)
 
 

@@ -38,7 +38,12 @@ def draw_fragment_first(name: str, draw: Callable[[bool], T]) -> T:
         if alone:  # a fragment may write to no place of the page that it did not write to with the page
             frame_slots().status, frame_slots().stoppable = status, False
             url_warnings.tell_at(place)
-        drawn = draw(alone)
+        try:
+            drawn = draw(alone)
+        except RunnerError:  # what it needs could not be fetched from a server: the whole page says so
+            if alone:
+                st.rerun()
+            raise
         if alone:
             until = time.monotonic() + TO_PAINT
             while time.monotonic() < until:

@@ -131,7 +131,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     if stored:
         session.warm_up()
         st.rerun()
-    from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
+    from model_runner.errors import Cancelled, RunnerError  # torch is imported only after the frame is painted
 
     try:
         with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
@@ -140,6 +140,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
         if not AGAIN.take():  # a run that is left ends here
             AGAIN.set(True)
             st.rerun()
+        st.warning(plain(sentence(error)))
+    except RunnerError as error:  # what was looked at had to be fetched from a server, and could not
         st.warning(plain(sentence(error)))
     AGAIN.set(False)
     frame_slots().draw_last()

@@ -10,6 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from jobs.incremental_task import TICK, IncrementalTask
+from model_runner import RunnerError
 from ui.shell.components import mount, to_class
 from ui.state import session
 from ui.state.selection import Selection
@@ -37,7 +38,12 @@ def _look(work: IncrementalTask[T], draw: Callable[[], None], *, here: Selection
         st.rerun()
     if work.error is not None:
         st.warning(plain(sentence(work.error)))
-    draw()
+    try:
+        draw()
+    except RunnerError:  # what it needs could not be fetched from a server: the whole page says so
+        if ticked:
+            st.rerun()
+        raise
     if work.running and work.looked_at:
         work.pull()  # last: what is drawn does not look stale while it waits
         if ticked and not work.running:
