@@ -9,6 +9,7 @@ Run: python -m benchmarks.served [--repeats 7]
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from model_runner import Capture, CaptureRequest, GenerateRequest, load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.remote.runner import RemoteRunner
 from served.serve import config
-from tests.served.server import TheseModels, free_port, remote, settings
+from tests.served.server import KEY, TheseModels, free_port, remote, settings
 
 NAMES = ("default", "llama")
 TOKENS = (128, 1024)
@@ -129,6 +130,29 @@ def same_layer(capture: Capture, at: int) -> Any:
     return head_map(capture, 0, at % capture.n_heads)
 
 
+def page_runs(n_tokens: int, runs: int) -> float:
+    """Seconds in which the page Heads is computed on another head of a text that is kept; median."""
+    from tests.ui.driving import open_app  # it brings the app along
+
+    words = (WORD * n_tokens)[: 4 * n_tokens]
+    times = [
+        timed(lambda at=at: open_app(text=words, layer=str(at % 8), head=str(at % 8)))[0] for at in range(runs + 2)
+    ]
+    return statistics.median(times[2:])
+
+
+def pages(url: str, n_tokens: int, repeats: int) -> tuple[float, float]:
+    """The same with the model here and at the server, in processes of their own, in turns."""
+    found: dict[str, list[float]] = {"": [], url: []}
+    for server in (("", url), (url, ""), ("", url)):
+        for one in server:
+            told = {"ATLAS_RUNNER": one, "ATLAS_RUNNER_KEY": KEY}
+            command = [sys.executable, "-m", "benchmarks.served", "--page", str(n_tokens), "--repeats", str(repeats)]
+            done = subprocess.run(command, env={**os.environ, **told}, capture_output=True, text=True, check=True)
+            found[one].append(float(done.stdout.split()[-1]))
+    return statistics.median(found[""]), statistics.median(found[url])
+
+
 def row(what: str, here: float, there: float, target: str, verdict: str, n_bytes: float | None = None) -> list[str]:
     """One line of the table."""
     size = "" if n_bytes is None else f"{n_bytes / 1000:,.1f} kB"
@@ -159,7 +183,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--serve", type=int, default=0, help="be the server, on this port")
+    parser.add_argument(
+        "--page", type=int, default=0, help="compute the page Heads on so many tokens, and print how long"
+    )
     asked = parser.parse_args()
+    if asked.page:
+        print(page_runs(asked.page, asked.repeats))
+        return
     if asked.serve:
         serve(asked.serve)
         return
@@ -173,9 +203,19 @@ def main() -> None:
         for name in NAMES:
             bench = Bench(name, build(name), remote(url, name), asked.repeats)
             head = ["", "here", "at a server", "", "target", "", "received"]
-            print_table(
-                f"{name}: {bench.own.info.n_layers} layers, {bench.own.info.n_heads} heads", head, measured(bench)
-            )
+            rows = measured(bench)
+            if name == "default":
+                here, there = pages(url, TOKENS[0], asked.repeats)
+                rows.append(
+                    row(
+                        f"the page Heads on another head, {TOKENS[0]} tokens",
+                        here,
+                        there,
+                        str(CLICK),
+                        CLICK.verdict(there / here),
+                    )
+                )
+            print_table(f"{name}: {bench.own.info.n_layers} layers, {bench.own.info.n_heads} heads", head, rows)
     finally:
         server.terminate()
         server.wait(20)

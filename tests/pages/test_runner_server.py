@@ -1,4 +1,4 @@
-"""The app with its models at a server: its pages as before, and one sentence where the server is not as it should be."""
+"""The app with its models at a server: pages as before, and one sentence where the server is not as it should be."""
 
 from __future__ import annotations
 
