@@ -131,6 +131,9 @@ def test_an_outline_has_few_bytes_a_token_and_its_parts_come_when_they_are_compu
     before = far.link.bytes_in
     assert capture.verify(1) == own.capture(text).verify(1)
     assert far.link.bytes_in - before < 1000
+    asked = far.link.requests
+    assert capture.verify(1).ok
+    assert far.link.requests == asked
 
 
 def test_a_capture_that_the_server_does_not_keep_is_made_again(own, url):

@@ -1,0 +1,34 @@
+"""What the project's own tests ask a runner, they ask over HTTP, unchanged: every number of an outline is the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.test_repository import ROOT
+
+ASKED = (  # of the protocol: what reaches into the engine is left out
+    "test_wire.py",
+    "test_capture.py",
+    "test_capture_file.py",
+    "test_positions.py",
+    "test_edits.py",
+    "test_every_edit.py",
+    "local/answers/test_patches.py",
+)
+ENGINE = "not int8"  # whose test reads the engine
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_tests_of_a_runner_pass_over_http():
+    command = [sys.executable, "-m", "pytest", "-p", "tests.served.over_http", "-n", "0", "-q", "--few", "-k", ENGINE]
+    paths = [f"tests/model_runner/{name}" for name in ASKED]
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout[-3000:]
+    passed = int(done.stdout.rsplit(" passed", 1)[0].split()[-1].lstrip("="))
+    assert passed > 250, done.stdout[-500:]
