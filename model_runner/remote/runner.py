@@ -91,6 +91,11 @@ class RemoteRunner:
         return f"<Runner: {info.name} ({info.family}), {sizes}, {info.dtype} on {info.device} at {self.link.url}>"
 
     @property
+    def fingerprint(self) -> str:
+        """Of the weights, as its captures say them in what is made of them."""
+        return self.info.weights
+
+    @property
     def adapted(self) -> RemoteRunner | None:
         """Of a base, the runner of the model with the adapter's changes."""
         return None if self._adapted is None else self._adapted()

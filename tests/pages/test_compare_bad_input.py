@@ -9,7 +9,7 @@ from model_runner import Capture, Check
 from model_runner.errors import ModelNotListed
 from tests.pages.expected import capture
 from tests.pages.test_compare import BOOK, PAGE, maps, same
-from tests.ui.driving import button, components, html, open_app, sentences
+from tests.ui.driving import button, components, html, local_models, open_app, sentences
 from ui.shared import cached
 from ui.state import session
 
@@ -90,7 +90,7 @@ def test_where_models_are_listed_b_offers_these_alone_and_loads_no_other(monkeyp
         assert not box.proto.accept_new_options
         app = open_app(page=PAGE, **{"compare.model": "openai-community/gpt2"})
         assert ModelNotListed.message.split("{")[0] in sentences(app)[0].replace("\\", "")
-        assert [asked.name for asked in session.model_cache()._held] == ["default"]
+        assert [asked.name for asked in local_models()._held] == ["default"]
     finally:
         session.model_cache.clear()
 
@@ -101,7 +101,7 @@ def test_a_model_of_b_is_held_beside_that_of_a_and_no_third(folder_of):
     try:
         for other in ("encoder", folder_of("bert-base"), "encoder"):
             open_app(page=PAGE, **{"compare.model": other})
-            assert {asked.name for asked in session.model_cache()._held} == {"default", other}
+            assert {asked.name for asked in local_models()._held} == {"default", other}
     finally:
         session.model_cache.clear()
 

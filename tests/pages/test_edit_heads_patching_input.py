@@ -25,9 +25,8 @@ from tests.pages.patch_driving import (
     setting,
     tokens,
 )
-from tests.ui.driving import components, open_app, sentences, until
+from tests.ui.driving import components, local_models, open_app, sentences, until
 from tests.ui.taken import ran
-from ui.state import session
 from ui.state.url_state import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -114,7 +113,7 @@ def test_what_has_no_next_token_to_patch_says_so(folder_of, name, sentence):
 
 def test_a_model_whose_layers_cannot_be_left_out_is_one_sentence(monkeypatch):
     monkeypatch.setattr(Rerun, "_agrees", lambda self, found: False)
-    loading = session.model_cache().open("default")
+    loading = local_models().open("default")
     assert loading.wait(60.0)
     monkeypatch.setattr(loading.result().engine, "entered", {})  # what was found without the patch above
     app = open_app(page=PAGE, heads="patching", patch_first="21")

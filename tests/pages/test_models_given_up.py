@@ -9,9 +9,8 @@ from pkgutil import resolve_name
 import pytest
 
 from model_runner.errors import Cancelled
-from model_runner.local.local_models import LocalModels, ModelKey
-from tests.ui.driving import button, components, open_app, send, sentences, until
-from ui.state import session
+from model_runner.local.local_models import ModelKey
+from tests.ui.driving import button, components, local_models, open_app, send, sentences, until
 
 EDIT, SHARING, MASKS, CACHE = (f"pages/{name}/page.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
 PLACES = {
@@ -24,16 +23,9 @@ PLACES = {
 }
 
 
-def models() -> LocalModels:
-    """The app's, which are in this process."""
-    held = session.model_cache()
-    assert isinstance(held, LocalModels)
-    return held
-
-
 def give_up(name: str = "default") -> weakref.ref[object]:
     """What the model cache does with the model that was not used for longest."""
-    held = models()._held.pop(ModelKey(name)).result()
+    held = local_models()._held.pop(ModelKey(name)).result()
     held.worker.close()
     held.engine.cache.clear()
     return weakref.ref(held)
@@ -133,7 +125,7 @@ def test_a_page_whose_model_is_given_up_again_and_again_says_so(monkeypatch):
     "typed", [{}, pytest.param({"patch_text": "The dog chased the squirrel while she"}, marks=pytest.mark.long)]
 )
 def test_the_second_text_keeps_no_model_that_was_given_up(typed):
-    if ModelKey("default") in models()._held:
+    if ModelKey("default") in local_models()._held:
         give_up()  # other sessions of this process may look with it
     app = ended(open_app(page=EDIT, heads="patching", **typed), "patch_stop")
     old = give_up()

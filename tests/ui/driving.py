@@ -18,8 +18,10 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from model_runner.local.local_models import LocalModels
 from pages.entries import ENTRIES
 from tests.viz.components.test_packing import unpacked
+from ui.state import session
 from ui.state.url_state import DEFAULT_TEXT
 
 KINDS = (
@@ -44,6 +46,13 @@ class App(AppTest):
         if self.checked:
             no_failure(self)
         return self
+
+
+def local_models() -> LocalModels:
+    """The app's models, which are in this process."""
+    held = session.model_cache()
+    assert isinstance(held, LocalModels)
+    return held
 
 
 def open_app(

@@ -7,15 +7,14 @@ import threading
 import pytest
 from streamlit.runtime.scriptrunner import StopException
 
-from tests.ui.driving import components, open_app, sentences
+from tests.ui.driving import components, local_models, open_app, sentences
 from ui.shell import page
-from ui.state import session
 
 
 @pytest.mark.parametrize("lang, words", [("en", "2 before you …"), ("zh", "你前面还有 2 个请求……")])
 def test_a_page_says_how_many_questions_its_model_answers_before_its_own(monkeypatch, lang, words):
     app = open_app(lang=lang)
-    worker = session.model_cache().runner("default", lambda *_: None).worker
+    worker = local_models().open("default").result().worker
     gate, real = threading.Event(), page.show_stage
     others = [worker.submit(lambda _job: gate.wait(60), session=name) for name in ("one", "other")]
 

@@ -16,7 +16,7 @@ from transformers import AutoModelForMaskedLM
 
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.errors import ChatTemplateFails, ModelIncomplete, RunnerError, TokenizerDiffers, TokenizerFails
-from model_runner.local import model_cache
+from model_runner.local import local_models
 from model_runner.local.loading import loader, sandboxed_tokenizer
 from model_runner.local.loading.loader import load_runner
 from model_runner.local.loading.sandboxed_tokenizer import SandboxedTokenizer
@@ -179,8 +179,8 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandboxed_tokenizer, "LOADING", 10.0)
     monkeypatch.setattr(sandboxed_tokenizer, "TEXT", 1.0)
     monkeypatch.setattr(sandboxed_tokenizer, "TEMPLATE", 1.0)
-    monkeypatch.setattr(model_cache, "PATIENCE", 1000.0)
-    monkeypatch.setattr(model_cache, "LONGEST", 20.0)
+    monkeypatch.setattr(local_models, "PATIENCE", 1000.0)
+    monkeypatch.setattr(local_models, "LONGEST", 20.0)
 
 
 class Visitor(threading.Thread):
