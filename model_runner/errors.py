@@ -433,7 +433,7 @@ class TooManyTokensHere(RunnerError):
 
 
 class RunnerAway(RunnerError):
-    message = N_("The model’s server {url} does not answer ({reason}).")
+    message = N_("The model’s server does not answer ({reason}).")
     hint = N_("Check its address, and whether it runs; or try again in a moment.")
 
 
@@ -443,7 +443,7 @@ class RunnerBusy(RunnerError):
 
 
 class KeyRefused(RunnerError):
-    message = N_("The model’s server {url} does not accept this key.")
+    message = N_("The model’s server does not accept this key.")
     hint = N_("Ask whoever runs it for a key.")
 
 

@@ -40,7 +40,7 @@ class KeyCheck:
         ).hexdigest()  # a key has 256 bits: no timing tells it
         access = self._keys.get(digest) if shown.startswith(BEARER) else None
         if access is None:
-            raise KeyRefused(url="")
+            raise KeyRefused()
         return access
 
     @contextmanager

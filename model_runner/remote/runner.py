@@ -244,7 +244,7 @@ class RemoteRunner:
                 with self._lock:
                     self._runs.pop(asked.run, None)
             return replace(step, index=asked.index)
-        raise RunnerAway(url=self.link.url, reason="the text that grows was lost again and again")
+        raise RunnerAway(reason="the text that grows was lost again and again")
 
     def _ask(self, job: RemoteJob[Any], question: Any, *, near: str, more: str = "") -> bytes:
         return self.link.call(job, "POST", f"/v1/ask?{self._model}{more}", to_bytes(question), near=near)
@@ -256,7 +256,7 @@ class RemoteRunner:
                 return ask()
             except Cancelled:
                 job.check()
-        raise RunnerAway(url=self.link.url, reason="it gave the question up again and again")
+        raise RunnerAway(reason="it gave the question up again and again")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ since the same question would end the next server too.
 from __future__ import annotations
 
 import hashlib
+import re
 import socket
 import threading
 import time
@@ -95,7 +96,7 @@ class ServerLink:
         """
         name = hashlib.sha256(f"{path} ".encode() + body).hexdigest()
         until = time.monotonic() + self._seconds + SILENCE
-        problem: UserFacingError = RunnerAway(url=self.url, reason="")
+        problem: UserFacingError = RunnerAway(reason="")
         for attempt in range(tries):
             if attempt:
                 job.pause(WAIT * attempt)
@@ -110,7 +111,7 @@ class ServerLink:
                 problem = error.said
             except (httpx2.TransportError, EOFError, OSError) as error:
                 job.check()  # it was hung up
-                problem = RunnerAway(url=self.url, reason=first_line(error) or type(error).__name__)
+                problem = RunnerAway(reason=_words(error))
                 if taken.accepted:
                     self._count_death(name)
         raise problem
@@ -145,7 +146,7 @@ class ServerLink:
             with self._client.stream(method, url, content=body, headers=headers) as response:
                 yield response
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise RunnerAway(url=self.url, reason=first_line(error)) from error
+            raise RunnerAway(reason=_words(error)) from error
 
     def _framed(self, job: RemoteJob[Any], response: httpx2.Response, sent: int) -> bytes:
         def waiting(ahead: int) -> None:
@@ -154,7 +155,7 @@ class ServerLink:
         try:
             kind, data = last_frame(response.iter_raw(), waiting)
         except ValueError as error:
-            raise RunnerAway(url=self.url, reason=first_line(error)) from error
+            raise RunnerAway(reason=_words(error)) from error
         self._count(len(data), sent)
         if kind == ANSWER:
             return data
@@ -170,12 +171,12 @@ class ServerLink:
         if status in LATER:
             return _NotNow(said if isinstance(said, UserFacingError) else RunnerBusy())
         if isinstance(said, UserFacingError):
-            return KeyRefused(url=self.url) if isinstance(said, KeyRefused) else said
+            return said
         if status in (401, 403):
-            return KeyRefused(url=self.url)
+            return KeyRefused()
         if status == 413:
             return QuestionTooLarge(limit="HTTP 413")
-        return RunnerAway(url=self.url, reason=f"HTTP {status}")
+        return RunnerAway(reason=f"HTTP {status}")
 
     def _count(self, received: int, sent: int) -> None:
         with self._lock:
@@ -207,6 +208,11 @@ class _NotNow(Exception):
     def __init__(self, said: UserFacingError) -> None:
         self.said = said
         super().__init__()
+
+
+def _words(error: BaseException) -> str:
+    """What went wrong on the way, without its number."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", first_line(error)) or type(error).__name__
 
 
 def _shut(response: httpx2.Response) -> None:

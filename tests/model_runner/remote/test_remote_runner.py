@@ -234,7 +234,7 @@ def test_a_connection_that_breaks_before_the_question_is_taken_counts_as_no_deat
         (said("429 Too Many", to_bytes(RunnerBusy())), RunnerBusy, server_link.TRIES),
         (said("413 Too Large", b"<html>", "text/html"), QuestionTooLarge, 1),
         (said("404 Not Found", b"<html>", "text/html"), RunnerAway, 1),
-        (said("401 Unauthorized", to_bytes(KeyRefused(url=""))), KeyRefused, 1),
+        (said("401 Unauthorized", to_bytes(KeyRefused())), KeyRefused, 1),
         (said("403 Forbidden", b"no", "text/plain"), KeyRefused, 1),
         (said("200 OK", b"<html>", "text/html"), RunnerAway, 1),
         (said("200 OK", to_bytes(3), version="attention atlas 1"), OtherVersion, 1),
@@ -251,7 +251,7 @@ def test_whatever_answers_is_told_in_one_sentence(own, soon, answer, kind, tries
 
 def test_no_server_is_told_at_once():
     began = time.monotonic()
-    with pytest.raises(RunnerAway, match="does not answer"):
+    with pytest.raises(RunnerAway, match="does not answer .Connection refused."):
         remote_runner(f"http://127.0.0.1:{free_port()}/llama", KEY)
     assert time.monotonic() - began < 3
 
@@ -261,7 +261,7 @@ def test_a_url_names_its_model_or_takes_the_first(url):
     assert remote_runner(url, KEY).info.name == "llama"
     with pytest.raises(ModelNotListed, match="llama"):
         remote_runner(f"{url}/gpt2", KEY)
-    with pytest.raises(KeyRefused, match=url):
+    with pytest.raises(KeyRefused):
         remote_runner(url, "another")
 
 
