@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -132,7 +133,12 @@ class QuestionEndpoint:
         verify = question if isinstance(question, VerifyLayer) else None
         job = runner.submit(question if verify is None else verify.request, session=run)
         ended, loop = asyncio.Event(), asyncio.get_running_loop()
-        job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # the server has ended meanwhile
+                loop.call_soon_threadsafe(ended.set)
+
+        job.future.add_done_callback(tell)
         try:
             while not job.wait(0.0):
                 await self._turn(line, job.ahead, until, ended)
