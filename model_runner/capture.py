@@ -452,6 +452,8 @@ class Capture:
         record = self.record(layer)
         away = any(map(is_away, (record.q, record.k, record.v, record.output)))
         if away and self.asked is not None and self.request.attention != COMPRESSED:
+            if not any(map(is_away, (record.q, record.k))):
+                self.lse(layer)  # as checking it here would, for the weights that are looked at next
             return self.asked.submit(VerifyLayer(self.request, self._layer(layer))).result()
         every_row = len(rows_checked(len(self.tokens))) == 1
         lse = self.lse(layer) if every_row else self._lse.get(self._layer(layer))
