@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-__version__ = "1.0.0"
+from attention_atlas.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from analysis.head_grid import head_grid as head_grid

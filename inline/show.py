@@ -18,7 +18,7 @@ from analysis.opening import opening_head
 from analysis.read_head import read_head
 from analysis.strongest_key import look_words, strongest_key
 from attention.own_metrics import all_metrics
-from attention_atlas import __version__
+from attention_atlas.version import __version__
 from inline.cell_output import CellOutput, shown
 from inline.products import products_payload
 from model_runner import Capture, Check
@@ -202,5 +202,4 @@ def _caption(capture: Capture, layer: int, check: Check | None) -> str:
     rows = f", {check.rows:,} of {check.of:,} rows" if check.rows < check.of else ""
     parts = [model, request.dtype or "", f"L{layer} verified, max diff {check.max_abs_error:.0e}{rows}"]
     parts += [f"changed: {described(request.edits)}"] if request.edits else []
-    weights = getattr(capture.asked, "fingerprint", "")
-    return "\n".join([" · ".join(filter(None, parts)), made_with(__version__, weights)])
+    return "\n".join([" · ".join(filter(None, parts)), made_with(__version__, capture.fingerprint)])

@@ -75,6 +75,7 @@ class Capture:
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
     asked: Answerer | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
     class_logits: Float[Tensor, "classes"] | None = None  # of a classifier: its scores, float32, in place of logits
+    fingerprint: str = ""  # of the model's weights; "": it was not told
     written: str | None = None  # see ``text``; None: it is the request's
     source: tuple[Token, ...] | None = None  # see ``keys``; None: the tokens look at one another
     others: tuple[Capture, ...] = ()  # of the same forward, each of another attention

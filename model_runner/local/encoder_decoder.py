@@ -242,6 +242,7 @@ class EncoderDecoder:
             residuals=tuple(streams["decoder"]),
             hidden=numbers_alone(last[-1].last_hidden_state[0]).clone(),
             asked=AnswererOfThen(self._asked, self.weights),
+            fingerprint=self.weights.fingerprint(),
             class_logits=classes,
             written=written.text_of(len(wrote)),
         )

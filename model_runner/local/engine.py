@@ -175,6 +175,7 @@ class Engine:
             residuals=tuple(residuals),
             hidden=hidden,
             asked=AnswererOfThen(self._asked, self.weights),
+            fingerprint=self.weights.fingerprint(),
             class_logits=classes,
             written=writer.text_of(len(writer.tokens)),
         )
@@ -213,7 +214,8 @@ class Engine:
             return series, self.structure.recording(consumer=series, known=rules, edit=edit)
 
         def seen(series: GrowingBuffers, n_tokens: int) -> Capture:
-            return view(request, self.structure, writer, series, n_tokens, asked=asked)
+            seen = view(request, self.structure, writer, series, n_tokens, asked=asked)
+            return replace(seen, fingerprint=self.weights.fingerprint())
 
         generation = Generation(self.model, self.structure, self.logits_after, seen, writer, room, request.sampling)
         with explained(self.info, len(writer.tokens)):

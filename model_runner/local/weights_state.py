@@ -64,11 +64,10 @@ class WeightsState:
 
 
 class AnswererOfThen:
-    """Answers for a capture as long as the weights are those that it was made of, which the ``fingerprint`` names."""
+    """Answers for a capture as long as the weights are those that it was made of."""
 
     def __init__(self, answerer: Answerer, weights: WeightsState) -> None:
         self._answerer, self._weights, self._count = answerer, weights, weights.count()
-        self.fingerprint = weights.fingerprint()
 
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]:
         """As any :class:`model_runner.question.Answerer`. Raises WeightsChanged."""

@@ -12,7 +12,9 @@ from transformers import AutoModelForCausalLM
 
 from analysis import head_grid as module
 from analysis.head_grid import LARGEST_THUMBNAIL, HeadGrid, head_grid
+from attention import own_metrics
 from attention.metrics import METRICS, Rows
+from attention.own_metrics import Offset, register_metric
 from model_runner import CaptureRequest
 from model_runner.local.loading.model_folder import DEFAULT_FOLDER
 from model_runner.mask_rule import FULL
@@ -187,7 +189,7 @@ def test_an_induction_head_draws_its_diagonal_where_the_sequence_comes_again(rep
 def test_a_metric_of_ones_own_is_the_mean_of_its_rows_over_all_blocks(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(own_metrics, "_own", {})
     register_metric("offset 5", Offset(5))
-    capture = shared_runner().capture("one two three four five six seven eight nine ten " * 8)
+    capture = embedded().capture("one two three four five six seven eight nine ten " * 8)
     found = head_grid(capture).metrics["offset 5"]
     for layer, head in ((0, 0), (3, 7), (7, 2)):
         weights = capture.weights(layer, head)

@@ -55,7 +55,7 @@ def test_only_the_latest_answers_are_kept():
     search = Search("test")
     for target in range(MOST + 3):
         search.aim(runner(), capture(), target)
-    assert [target for _request, target in search._known] == list(range(3, MOST + 3))
+    assert [target for _request, target, _against in search._known] == list(range(3, MOST + 3))
     search.close()
 
 

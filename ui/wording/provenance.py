@@ -5,7 +5,7 @@ from __future__ import annotations
 from analysis.joined import Joined
 from analysis.made_with import made_with
 from analysis.text_words import described_text
-from attention_atlas import __version__
+from attention_atlas.version import __version__
 from model_runner import Capture, CaptureRequest, ModelInfo
 from model_runner.edit_words import described
 from model_runner.python_lines import python_start

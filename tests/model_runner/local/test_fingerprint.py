@@ -34,8 +34,8 @@ def test_a_runner_says_it():
 def test_a_capture_has_that_of_the_weights_which_it_was_made_of():
     model = tiny("llama")()
     with runner_of(model, byte_tokenizer()) as runner:
-        before = runner.capture("ab").asked.fingerprint
-        assert before == weights_fingerprint(model) == runner.capture("ba").asked.fingerprint
+        before = runner.capture("ab").fingerprint
+        assert before == weights_fingerprint(model) == runner.capture("ba").fingerprint
         with torch.no_grad():
             model.lm_head.weight += 1
-        assert runner.capture("ab").asked.fingerprint == weights_fingerprint(model) != before
+        assert runner.capture("ab").fingerprint == weights_fingerprint(model) != before

@@ -1,0 +1,3 @@
+"""The version, by itself: what a file says that it was made with."""
+
+__version__ = "1.0.0"
