@@ -6,7 +6,7 @@ Everything here runs on the one thread that touches the model, see :class:`model
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from model_runner.local.answers.block_probe import LayerRun, probe
 from model_runner.local.answers.feed_forward import FeedForward, feed_forward
 from model_runner.local.answers.position_table import learned_lengths
 from model_runner.local.beam_search import search_beams
+from model_runner.local.capture_batch import capture_batch
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, is_classifier, logits_of_state, scale_of
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
@@ -63,6 +64,7 @@ from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
+TOGETHER = 1024  # tokens of one forward on a CPU, padding included: with more each of them takes longer
 READS_MORE = N_("its class scores are made of more than one final hidden state")
 NO_ATTENTION = N_("its layers have no softmax attention, but a recurrence each")
 UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
@@ -98,7 +100,7 @@ class Engine:
         self.cache = CaptureCache(kept, weights.count)
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
         self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
-        self._asked = asked
+        self.asked = asked
         self._spare = ScratchBlock()
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
         self._path: DirectPath | None = None  # proven when it is first asked for
@@ -123,6 +125,34 @@ class Engine:
             capture = self._forward(request, writer)
         self.cache.put(request, capture, state)
         return capture
+
+    def capture_together(self, requests: Sequence[CaptureRequest]) -> list[Capture]:
+        """The captures of several requests, those that are not kept by one forward where the model allows it.
+
+        Raises as :meth:`capture`, of the first request that cannot be captured.
+        """
+        missing = list(dict.fromkeys(one for one in requests if self.kept(one) is None))
+        if len(missing) > 1 and not any(one.edits for one in missing) and not self.info.classes:
+            made = self._capture_batches(missing)
+            return [made.get(one) or self.capture(one) for one in requests]
+        return [self.capture(one) for one in requests]
+
+    def _capture_batches(self, requests: Sequence[CaptureRequest]) -> dict[CaptureRequest, Capture]:
+        """What one forward, or several, can capture of these."""
+        writers, state = [self.write(one) for one in requests], self.weights.count()
+        longest = max(len(writer.tokens) for writer in writers)
+        size = max(1, TOGETHER // longest) if self.model.device.type == "cpu" else len(writers)
+        made: dict[CaptureRequest, Capture] = {}
+        for start in range(0, len(requests), size):
+            part = slice(start, start + size)
+            with explained(self.info, longest):
+                found = capture_batch(self, requests[part], writers[part])
+            if found is None:
+                break
+            for request, capture in zip(requests[part], found, strict=True):
+                self.cache.put(request, capture, state)
+                made[request] = capture
+        return made
 
     def forget(self) -> None:
         """Keep nothing that was made of weights that have changed since: captures, and what was tried with them."""
@@ -174,7 +204,7 @@ class Engine:
             origins=self.structure.origins,
             residuals=tuple(residuals),
             hidden=hidden,
-            asked=AnswererOfThen(self._asked, self.weights),
+            asked=AnswererOfThen(self.asked, self.weights),
             fingerprint=self.weights.fingerprint(),
             class_logits=classes,
             written=writer.text_of(len(writer.tokens)),
@@ -206,7 +236,7 @@ class Engine:
         """Everything that is there goes through the model, with room kept for what follows. Raises RunnerError."""
         writer, capacity = self.to_continue(request)
         rules, edit = self.proven_rules(), self.edit(request)
-        asked = AnswererOfThen(self._asked, self.weights)
+        asked = AnswererOfThen(self.asked, self.weights)
 
         def room() -> tuple[GrowingBuffers, ActivationRecorder]:
             arena = self._arena(capacity)

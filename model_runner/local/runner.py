@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal, TypeVar, overload
 from weakref import ref
 
@@ -176,6 +177,35 @@ class LocalRunner:
         Raises RunnerError.
         """
         return self.submit(CaptureRequest(text=request) if isinstance(request, str) else request).result()
+
+    def capture_many(self, requests: Iterable[CaptureRequest | str], *, batch_size: int = 16) -> Generator[Capture]:
+        """The captures of these requests, or texts, in their order, one at each ``next``.
+
+        Up to ``batch_size`` of them are one forward, padded on the right, where no token looks at later ones and
+        nothing is edited: numbers differ from those of one text alone by rounding. Others are read one by one.
+        Raises RunnerError, at the batch in which a request cannot be captured, and ValueError for a batch of none.
+        """
+        if batch_size < 1:
+            raise ValueError(f"A batch has at least one text, not {batch_size}.")
+        coming = iter(requests)
+        while batch := list(islice(coming, batch_size)):
+            asked = [CaptureRequest(text=one) if isinstance(one, str) else one for one in batch]
+            for one in asked:
+                self.allow(one)
+            yield from self._together([resolved_question(one, self.info) for one in asked]).result()
+
+    def _together(self, requests: list[CaptureRequest]) -> QueuedJob[list[Capture]]:
+        if self._closed:
+            raise RunnerClosed(name=self.info.name)
+
+        def answer(job: QueuedJob[list[Capture]]) -> list[Capture]:
+            with checked(job.check), on_one_device():
+                self._notice_changes()
+                if isinstance(self.engine, EncoderDecoder):
+                    return [self.engine.capture(one) for one in requests]
+                return self.engine.capture_together(requests)
+
+        return self.worker.submit(answer, None)
 
     def W_Q(self, layer: int) -> Float[Tensor, "heads d_model d_head"]:  # noqa: N802  the field's name
         """The matrices that make each head's queries of what the attention reads, float32, on the CPU.

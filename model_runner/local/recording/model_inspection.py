@@ -39,7 +39,7 @@ from model_runner.local.recording.recorder import (
     module_of_call,
     record_with,
 )
-from model_runner.local.recording.residual_stream import Take, watched
+from model_runner.local.recording.residual_stream import Rows, Take, watched
 from model_runner.local.recording.rope_switch import dynamic_reach
 from model_runner.local.recording.scans import mixers_of
 from model_runner.local.recording.step_consumer import StepConsumer
@@ -89,17 +89,20 @@ class ModelStructure:
         keeps: bool = True,
         whole_masks: bool = False,
         edit: ForwardEdit | None = None,
+        lengths: tuple[int, ...] = (),
     ) -> ActivationRecorder:
         """Of a forward of this model; the arguments are those of :class:`ActivationRecorder`."""
         return ActivationRecorder(
-            self.names, self.calls, keep, consumer, {} if known is None else known, keeps, whole_masks, edit
+            self.names, self.calls, keep, consumer, {} if known is None else known, keeps, whole_masks, edit, lengths
         )
 
-    def watched(self, take: Take, leave: Take | None = None) -> contextlib.AbstractContextManager[None]:
+    def watched(
+        self, take: Take, leave: Take | None = None, rows: Rows | None = None
+    ) -> contextlib.AbstractContextManager[None]:
         """The residual stream of a forward at its layers, see
         :func:`model_runner.local.recording.residual_stream.watched`.
         """
-        return watched(self.layers, take, self.begins, leave)
+        return watched(self.layers, take, self.begins, leave, rows)
 
     def attention_in(self, layer: int) -> str | None:
         """The name of a layer's attention module from the layer's own module on; None without attention."""

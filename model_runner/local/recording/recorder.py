@@ -74,6 +74,7 @@ from model_runner.local.recording.token_rows import NONE, TokenRows, rows_of
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, relative
+from model_runner.rotary import Rotation
 
 V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
@@ -127,6 +128,7 @@ class ActivationRecorder:
     keeps: bool = True  # False: only ``edit`` is wanted of this forward, and it may be of a whole batch
     whole_masks: bool = False  # have every mask made, also where the layer could do without
     edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
+    lengths: tuple[int, ...] = ()  # of several texts of one batch, padded on their right; the first is the longest
     start: int = 0  # position of the first query: tokens that a cache already held
     n_rotary: int = 0  # calls of the rotary function so far
     device: torch.device | None = None  # where what is kept is; None until a layer has shown itself
@@ -135,6 +137,8 @@ class ActivationRecorder:
     again: set[str] = field(default_factory=set)  # calls with the queries and keys of the call before them
     read: tuple[Tensor, Tensor] | None = None  # queries and keys of the last call, where calls are being found out
     records: dict[str, LayerRecord] = field(default_factory=dict)
+    beside: list[dict[str, LayerRecord]] = field(default_factory=list)  # of the second text of a batch, the third, …
+    shorter: dict[tuple[int, int], Rotation] = field(default_factory=dict[tuple[int, int], Rotation])  # of those beside
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
     made: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)  # id of a module -> what it made for its scores
@@ -182,7 +186,11 @@ class ActivationRecorder:
 
     def parts_of(self, module: nn.Module) -> int:
         """In how many parts a call of this module attends."""
-        return 1 if self.calls is None else self.calls.parts.get(self.names[id(module)], 1)
+        return self.parts_by_name(self.names[id(module)])
+
+    def parts_by_name(self, key: str) -> int:
+        """The same by the module's name, or the key of a call of it."""
+        return 1 if self.calls is None else self.calls.parts.get(module_of_call(key), 1)
 
     def note_read(self, key: str, query: Tensor, keys: Tensor) -> None:
         """While calls are being found out: whether one reads the very queries and keys of the call before it."""
@@ -232,6 +240,35 @@ class ActivationRecorder:
             rotation = found.rotation if isinstance(found, InferredRotation) else found or seen.rotation
             self.records[name] = replace(self._kept(seen), rotation=rotation)
         self.rotary_calls.clear()
+
+    def take_beside(self, name: str, shown: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+        """Keep what a layer shows of the other texts of a batch: all but its tensors is as of the first one.
+
+        ``shown`` are queries, keys, values and output. Raises CannotRecord where a layer makes something else of each.
+        """
+        if len(self.lengths) < 2:
+            return
+        first = self.records[name]
+        own = (first.bias, first.choice, first.difference, first.unrolled, first.rest_in, first.edit)
+        by_text = any(one is not None for one in own) or chosen_of(first.mask.own) is not None
+        if by_text or self.parts_by_name(name) > 1 or (first.sinks is not None and first.sinks.dim() > 1):
+            raise CannotRecord(SEVERAL)
+        self.beside = self.beside or [{} for _ in self.lengths[1:]]
+        query, key, value, output = shown
+        for row, (length, records) in enumerate(zip(self.lengths[1:], self.beside, strict=True), 1):
+            q, k, v = (self.keep(one[row, :, :length]) for one in (query, key, value))
+            turned = self._turned_in(first.rotation, length)
+            records[name] = replace(first, q=q, k=k, v=v, output=self.keep(output[row, :length]), rotation=turned)
+
+    def _turned_in(self, rotation: Rotation | str | None, length: int) -> Rotation | str | None:
+        """The rotation of the first so many tokens, once for all layers that turn alike."""
+        if not isinstance(rotation, Rotation):
+            return rotation
+        known = self.shorter.get((id(rotation), length))
+        if known is None:
+            known = replace(rotation, cos=rotation.cos[..., :length, :], sin=rotation.sin[..., :length, :])
+            self.shorter[id(rotation), length] = known
+        return known
 
     def take_compressed(self, name: str, seen: LayerRecord) -> None:
         """Keep a layer's look at its compressed keys."""
@@ -471,7 +508,7 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
         )[0]
     if recording is not None and rule is not None and (recording.keeps or (edit is not None and edit.substitutes)):
-        _refuse_unexpressible(options, query)
+        _refuse_unexpressible(options, query, max(1, len(recording.lengths)))
         per_query = None if sinks is None or sinks.dim() == 1 else sinks.detach()[0, :, :, 0].contiguous()
         token_bias = None if own_bias is None else own_bias.bias
         token_bias = token_bias if token_bias is None or edit is None else sharpened(token_bias, edit)
@@ -496,7 +533,8 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
                 seen = replace(seen, rotation=found.rotation if isinstance(found, InferredRotation) else found)
             seen = seen.substitute_heads()
             recording.take(name, seen)
-            return seen.output[None]
+            recording.take_beside(name, (query, key, value, output))
+            return output if recording.lengths else seen.output[None]
 
         if n_parts == 1:
             output = record(value, output)
@@ -610,6 +648,8 @@ def _made_bias(
     made = recording.made.pop(id(module), None)
     if made is None:
         return None
+    if recording.lengths:
+        raise CannotRecord(SEVERAL)
     if len(made) == 2:
         return None if bias is None or len(query) != 1 else profile_bias(module, made, bias, recording.start)
     if mask is None:
@@ -683,10 +723,10 @@ def _sinks_in(options: dict[str, Any]) -> Tensor | None:
     return options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
 
 
-def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
+def _refuse_unexpressible(options: dict[str, Any], query: Tensor, texts: int = 1) -> None:
     if options.get("block_indices") is not None:
         raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
-    if len(query) != 1:
+    if len(query) != texts:
         raise CannotRecord(SEVERAL)
 
 

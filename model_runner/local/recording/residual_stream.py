@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from jaxtyping import Float
@@ -18,6 +18,7 @@ OF_TEXT_AND_GLOBALS = "PegasusXEncoderLayer"  # which hands on two streams: here
 
 Take = Callable[[int, Float[Tensor, "tokens d_model"]], None]
 Forward = Callable[..., Any]
+Rows: TypeAlias = Callable[[Tensor], Tensor]
 
 
 @contextlib.contextmanager
@@ -41,13 +42,15 @@ def watched(
     take: Take,
     begins: Mapping[int, nn.Module] | None = None,
     leave: Take | None = None,
+    rows: Rows | None = None,
 ) -> Generator[None]:
     """``take(i, stream)`` is given what enters layer i, and, with the number of layers for i, what leaves the last.
 
     Every i once for a forward, in order: what would enter a layer that does not run enters the next that does. Where
     the last ones do not run, what leaves is given at the end. A module that runs several times stands in ``layers`` as
     often. A layer in ``begins`` starts inside the module of the layer before it: its stream is what the module given
-    there reads. ``leave(i, stream)`` is given what leaves layer i, which need not be what enters the next one.
+    there reads. ``leave(i, stream)`` is given what leaves layer i, which need not be what enters the next one. ``rows``
+    is what a layer's own tensor is taken for; None: for the one text of a batch.
     """
     begins = begins or {}
     passing = _Passing(len(layers), take, leave or (lambda _, __: None))
@@ -59,9 +62,9 @@ def watched(
     def instead(number: int, forward: Forward) -> Forward:
         places = runs[every[number]]
         if places[0] in begins:
-            return _entering(forward, passing, places)
+            return _entering(forward, passing, places, rows or _rows)
         ends = {place: _last_part(place, begins) for place in places}
-        return _giving(forward, passing, places, ends)
+        return _giving(forward, passing, places, ends, rows or _rows)
 
     with standing_in(every, instead):
         yield
@@ -127,32 +130,32 @@ def outputs_of(module: nn.Module) -> Generator[list[Any]]:
         yield outputs
 
 
-def _giving(forward: Forward, passing: _Passing, places: Sequence[int], ends: Mapping[int, int]) -> Forward:
+def _giving(forward: Forward, passing: _Passing, places: Sequence[int], ends: Mapping[int, int], rows: Rows) -> Forward:
     def giving(*args: Any, **kwargs: Any) -> Any:
         place = passing.place_of(places)
         if "prev_attn_output" in kwargs:  # Reformer's layers hand on two streams, which stand side by side here
-            passing.enter(place, _rows(torch.cat([kwargs["prev_attn_output"], kwargs["hidden_states"]], dim=-1)))
+            passing.enter(place, rows(torch.cat([kwargs["prev_attn_output"], kwargs["hidden_states"]], dim=-1)))
             output = forward(*args, **kwargs)
-            passing.leave(ends[place], _rows(torch.cat([output.attn_output, output.hidden_states], dim=-1)))
+            passing.leave(ends[place], rows(torch.cat([output.attn_output, output.hidden_states], dim=-1)))
             return output
         if type(getattr(forward, "__self__", None)).__name__ == OF_TEXT_AND_GLOBALS:
-            passing.enter(place, _rows(torch.cat(args[:2], dim=1)))
+            passing.enter(place, rows(torch.cat(args[:2], dim=1)))
             output = forward(*args, **kwargs)
-            passing.leave(ends[place], _rows(torch.cat(output, dim=1)))
+            passing.leave(ends[place], rows(torch.cat(output, dim=1)))
             return output
-        passing.enter(place, _rows(args[0] if args else kwargs["hidden_states"]))
+        passing.enter(place, rows(args[0] if args else kwargs["hidden_states"]))
         output = forward(*args, **kwargs)
-        passing.leave(ends[place], _rows(output if torch.is_tensor(output) else output[0]))
+        passing.leave(ends[place], rows(output if torch.is_tensor(output) else output[0]))
         return output
 
     return giving
 
 
-def _entering(forward: Forward, passing: _Passing, places: Sequence[int]) -> Forward:
+def _entering(forward: Forward, passing: _Passing, places: Sequence[int], rows: Rows) -> Forward:
     """Of a module at which a layer begins inside the module of the layer before it."""
 
     def entering(*args: Any, **kwargs: Any) -> Any:
-        place, stream = passing.place_of(places), _rows(args[0] if args else kwargs["hidden_states"])
+        place, stream = passing.place_of(places), rows(args[0] if args else kwargs["hidden_states"])
         passing.on_leave(place - 1, stream)
         passing.enter(place, stream)
         return forward(*args, **kwargs)

@@ -1,0 +1,92 @@
+"""Several texts in one forward, each padded on its right: the captures of a model that looks at earlier tokens alone.
+
+There no row of a text depends on what stands after it, so the rows of a shorter text are those that it has by itself,
+and the padding's are left out. A model that is anything else, or shows anything but queries, keys and values, is read
+text by text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from model_runner.capture import Capture
+from model_runner.local.recording.cannot_record import CannotRecord
+from model_runner.local.recording.recorder import SEVERAL, record_with
+from model_runner.local.recording.rope_switch import crosses, rope_switches
+from model_runner.local.request_tokens import numbers_alone
+from model_runner.local.tokenizing import Writer
+from model_runner.local.weights_state import AnswererOfThen
+from model_runner.record import LayerRecord
+from model_runner.request import CaptureRequest
+
+if TYPE_CHECKING:
+    from model_runner.local.engine import Engine
+
+
+def capture_batch(
+    engine: Engine, requests: Sequence[CaptureRequest], writers: Sequence[Writer]
+) -> list[Capture] | None:
+    """The captures of these requests, none with edits, in their order; None where the texts have to be read one by one.
+
+    O(texts × longest) memory.
+    """
+    order = sorted(range(len(writers)), key=lambda i: -len(writers[i].tokens))  # the longest first, which is not padded
+    texts = [writers[i].tokens for i in order]
+    lengths = tuple(len(tokens) for tokens in texts)
+    typed = any(set(engine.given.of(tokens)) != {"input_ids"} for tokens in texts)
+    if engine.structure.recurrent or typed or crosses(rope_switches(engine.model), lengths[-1], lengths[0]):
+        return None
+    ids = torch.tensor(
+        [[token.id for token in tokens] + [tokens[-1].id] * (lengths[0] - len(tokens)) for tokens in texts],
+        device=engine.model.device,
+    )
+    recording = engine.structure.recording(lengths=lengths)
+    streams: list[Tensor] = []
+
+    def rows(hidden: Tensor) -> Tensor:
+        if hidden.dim() != 3 or hidden.shape[:2] != ids.shape:
+            raise CannotRecord(SEVERAL)
+        return hidden
+
+    try:
+        with (
+            torch.no_grad(),
+            engine.structure.watched(lambda _, stream: streams.append(stream.clone()), rows=rows),
+            record_with(recording),
+        ):
+            output = engine.structure.backbone.module(input_ids=ids, use_cache=False, return_dict=True)
+    except CannotRecord:
+        return None
+    every = [recording.records, *recording.beside]
+    names = [engine.structure.attention.get(layer, "") for layer in range(len(engine.structure.layers))]
+    if len(every) != len(texts) or not all(_looks_back(records, every[0], lengths[0]) for records in every):
+        return None
+    if recording.compressed:
+        return None
+    found: dict[int, Capture] = {}
+    for row, (place, records) in enumerate(zip(order, every, strict=True)):
+        n_tokens, writer = lengths[row], writers[place]
+        found[place] = Capture(
+            request=requests[place],
+            tokens=tuple(writer.tokens),
+            kinds=engine.structure.kinds,
+            records=tuple(records.get(name) for name in names),
+            origins=engine.structure.origins,
+            residuals=tuple(stream[row, :n_tokens].clone() for stream in streams),
+            hidden=numbers_alone(output.last_hidden_state[row, :n_tokens].clone()),
+            asked=AnswererOfThen(engine.asked, engine.weights),
+            fingerprint=engine.weights.fingerprint(),
+            written=writer.text_of(n_tokens),
+        )
+    return [found[place] for place in range(len(requests))]
+
+
+def _looks_back(records: dict[str, LayerRecord], first: dict[str, LayerRecord], n_tokens: int) -> bool:
+    """Whether a text has all layers that the first one has, and no token of it looks at one after it."""
+    return records.keys() == first.keys() and not any(
+        record.mask.sees_ahead(n_tokens, head=head) for record in records.values() for head in range(len(record.q))
+    )
