@@ -22,7 +22,7 @@ from ui.shell.components import mount
 from ui.shell.page import PageContext, asked, translated
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
-from ui.wording.sentences import number, sentence
+from ui.wording.sentences import listed, number, sentence
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import StageRow
 
@@ -134,7 +134,7 @@ def _summary(opened: PageContext, made: Architecture) -> str:
 def _kind_of(block: Block) -> str:
     """pre-norm, parallel"""
     words = [_(NORMS[block.norms])] if block.norms else []
-    return ", ".join([*words, *([_("parallel")] if block.parallel else [])])
+    return listed([*words, *([_("parallel")] if block.parallel else [])])
 
 
 def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) -> StageRow:

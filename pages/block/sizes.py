@@ -24,7 +24,7 @@ from ui.state.controls import number as number_box
 from ui.state.inputs import pick_one
 from ui.state.page_state import change, setting_of
 from ui.wording.i18n import _
-from ui.wording.sentences import number
+from ui.wording.sentences import listed, number
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
@@ -169,7 +169,7 @@ def _built_as(shape: DecoderSizes, base: DecoderSizes) -> str:
     positions = _("learned positions") if shape.learned else _("positions without parameters")
     output = _("an output layer tied to the embedding") if shape.tied else _("an output layer of its own")
     words = _("Built as {name}: {parts}.").format(
-        name=base.name, parts=", ".join([matrices, norm, biases, positions, output])
+        name=base.name, parts=listed([matrices, norm, biases, positions, output])
     )
     return joined(words, _("By formula; a multiply-add is two FLOPs, numbers of the cache have two bytes."))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from analysis.sentences import joined
@@ -28,6 +30,13 @@ def _part(name: str, value: object) -> object:
     if isinstance(template, str):
         return _(template).format(**{inner: _part(inner, one) for inner, one in getattr(value, "values", {}).items()})
     return _(value) if name in ("what", "reason", "stage", "kind") and isinstance(value, str) else value
+
+
+def listed(parts: Sequence[str]) -> str:
+    """The parts one after the other, with the commas of the language; "" for none."""
+    return (
+        reduce(lambda first, second: _("{first}, {second}").format(first=first, second=second), parts) if parts else ""
+    )
 
 
 def number(value: float, unit: str) -> str:
