@@ -136,7 +136,9 @@ def snippet_of(opened: PageContext, view: ExportBundle) -> str:
 def csv_of(view: ExportBundle, words: str) -> bytes:
     """Its rows, or its first table."""
     table, more = as_csv(view.tables(), view.rows)
-    return csv_bytes(table.to_numpy(np.float64), [*map(str, table.index)], [*map(str, table.columns)], words + more)
+    what, *made = words.splitlines()
+    said = "\n".join([what + more, *made])
+    return csv_bytes(table.to_numpy(np.float64), [*map(str, table.index)], [*map(str, table.columns)], said)
 
 
 def npz_of(view: ExportBundle, words: str) -> bytes:
