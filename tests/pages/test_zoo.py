@@ -57,7 +57,8 @@ def test_two_variants_stand_beside_each_other_and_a_signed_one_has_two_colours()
 
 def test_a_number_of_hundredths_is_a_decimal_and_a_code_is_a_word():
     app = opened(variant="polaformer", **{"values.polaformer.power": "250", "values.polaformer.opposite": "1"})
-    (power,) = app.slider
+    power, *gates = app.slider
+    assert [(one.label.split(" · ")[0], one.value) for one in gates] == [("gate Gˢ", 1.0), ("gate Gᵒ", 1.0)]
     assert (power.value, power.min, power.max, power.proto.format) == (2.5, 0.5, 10.0, "%.2f")
     (drawn,) = (one for one in app.segmented_control if one.key.endswith("polaformer.opposite"))
     assert (drawn.value, drawn.options) == (1, ["of the same sign", "of opposite signs"])

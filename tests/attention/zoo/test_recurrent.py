@@ -20,7 +20,16 @@ from tests.attention.zoo.made import made
 N, D, WIDTH = 23, 6, 5
 HEAD = made(N, D, width=WIDTH)
 READ = [variant for variant in VARIANTS if variant.recurrent is not None]
-VALUES = {"half_life": 5, "momentum": 40, "forgotten": 5, "kept": 90, "features": 8, "gate": 30, "power": 150}
+VALUES = {
+    "half_life": 5,
+    "momentum": 40,
+    "forgotten": 5,
+    "kept": 90,
+    "features": 8,
+    "gate": 30,
+    "power": 150,
+    "gate_same": 40,
+}
 
 State = dict[str, Tensor]  # what is held from one token to the next; rows are (1, width)
 Step = Callable[[State, Tensor, Tensor, Tensor, int], Tensor]
@@ -75,14 +84,17 @@ def of_cosformer() -> Step:
     return same(feature)
 
 
-def of_polaformer(power: float, opposite: int) -> Step:
+def of_polaformer(power: float, opposite: int, gate_same: float, gate_opposite: float) -> Step:
     def signs(x: Tensor) -> tuple[Tensor, Tensor]:
         return relu(x) ** power, relu(-x) ** power
 
-    return kernel(
+    plain = kernel(
         lambda q, _place: [torch.cat(signs(q), dim=1), torch.cat(signs(q)[::-1], dim=1)],
         lambda k, _place: torch.cat(signs(k), dim=1),
     )
+    half = -(-WIDTH // 2)
+    gates = torch.tensor([gate_same] * half + [gate_opposite] * (WIDTH - half), dtype=torch.float64)
+    return lambda *given: plain(*given) * gates
 
 
 def decaying(scale: float, left: Callable[[Tensor], float], written: Callable[[Tensor], float]) -> Step:
