@@ -96,9 +96,11 @@ def _hybrid() -> None:
             _("The curve: a code is hidden in a text and asked for at the end, while fewer and fewer layers keep "
               "softmax, evenly apart. The single point is the stack above it."),
             _("A model that was trained as a hybrid recalls with one softmax layer of eight; this one was not."),
+            _("TransNormer has no whole softmax: its lower layers attend inside blocks of the text, for what is near, "
+              "its upper ones by normalised linear attention, for all of it."),
         ],
         formula="layer l keeps softmax:  ⌊(l + 1) s / n⌋ > ⌊l s / n⌋,  s of n layers",
-        source="MiniMax 2025, arXiv:2501.08313; Arora et al. 2023, arXiv:2312.04927",
+        source="MiniMax 2025, arXiv:2501.08313; Arora et al. 2023, arXiv:2312.04927; Qin et al. 2022, arXiv:2210.10340",
         attempt=_("Give back the softmax of a single layer: which one does the recall need most?"),
     )  # fmt: skip  # one sentence a paragraph
 
