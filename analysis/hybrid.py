@@ -1,7 +1,9 @@
 """A stack of layers of which some keep softmax, and whether the model still recalls what it has read with it.
 
 MiniMax-01 has seven layers of Lightning attention to one of softmax, the eighth of every eight (arXiv:2501.08313,
-section 2). What is asked for is a code that the text says twice, by :func:`analysis.needle.recalled`.
+section 2). TransNormer has softmax inside blocks of the text in its lower layers and normalised linear attention in
+the others (arXiv:2210.10340, section 4). What is asked for is a code that the text says twice, by
+:func:`analysis.needle.recalled`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,11 @@ def seven_to_one(layers: Sequence[int]) -> tuple[int, ...]:
     return softmax_layers(layers, max(1, len(layers) // PER_SOFTMAX))
 
 
+def lower_half(layers: Sequence[int]) -> tuple[int, ...]:
+    """The layers that have softmax inside blocks in a stack as TransNormer has it; of an odd number the fewer."""
+    return tuple(layers[: len(layers) // 2])
+
+
 def counts(n_layers: int) -> tuple[int, ...]:
     """How many layers keep softmax at the points of the curve, all of them first."""
     steps = min(POINTS - 1, n_layers)
@@ -48,8 +55,10 @@ def code(language: str = "en") -> Needle:
 
 
 def stack(
-    variant: str, values: Mapping[str, int], layers: Sequence[int], softmax: Sequence[int]
+    variant: str, values: Mapping[str, int], layers: Sequence[int], softmax: Sequence[int], block: int = 0
 ) -> tuple[Substituted, ...]:
-    """The variant in the layers that do not keep softmax; nothing where all do."""
+    """The variant in the layers that do not keep softmax; with ``block`` the others keep it inside blocks of tokens."""
     other = tuple(layer for layer in layers if layer not in softmax)
-    return (Substituted(variant, tuple(values.items()), other),) if other else ()
+    edits = (Substituted(variant, tuple(values.items()), other),) if other else ()
+    kept = tuple(layer for layer in layers if layer in softmax)
+    return (*edits, Substituted("blocks", (("size", block),), kept)) if block and kept else edits

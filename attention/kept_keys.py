@@ -10,6 +10,18 @@ def last(q_idx: Tensor, window: int) -> Tensor:
     return (q_idx + 1).clamp(max=window)
 
 
+def near_and_far(apart: Tensor, window: int, gap: int) -> Tensor:
+    """Of a window and of as many keys each ``gap`` positions from the last, those up to so far away; none below 0."""
+    near = (apart + 1).clamp(min=0, max=window)
+    far = apart.clamp(max=(window - 1) * gap) // gap - (window - 1) // gap  # those within the window counted once
+    return near + far.clamp(min=0)
+
+
+def local_dilated_global(q_idx: Tensor, window: int, gap: int, shared: int) -> Tensor:
+    """The first tokens, and of the keys behind them those near and those far."""
+    return (q_idx + 1).clamp(max=shared) + near_and_far(q_idx - shared, window, gap)
+
+
 def around_sinks(q_idx: Tensor, n_tokens: int, window: int, sinks: int) -> Tensor:
     """Of a window to both sides and the first tokens of the text."""
     first = (q_idx - window + 1).clamp(min=0)

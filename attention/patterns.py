@@ -14,7 +14,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention import masks
-from attention.kept_keys import around_blocks, around_sinks, last, with_random
+from attention.kept_keys import around_blocks, around_sinks, last, local_dilated_global, with_random
 from attention.masks import Rule
 
 N_ = str  # marks a text for translation where it is shown
@@ -190,6 +190,7 @@ _WINDOW = MaskParameter(
     around=N_("keys to either side, the query itself included"),
 )
 _STRIDE = MaskParameter("stride", N_("stride"), N_("positions"), 4)
+_GAP = MaskParameter("gap", N_("gap"), N_("positions from key to key; 1 is a plain window"), 2)
 _GLOBALS = MaskParameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0, part=4)
 _RANDOM = MaskParameter(
     "count",
@@ -216,7 +217,7 @@ PATTERNS = (
     ),
     Pattern(
         "dilated", N_("dilated window"), N_("a window with gaps"), "Beltagy et al. 2020, arXiv:2004.05150",
-        (_WINDOW, MaskParameter("gap", N_("gap"), N_("positions from key to key; 1 is a plain window"), 2)),
+        (_WINDOW, _GAP),
         make=dilated,
         seen=lambda q, window, gap: (q // gap + 1).clamp(max=window),
     ),
@@ -240,6 +241,14 @@ PATTERNS = (
         "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW, _GLOBALS),
         make=lambda window, shared: masks.Or(masks.Band(window - 1), global_tokens(shared)),
         seen=lambda q, window, shared: last(q, window + shared),
+    ),
+    Pattern(
+        "longformer", "Longformer", N_("a window, a window with gaps, and the first tokens for all"),
+        "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW, _GAP, _GLOBALS),
+        make=lambda window, gap, shared: masks.Or(
+            masks.Or(masks.Band(window - 1), dilated(window, gap)), global_tokens(shared)
+        ),
+        seen=local_dilated_global,
     ),
     Pattern(
         "bigbird", N_("BigBird"), N_("window, global tokens and random keys"),

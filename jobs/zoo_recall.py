@@ -56,13 +56,15 @@ class Recall(Hidden[Answered]):
         request: CaptureRequest,
         code: Needle,
         hay: str,
-        substitute: tuple[str, Mapping[str, int]],
+        substitute: tuple[str, Mapping[str, int], int],
         layers: Sequence[int],
         softmax: tuple[int, ...] | None,
         name: str,
     ) -> None:
-        """``substitute`` is a variant with its numbers, ``softmax`` the layers of all ``layers`` that keep it, None:
-        of every share of them; ``name`` stands for the session where it asks the runner.
+        """``substitute`` is a variant with its numbers, and the tokens in a block of softmax that is kept, 0: whole.
+
+        ``softmax`` are the layers of all ``layers`` that keep it, None: of every share of them; ``name`` stands for the
+        session where it asks the runner.
         """
         stacks = [softmax_layers(layers, count) for count in counts(len(layers))] if softmax is None else [softmax]
         self.n_layers, self.answer = len(layers), runner.ids_of(code.answer)
@@ -73,7 +75,7 @@ class Recall(Hidden[Answered]):
                 return None
             step = self.steps[index]
             text = hidden(hay, Trial(code, step.depth, CHARACTERS))
-            edits = stack(substitute[0], substitute[1], layers, step.softmax)
+            edits = stack(*substitute[:2], layers, step.softmax, substitute[2])
             asked = replace(request, text=text, chat=False, continuation=tuple(self.answer[:-1]), edits=edits)
             return runner.submit(asked, session=name)
 

@@ -116,21 +116,26 @@ KERNELS = (
                       least=50, most=1000, per=100),
             Parameter("opposite", N_("map drawn"), N_("of which pairs of entries"), 0, least=0, most=1,
                       choices=(N_("of the same sign"), N_("of opposite signs"))),
+            Parameter("gate_same", N_("gate Gˢ"), N_("on the half of the same sign; 1 is neutral"), 100, least=0,
+                      most=200, per=100),
+            Parameter("gate_opposite", N_("gate Gᵒ"), N_("on the half of opposite signs; 1 is neutral"), 100, least=0,
+                      most=200, per=100),
         ),
         polaformer.weights, polaformer.output, polaformer.multiply_adds,
         work="4 n d (d + 2)",
         memory=memory.TWICE,
         recurrent=recurrent.POLAFORMER,
         does=N_("splits q and k by sign and raises both to a power: pairs of the same sign mix one half of each "
-                "value’s numbers, pairs of opposite signs the other half"),
+                "value’s numbers, pairs of opposite signs the other half, each under a gate that the paper learns"),
         gives_up=N_("One map for the whole value: each half of its numbers sees one of the two maps alone; and "
                     "twice the state of a linear kernel."),
         buys=N_("Pairs of opposite signs count, which other kernels set to 0; and the power makes the largest "
                 "entries stand out, so that looks get sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
-        identity="at power 1, same signs less opposite signs is q·k",
-        published="simplified: one power for all, where the paper learns one for each dimension; the "
-                  "learned gate and convolution after it are left out, since nothing is trained",
+        identity="at power 1, same signs less opposite signs is q·k; a gate of 0 leaves one half alone",
+        published="simplified: one power for all, where the paper learns one for each dimension; the gates Gˢ and Gᵒ "
+                  "are one number each, neutral at 1, where the paper learns one for each token and dimension; the "
+                  "learned convolution after it is left out, since nothing is trained",
         halves="opposite",
     ),
 )  # fmt: skip  # one variant a paragraph

@@ -30,8 +30,11 @@ LATENT = Formula("n (n + r + d + 2 d_v)", lambda n, d, v, rank: n * (n + rank + 
 LIGHTNING = Formula("n (d + d_v) + b² + d d_v", lambda n, d, v, half_life, tile: n * (d + v) + tile**2 + d * v)
 DUAL = Formula("n (d + d_v) + d d_v", lambda n, d, v, rate: n * (d + v) + d * v)
 TITANS = Formula("n (2 d + d_v) + 2 d d_v", lambda n, d, v, **_: n * (2 * d + v) + 2 * d * v)
-WINDOW = Formula("n (2 d + w + 2 d_v) + 2 d d_v", lambda n, d, v, window, **_: n * (2 * d + window + 2 * v) + 2 * d * v)
+WINDOW = Formula(
+    "n (2 d + w + p + 2 d_v) + 2 d d_v",
+    lambda n, d, v, window, persistent, **_: n * (2 * d + window + persistent + 2 * v) + 2 * d * v,
+)
 CONTEXT = Formula(
-    "n (3 d + 2 c + 2 d_v) + 2 d (d + d_v)",
-    lambda n, d, v, segment, **_: n * (3 * d + 2 * segment + 2 * v) + 2 * d * (d + v),
+    "n (3 d + 2 c + p + 2 d_v) + 2 d (d + d_v)",
+    lambda n, d, v, segment, persistent, **_: n * (3 * d + 2 * segment + persistent + 2 * v) + 2 * d * (d + v),
 )

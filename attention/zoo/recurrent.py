@@ -2,7 +2,7 @@
 
 A kernel of features keeps Σ φ(k) vᵀ and, to divide by, Σ φ(k) (Katharopoulos et al. 2020, eq. 18 to 20); a memory keeps
 its matrix; a window or a segment the keys and values in it. Softmax keeps all keys and values. What is the same for
-every text (random directions, a decay) is not kept of it.
+every text (random directions, a decay, persistent tokens) is not kept of it.
 """
 
 from __future__ import annotations
@@ -52,12 +52,18 @@ TITANS = Recurrent(  # the memory, and the change that is carried on
 )
 GATE = Recurrent(  # as they are, where the last of them is the token's own
     Formula("2 d d_v + w (d + d_v)", lambda n, d, v, window, **_: 2 * d * v + window * (d + v)),
-    Formula("3 d d_v + w (d + d_v)", lambda n, d, v, window, **_: 3 * d * v + window * (d + v)),
+    Formula(
+        "3 d d_v + (w + p) (d + d_v)",
+        lambda n, d, v, window, persistent, **_: 3 * d * v + (window + persistent) * (d + v),
+    ),
 )
 LAYER = Recurrent(GATE.state, GATE.step, by_query=True)  # its window holds what each query read
 CONTEXT = Recurrent(  # of keys and values: memory, change, the memory before the segment; the segment, and its reads
     Formula("(3 d + 2 c) (d + d_v)", lambda n, d, v, segment, **_: (3 * d + 2 * segment) * (d + v)),
-    Formula("(3 d + 2 c) (d + d_v)", lambda n, d, v, segment, **_: (3 * d + 2 * segment) * (d + v)),
+    Formula(
+        "(3 d + 2 c + p) (d + d_v)",
+        lambda n, d, v, segment, persistent, **_: (3 * d + 2 * segment + persistent) * (d + v),
+    ),
     by_query=True,
 )
 BLOCKS = Recurrent(  # at the end of a block

@@ -18,11 +18,16 @@ _MEMORY = (
 _WINDOW = Parameter(
     "window", N_("window"), N_("tokens that softmax looks back over, the token itself too"), 4, letter="w"
 )
+_PERSISTENT = (
+    Parameter("persistent", N_("persistent tokens"), N_("keys before the text, drawn by the seed; their values are 0"),
+              2, least=0, most=16, letter="p"),
+    Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99),
+)  # fmt: skip  # one number a paragraph
 _SURPRISE = N_(
     "Surprise ‖∇ℓ‖ of each token, at the memory M of all before it; ℓ = ‖M k − v‖², how badly M foretells its value:"
 )
 _LEARNS = N_("memory, learning as it reads")
-_NEAR = N_("softmax over the window")
+_NEAR = N_("softmax over the window and persistent tokens")
 
 STATES = (
     Variant(
@@ -125,17 +130,18 @@ STATES = (
         "titans_mac", N_("Titans MAC (memory as context)"), "memory", "causal",
         (Parameter("segment", N_("segment"), N_("tokens; softmax is inside one, the memory has all before it"), 4,
                    letter="c"),
-         *_MEMORY),
+         *_PERSISTENT, *_MEMORY),
         titans_ways.context_weights, titans_ways.context_output, titans_ways.adds_context,
-        work="4 n c d + 6 n d²",
+        work="2 n (2 c + p) d + 6 n d²",
         memory=memory.CONTEXT,
         parts=titans_ways.context_parts,
+        persistent=titans_ways.context_persistent,
         part_names=(N_("softmax: the segment"), N_("softmax: what its tokens read"),
                     N_("learned by the memory that is read")),
         whole_map=True,
         recurrent=recurrent.CONTEXT,
-        does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read and the "
-                "segment"),
+        does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read, the "
+                "segment and persistent tokens"),
         gives_up=N_("Single keys of earlier segments: of these there is only what the memory says. "
                     "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
                     "trained, they are the same "
@@ -143,15 +149,16 @@ STATES = (
         buys=N_("The most exact of the three ways where a question is about something far back: softmax itself "
                 "picks from what the memory tells."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
-        identity="one segment as long as the text is softmax; else softmax over loops’ reads and the segment",
+        identity="one segment as long as the text, without persistent tokens, is softmax; else softmax over loops’ "
+                 "reads, the segment and them",
         published="simplified: as Titans; all parts share the head’s q, k and v, the memory learns the "
-                  "segment itself, and the learned persistent tokens are left out",
+                  "segment itself, and persistent tokens, which are learned there, have random keys and values of 0",
         signed=True,
         loops=True,
         by_token=titans_ways.surprise,
         by_token_as=_SURPRISE,
-        flow=Flow(((_LEARNS, N_("read with the segment’s queries")), (N_("the segment itself"),)),
-                  N_("softmax over both")),
+        flow=Flow(((_LEARNS, N_("read with the segment’s queries")), (N_("the segment itself"),),
+                   (N_("persistent tokens"),)), N_("softmax over all")),
     ),
     Variant(
         "titans_mag", N_("Titans MAG (memory as gate)"), "memory", "causal",
@@ -159,12 +166,14 @@ STATES = (
             _WINDOW,
             Parameter("gate", N_("gate"), N_("the part of the output that is attention’s"), 50, least=0, most=100,
                       per=100),
+            *_PERSISTENT,
             *_MEMORY,
         ),
         titans_ways.gate_weights, titans_ways.gate_output, titans_ways.adds_gate,
-        work="2 n w d + 3 n d²",
+        work="2 n (w + p) d + 3 n d²",
         memory=memory.WINDOW,
         parts=titans_ways.window_parts,
+        persistent=titans_ways.window_persistent,
         part_names=(N_("softmax: the window"), N_("learned by the memory")),
         whole_map=True,
         recurrent=recurrent.GATE,
@@ -175,8 +184,8 @@ STATES = (
                 "each."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",
-        published="simplified: as Titans; the gate is one number, and the learned persistent tokens are "
-                  "left out",
+        published="simplified: as Titans; the gate is one number, and persistent tokens, which are learned "
+                  "there, have random keys and values of 0",
         signed=True,
         loops=True,
         by_token=titans_ways.surprise,
@@ -184,11 +193,12 @@ STATES = (
         flow=Flow(((_LEARNS,), (_NEAR,)), N_("gate")),
     ),
     Variant(
-        "titans_mal", N_("Titans MAL (memory as layer)"), "memory", "causal", (_WINDOW, *_MEMORY),
+        "titans_mal", N_("Titans MAL (memory as layer)"), "memory", "causal", (_WINDOW, *_PERSISTENT, *_MEMORY),
         titans_ways.layer_weights, titans_ways.layer_output, titans_ways.adds_gate,
-        work="2 n w d + 3 n d²",
+        work="2 n (w + p) d + 3 n d²",
         memory=memory.WINDOW,
         parts=titans_ways.window_parts,
+        persistent=titans_ways.window_persistent,
         part_names=(N_("softmax: outputs of the memory"), N_("learned by the memory")),
         whole_map=True,
         recurrent=recurrent.LAYER,
@@ -201,7 +211,8 @@ STATES = (
                 "on what it made."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",
         identity="a window of one token is the memory alone; else the product of both maps",
-        published="simplified: as Titans; the learned persistent tokens are left out",
+        published="simplified: as Titans; persistent tokens, which are learned there, have random keys and "
+                  "values of 0",
         signed=True,
         loops=True,
         by_token=titans_ways.surprise,

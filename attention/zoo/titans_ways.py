@@ -7,10 +7,16 @@ gate mixes them. MAL, memory as a layer: softmax over the last tokens has what t
 In the paper each part has queries and keys of its own, the gate is a product of learned and normed outputs, and MAC's
 memory learns what attention made of the segment; there are learned tokens besides (persistent memory). Here all parts
 share the head's queries, keys and values, the gate is one number, MAC's memory learns the segment itself (keys too, so
-that what is read can be compared), a token sees what was read up to itself, and nothing is persistent.
+that what is read can be compared), and a token sees what was read up to itself.
+
+Persistent tokens stand before the text in each of them, the same for every text (section 3.3). They are learned in the
+paper. Here their keys are drawn at random by a seed and their values are 0, the neutral value: they take a share of
+attention and add nothing, and the memory, which foresees 0 of them, learns nothing of them.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float
@@ -19,64 +25,93 @@ from torch import Tensor
 from attention.zoo import titans
 from attention.zoo.head import Head, softmax_rows
 
+# -- persistent tokens ------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=32)
+def persistent_keys(count: int, d_head: int, seed: int) -> Float[Tensor, "persistent d_head"]:
+    """Normal numbers, the same for the same seed, on the CPU."""
+    return torch.randn(count, d_head, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def _with_persistent(head: Head, rest: Tensor, count: int, seed: int) -> tuple[Tensor, Tensor]:
+    """One softmax over persistent tokens and ``rest``, the scores of all else: the weights of each."""
+    keys = persistent_keys(count, head.q.shape[-1], seed).to(head.q)
+    weights = softmax_rows(torch.cat([head.q @ keys.mT * head.scale, rest], dim=-1), head.sink)
+    return weights[..., :count], weights[..., count:]
+
+
 # -- MAG and MAL ------------------------------------------------------------------------------------------------------
 
 
-def near(head: Head, window: int) -> Float[Tensor, "*heads tokens tokens"]:
-    """Softmax over the last keys, each query's own among them."""
+def near(head: Head, window: int, persistent: int = 0, seed: int = 0) -> Float[Tensor, "*heads tokens tokens"]:
+    """Softmax over the last keys, each query's own among them, and persistent tokens, whose share is left out."""
+    return _near(head, window, persistent, seed)[1]
+
+
+def _near(head: Head, window: int, persistent: int, seed: int) -> tuple[Tensor, Tensor]:
     places = torch.arange(head.n_tokens, device=head.scores.device)
     far = places[:, None] - places[None, :] >= window
-    return softmax_rows(head.scores.masked_fill(far, -torch.inf), head.sink)
+    return _with_persistent(head, head.scores.masked_fill(far, -torch.inf), persistent, seed)
 
 
-def gate_weights(head: Head, window: int, gate: float, step: float, momentum: float, forgotten: float) -> Tensor:
+def gate_weights(head: Head, window: int, gate: float, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
     """``gate`` is attention's share of the output."""
-    return gate * near(head, window) + (1 - gate) * titans.weights(head, step, momentum, forgotten)
+    return gate * near(head, window, persistent, seed) + (1 - gate) * titans.weights(head, **memory)
 
 
-def gate_output(head: Head, window: int, gate: float, step: float, momentum: float, forgotten: float) -> Tensor:
-    remembered = titans.output(head, step, momentum, forgotten)
-    return gate * (near(head, window) @ head.v) + (1 - gate) * remembered
+def gate_output(head: Head, window: int, gate: float, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
+    return gate * (near(head, window, persistent, seed) @ head.v) + (1 - gate) * titans.output(head, **memory)
 
 
-def layer_weights(head: Head, window: int, step: float, momentum: float, forgotten: float) -> Tensor:
-    return near(head, window) @ titans.weights(head, step, momentum, forgotten)
+def layer_weights(head: Head, window: int, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
+    return near(head, window, persistent, seed) @ titans.weights(head, **memory)
 
 
-def layer_output(head: Head, window: int, step: float, momentum: float, forgotten: float) -> Tensor:
-    return near(head, window) @ titans.output(head, step, momentum, forgotten)
+def layer_output(head: Head, window: int, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
+    return near(head, window, persistent, seed) @ titans.output(head, **memory)
+
+
+def window_persistent(head: Head, window: int, persistent: int, seed: int, **_others: float) -> Tensor:
+    """What each token gives to each persistent one [tokens, persistent]."""
+    return _near(head, window, persistent, seed)[0]
 
 
 # -- MAC --------------------------------------------------------------------------------------------------------------
 
 
-def _both(head: Head, segment: int, k: Float[Tensor, "*heads tokens d_head"]) -> tuple[Tensor, Tensor]:
-    """Weights on what was read, whose keys are ``k``, and on the segment itself; one softmax is over both."""
+def _all_three(
+    head: Head, segment: int, k: Float[Tensor, "*heads tokens d_head"], persistent: int, seed: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Weights on persistent tokens, on what was read (keys ``k``), and on the segment, by one softmax."""
     places = torch.arange(head.n_tokens, device=k.device)
     parts = places // segment
     here = (parts[:, None] == parts[None, :]) & (places[:, None] >= places[None, :])
     read = (head.q @ k.mT * head.scale).masked_fill(~here | (parts == 0), -torch.inf)
     own = head.scores.masked_fill(~here, -torch.inf)
-    weights = softmax_rows(torch.cat([read, own], dim=-1), head.sink)
-    return weights[..., : head.n_tokens], weights[..., head.n_tokens :]
+    first, weights = _with_persistent(head, torch.cat([read, own], dim=-1), persistent, seed)
+    return first, weights[..., : head.n_tokens], weights[..., head.n_tokens :]
 
 
-def context_weights(head: Head, segment: int, step: float, momentum: float, forgotten: float) -> Tensor:
+def context_weights(head: Head, segment: int, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
     """What was read is linear in all that was learned, so it is written out over the tokens themselves."""
     one = torch.eye(head.n_tokens, dtype=head.v.dtype, device=head.v.device)
-    spread = titans.read_before(head, one, segment, step, momentum, forgotten)
-    read, own = _both(head, segment, spread @ head.k)
+    spread = titans.read_before(head, one, segment, **memory)
+    _first, read, own = _all_three(head, segment, spread @ head.k, persistent, seed)
     return read @ spread + own
 
 
-def context_output(head: Head, segment: int, step: float, momentum: float, forgotten: float) -> Tensor:
+def context_output(head: Head, segment: int, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
     """With a memory that learns keys and values side by side."""
     told = torch.cat([head.k, head.v], dim=-1)
-    k, v = titans.read_before(head, told, segment, step, momentum, forgotten).split(
-        [head.k.shape[-1], head.v.shape[-1]], dim=-1
-    )
-    read, own = _both(head, segment, k)
+    k, v = titans.read_before(head, told, segment, **memory).split([head.k.shape[-1], head.v.shape[-1]], dim=-1)
+    _first, read, own = _all_three(head, segment, k, persistent, seed)
     return read @ v + own @ head.v
+
+
+def context_persistent(head: Head, segment: int, persistent: int, seed: int, **memory: float) -> Tensor:
+    """What each token gives to each persistent one [tokens, persistent]."""
+    return _all_three(head, segment, titans.read_before(head, head.k, segment, **memory), persistent, seed)[0]
 
 
 # -- what is told of them ---------------------------------------------------------------------------------------------
@@ -105,11 +140,11 @@ def _places(n_tokens: int) -> tuple[Tensor, Tensor]:
     return places[:, None], places[None, :]
 
 
-def adds_gate(n_tokens: int, d_head: int, window: int, **memory: float | int) -> int:
-    """Softmax over the window, and the memory's three products a token."""
-    return 2 * n_tokens * window * d_head + 3 * n_tokens * d_head**2
+def adds_gate(n_tokens: int, d_head: int, window: int, persistent: int, **memory: float | int) -> int:
+    """Softmax over the window and persistent tokens, and the memory's three products a token."""
+    return 2 * n_tokens * (window + persistent) * d_head + 3 * n_tokens * d_head**2
 
 
-def adds_context(n_tokens: int, d_head: int, segment: int, **memory: float | int) -> int:
-    """A memory of twice the width, and softmax over as many read tokens as the segment has of its own."""
-    return 4 * n_tokens * segment * d_head + 6 * n_tokens * d_head**2
+def adds_context(n_tokens: int, d_head: int, segment: int, persistent: int, **memory: float | int) -> int:
+    """A memory of twice the width, and softmax over persistent tokens, what was read, and as much of the segment."""
+    return 2 * n_tokens * (2 * segment + persistent) * d_head + 6 * n_tokens * d_head**2

@@ -102,6 +102,7 @@ class Variant:
     multiplies, where that is not the head's own values. ``loops``: its output goes over the tokens one after the other,
     for any number of stacked heads. ``fitted``: to the whole text, before any of its rows is made. ``flow``: of one in
     parts. ``recurrent``: of one that can read a text a token at a time, where it looks back alone.
+    ``persistent`` gives the weights on tokens that are no part of the text.
     ``parts`` takes tokens and the parameters: a mask of what each of ``part_names`` is made of. ``one_text``: its
     queries and keys are places of one text.
     """
@@ -140,6 +141,7 @@ class Variant:
     whole_map: bool = False
     parts: Callable[..., tuple[Bool[Tensor, "tokens tokens"], ...]] | None = None
     part_names: tuple[str, ...] = ()
+    persistent: Callable[..., Float[Tensor, "tokens persistent"]] | None = None
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""

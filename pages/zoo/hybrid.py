@@ -9,18 +9,18 @@ from weakref import ref
 import streamlit as st
 
 from analysis.comparison import NextTokenChange
-from analysis.hybrid import attending, code, seven_to_one, stack
+from analysis.hybrid import attending, code, lower_half, seven_to_one, stack
 from analysis.long_text import chapter
 from analysis.mask_effect import looks_ahead
 from jobs.zoo_recall import CHARACTERS, DEPTHS, Recall, RecallPoint
 from model_runner import Capture
-from model_runner.edits import Edit
+from model_runner.substitution import Substituted
 from pages.zoo.in_model import show_effect
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
 from ui.shell.page import PageContext, edited
 from ui.shell.progressive import progressive, show_chart, show_progress
 from ui.state import session
-from ui.state.controls import pick
+from ui.state.controls import choose, pick
 from ui.state.edit_list import show_everywhere
 from ui.state.page_state import change, tell
 from ui.wording.i18n import _, language
@@ -32,9 +32,10 @@ from viz.markdown import plain
 class Hybrid:
     """``curve`` and ``own`` are the points so far, of the shares of softmax and of the stack chosen by hand."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[Substituted, ...]
     after: Capture
     softmax: tuple[int, ...]
+    block: int  # tokens in a block of the softmax that is kept, 0: it is whole
     change: NextTokenChange | None
     curve: tuple[RecallPoint, ...]
     own: tuple[RecallPoint, ...]
@@ -52,10 +53,24 @@ def show_hybrid(opened: PageContext) -> Hybrid:
             help=_("Seven layers of the variant to one of softmax, as MiniMax-01 has them."),
             on_click=change,
             args=(ZooState,),
-            kwargs={"softmax": None},
+            kwargs={"softmax": None, "kept": "whole"},
         )
+        st.button(
+            "TransNormer",
+            key="zoo_transnormer",
+            help=_("Softmax inside blocks in the lower half of the layers, normalised linear attention in the upper "
+                   "one, as the paper stacks them."),
+            on_click=change,
+            args=(ZooState,),
+            kwargs={"variant": "transnormer", "softmax": lower_half(layers), "kept": "blocks"},
+        )  # fmt: skip
+        choose(ZooState, "kept", state().kept, {"whole": _("softmax whole"), "blocks": _("softmax in blocks")})
+        block = values_of(BY_NAME["blocks"], n_tokens)["size"] if state().kept == "blocks" else 0
         words = _("{count} of {total} layers keep softmax, {variant} in the others; a click on a layer changes it.")
-        words = words.format(count=len(softmax), total=len(layers), variant=_(variant.label))
+        if block:
+            words = _("{count} of {total} layers have softmax inside blocks of {size} tokens, {variant} in the others; "
+                      "a click on a layer changes it.")  # fmt: skip
+        words = words.format(count=len(softmax), total=len(layers), variant=_(variant.label), size=block)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     _show_stack(opened.capture, softmax)
     left, right = st.columns([0.64, 0.36], gap="medium")
@@ -63,15 +78,17 @@ def show_hybrid(opened: PageContext) -> Hybrid:
         values = values_of(variant, n_tokens)
         with st.container(key="zoo_hybrid_sliders", gap=None):
             show_sliders(variant, variant.parameters, values, n_tokens)
-    edits = stack(variant.name, values, layers, softmax)
+            if block and variant.name != "blocks":
+                show_sliders(BY_NAME["blocks"], BY_NAME["blocks"].parameters, {"size": block}, n_tokens)
+    edits = stack(variant.name, values, layers, softmax, block)
     after = edited(opened, edits) if edits else opened.capture
     with left:
-        runs = _show_recall(opened, (variant.name, values), layers, softmax)
+        runs = _show_recall(opened, (variant.name, values, block), layers, softmax)
     with right:
         moved, _perplexities = show_effect(opened, after)
         show_everywhere(edits)
     curve, own = ((), ()) if runs is None else (tuple(one.points()) for one in runs)
-    return Hybrid(edits, after, softmax, moved, curve, own)
+    return Hybrid(edits, after, softmax, block, moved, curve, own)
 
 
 def _chosen(layers: tuple[int, ...]) -> tuple[int, ...]:
@@ -107,7 +124,7 @@ def _show_stack(capture: Capture, softmax: tuple[int, ...]) -> None:
 
 
 def _show_recall(
-    opened: PageContext, substitute: tuple[str, dict[str, int]], layers: tuple[int, ...], softmax: tuple[int, ...]
+    opened: PageContext, substitute: tuple[str, dict[str, int], int], layers: tuple[int, ...], softmax: tuple[int, ...]
 ) -> tuple[Recall, Recall] | None:
     """The curve as it grows and the stack by hand; nothing of a model that sees what it would have to say."""
     if looks_ahead(opened.capture):
@@ -123,7 +140,9 @@ def _show_recall(
     def recall(name: str, kept: tuple[int, ...] | None) -> Recall:
         texts = code(language()), chapter(language()).half
         return session.jobs().get(
-            name, (*asked, kept), lambda own: Recall(opened.runner, request, *texts, substitute, layers, kept, own)
+            name,
+            (*asked, kept),
+            lambda own: Recall(opened.runner, request, *texts, substitute, layers, kept, own),
         )
 
     curve, own = recall("zoo_recall", None), recall("zoo_recall_own", softmax)

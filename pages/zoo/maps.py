@@ -20,7 +20,7 @@ from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
 from pages.zoo.latent import show_kept
 from pages.zoo.numbers import show_looks, show_numbers, show_recurrent, show_rule, show_work
-from pages.zoo.parts import show_parts
+from pages.zoo.parts import show_parts, show_persistent
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from pages.zoo.stream import show_stream
 from ui.shared.head_views import map_events
@@ -139,6 +139,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         show_html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")), key=f"{key}_flow")
     if rival.found is not None:
         show_parts(rival.variant, rival.values, rival.found.weights, key=f"{key}_parts")
+        show_persistent(rival.variant, head, rival.values)
     show_rule(rival.variant)
     with st.container(key=f"zoo_sliders_{key}", gap=None):
         shown = rival.variant.parameters if sliders else ()

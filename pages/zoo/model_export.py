@@ -43,7 +43,7 @@ def hybrid_view(found: Hybrid) -> ExportBundle:
         title=chart.heading,
         what=(
             f"recall of a code in {CHARACTERS} characters, mean of {len(DEPTHS)} depths, against the share of layers "
-            f"that keep softmax, {variant} in the others, substituted, untrained"
+            f"that keep softmax{_inside(found.block)}, {variant} in the others, substituted, untrained"
         ),
         tables=lambda: {chart.heading: table},
         page=lambda title, words, lang: standalone([chart], title=title, caption=words, lang=lang),
@@ -58,9 +58,15 @@ def hybrid_view(found: Hybrid) -> ExportBundle:
     )
 
 
+def _inside(block: int) -> str:
+    return f" inside blocks of {block} tokens" if block else ""
+
+
 def _code(found: Hybrid) -> str:
     request = found.after.request
-    values = dict(found.edits[0].values) if found.edits else {}  # type: ignore[union-attr]  # of a Substituted
+    own = [edit for edit in found.edits if edit.variant == state().variant]
+    values = dict(own[0].values) if own else {}
+    block = f", {found.block}" if found.block else ""
     return "\n".join(
         [
             "from attention_atlas.analysis.hybrid import code, counts, softmax_layers, stack",
@@ -72,7 +78,7 @@ def _code(found: Hybrid) -> str:
             f"layers, needle = {attending(found.after)!r}, code({language()!r})",
             "answer = runner.ids_of(needle.answer)",
             "for count in counts(len(layers)):",
-            f"    edits = stack({state().variant!r}, {values}, layers, softmax_layers(layers, count))",
+            f"    edits = stack({state().variant!r}, {values}, layers, softmax_layers(layers, count){block})",
             f"    for depth in {DEPTHS}:",
             f"        text = hidden(chapter({language()!r}).half, Trial(needle, depth, {CHARACTERS}))",
             "        request = CaptureRequest(text=text, continuation=tuple(answer[:-1]), edits=edits)",

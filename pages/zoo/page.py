@@ -10,6 +10,7 @@ from pages.zoo.export import cost_view, maps_view
 from pages.zoo.film import film_view, show_film
 from pages.zoo.hybrid import show_hybrid
 from pages.zoo.in_model import show_in_model
+from pages.zoo.linear import linear_view, show_linear
 from pages.zoo.maps import show_maps
 from pages.zoo.measured import measured_view, show_measured
 from pages.zoo.model_export import hybrid_view, model_view
@@ -25,7 +26,7 @@ from ui.wording.i18n import _
 
 view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
-lit = ("head",) if view in ("maps", "flash", "weights") else ("attention",)
+lit = ("head",) if view in ("maps", "linear", "flash", "weights") else ("attention",)
 shows = StripView(lit, here=view != "cost", then=lambda: rerun_fragment("zoo"), edits=running)
 opened = open_page(plain_model=running, two_texts=True, strip=shows)
 show_badge(opened)
@@ -33,6 +34,7 @@ show_strip(opened, then=lambda: rerun_fragment("zoo"))
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
     views = {
         "maps": _("on this head"),
+        "linear": _("linear attention"),
         "model": _("in the model"),
         "hybrid": _("hybrid"),
         "weights": _("matrix"),
@@ -41,7 +43,9 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
     }
     choose(ZooState, "view", view, views)
     words = _("Substituted, not trained: the model learned its queries and keys for softmax.")
-    if view == "flash":
+    if view == "linear":
+        words = _("A product of three matrices in either order: the same output, by other amounts of work and memory.")
+    elif view == "flash":
         words = _("Softmax itself, by tiles: keys (Dao et al. 2022) or queries (Dao 2023) in the outer loop.")
     elif view == "weights":
         words = _("The model’s own matrix, changed while it runs: the weights that are loaded stay as they are.")
@@ -56,6 +60,8 @@ def view_of(here: PageContext) -> ExportBundle:
         raise OneStackOnly(name=here.runner.info.name)
     if view == "cost":
         return measured_view(show_measured(here)) if state().how == "measured" else cost_view(show_cost(here))
+    if view == "linear":
+        return linear_view(show_linear(here))
     if view == "flash":
         return film_view(show_film(here))
     if view == "model":

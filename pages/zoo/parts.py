@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from html import escape
 
+import numpy as np
+import streamlit as st
+
+from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from ui.shell.components import show_html
 from ui.wording.i18n import _
@@ -22,6 +26,20 @@ def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray, *,
         shares = shares_of(weights, masks)
         names = [f"{name} · {number(share, 'share')}" for name, share in zip(names, shares, strict=True)]
     show_html(mask_strip(masks, names), key=key)
+
+
+def show_persistent(variant: Variant, head: Head, values: dict[str, int]) -> None:
+    """What tokens that are no part of the text take of attention, mean over the tokens, and what they are."""
+    if variant.persistent is None:
+        return
+    shares = variant.persistent(head, **variant.numbers(values, head.n_tokens)).mean(0).tolist()
+    if not shares:
+        return
+    each = " · ".join(f"p{at}\u00a0{number(share, 'share')}" for at, share in enumerate(shares))
+    words = _("mean over the text. The paper learns them; here their keys are random and their values are 0, so that "
+              "they take attention and add nothing.")  # fmt: skip
+    heading = _("Attention on persistent tokens:")
+    st.html(f"<p class='atlas-caption'><b>{escape(heading)}</b> {escape(f'{each}; {words}')}</p>")
 
 
 def shares_of(weights: np.ndarray, masks: list[np.ndarray]) -> list[float]:

@@ -9,7 +9,10 @@ from ui.wording.i18n import _
 
 def explain(view: View) -> None:
     """The explanation of the view that is open."""
-    {"maps": _maps, "model": _model, "hybrid": _hybrid, "weights": _weights, "flash": _flash, "cost": _cost}[view]()
+    {
+        "maps": _maps, "linear": _linear, "model": _model, "hybrid": _hybrid, "weights": _weights, "flash": _flash,
+        "cost": _cost,
+    }[view]()  # fmt: skip  # a few a line
 
 
 def _maps() -> None:
@@ -29,6 +32,24 @@ def _maps() -> None:
         source="Katharopoulos et al. 2020, arXiv:2006.16236; Tay et al. 2020, arXiv:2009.06732",
         attempt=_("Choose Performer and let the number of features grow: does its map come near to softmax’s? Then "
                   "choose a head that looks at one token alone."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _linear() -> None:
+    show_reading(
+        [
+            _("Softmax needs every score of a row before any weight is known, so (Q Kᵀ) comes first. Without it the "
+              "brackets may move: Q (Kᵀ V) gives the same output, and no map of all pairs is made."),
+            _("Then each token adds one product, its key times its value, to a state of d × d numbers. A query reads "
+              "the state and not the tokens, so that one token more costs the same in a short text and in a long one."),
+            _("Lightning does both: inside a block of tokens it multiplies from the left, for all blocks before it "
+              "reads the state. Blocks of one token are the state alone, one block as long as the text is the map."),
+        ],
+        formula="(φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V)\nS_t = λ S_{t−1} + k_t v_tᵀ,  o_t = q_tᵀ S_t\n"
+        "Lightning: O = intra (left) + inter (right)",
+        source="Katharopoulos et al. 2020, arXiv:2006.16236; Qin et al. 2024, arXiv:2401.04658",
+        attempt=_("Write a text of more tokens than a head has dimensions: which order is less work? Then choose "
+                  "Lightning’s blocks and find the size with the fewest multiply-adds."),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -75,9 +96,11 @@ def _hybrid() -> None:
             _("The curve: a code is hidden in a text and asked for at the end, while fewer and fewer layers keep "
               "softmax, evenly apart. The single point is the stack above it."),
             _("A model that was trained as a hybrid recalls with one softmax layer of eight; this one was not."),
+            _("TransNormer has no whole softmax: its lower layers attend inside blocks of the text, for what is near, "
+              "its upper ones by normalised linear attention, for all of it."),
         ],
         formula="layer l keeps softmax:  ⌊(l + 1) s / n⌋ > ⌊l s / n⌋,  s of n layers",
-        source="MiniMax 2025, arXiv:2501.08313; Arora et al. 2023, arXiv:2312.04927",
+        source="MiniMax 2025, arXiv:2501.08313; Arora et al. 2023, arXiv:2312.04927; Qin et al. 2022, arXiv:2210.10340",
         attempt=_("Give back the softmax of a single layer: which one does the recall need most?"),
     )  # fmt: skip  # one sentence a paragraph
 

@@ -27,7 +27,7 @@ LONGEST = 10**6  # no number of a variant is larger
 SRAM = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "96", "128", "192")  # KB
 A100 = 192  # KB of SRAM that each of its processors has (Dao et al. 2022, arXiv:2205.14135, section 2.1)
 
-View = Literal["maps", "model", "hybrid", "weights", "flash", "cost"]
+View = Literal["maps", "linear", "model", "hybrid", "weights", "flash", "cost"]
 Where = Literal["head", "layer", "all"]
 Field = Literal["values", "long"]
 LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for one in variant.parameters}
@@ -37,9 +37,11 @@ LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for on
 class ZooState:
     """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts.
 
-    ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight.
+    ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight; they
+    have it ``kept`` as it is, or inside blocks.
     Of a weight ``matrix``, by its name in the layer ("": the first), the singular values are multiplied by ``factors``,
-    in hundredths, by place from 1 on. A memory has ``read`` the text up to this token. Of
+    in hundredths, by place from 1 on. A memory or a state has ``read`` the text up to this token; ``linear`` attention
+    is shown in both orders, or in Lightning's blocks. Of
     FlashAttention's film: which loop is the ``order``'s outer one, the tiles
     of an ``sram`` in KB or of the reader's own ``rows`` and ``columns``, and the ``frame`` that is open.
     """
@@ -50,6 +52,7 @@ class ZooState:
     variant: str = setting(FIRST, N_("variant"), options=lambda: BY_NAME)
     where: Where = setting("head", N_("place"))
     softmax: tuple[int, ...] | None = setting(None, N_("layers"), min=0, max=LONGEST)
+    kept: Literal["whole", "blocks"] = setting("whole", N_("softmax that is kept"))
     beside: str = setting(DIFFERENCE, N_("beside it"), options=lambda: (DIFFERENCE, *BY_NAME))
     values: Mapping[str, int] | None = setting(
         None, N_("numbers"), min=-LONGEST, max=LONGEST, items=lambda name: LABELS.get(name, name)
@@ -63,6 +66,7 @@ class ZooState:
 
     start: int = setting(0, N_("first token drawn"), min=0, max=LONGEST)
     read: int = setting(LONGEST, N_("read up to token"), min=0, max=LONGEST)
+    linear: Literal["orders", "blocks"] = setting("orders", N_("linear attention"))
     how: Literal["formula", "measured"] = setting("formula", N_("cost"))
     order: Order = setting("keys", N_("order of the loops"))
     blocks: Literal["sram", "own"] = setting("sram", N_("tiles"))

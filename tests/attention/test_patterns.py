@@ -21,6 +21,9 @@ SENTENCES = {
     "strided": lambda q, k, stride: q - k < stride or (q - k) % stride == 0,
     "fixed": lambda q, k, stride, summary: k // stride == q // stride or stride - k % stride <= summary,
     "global": lambda q, k, window, shared: q - k < window or k < shared or q < shared,
+    "longformer": lambda q, k, window, gap, shared: (
+        q - k < window or k in [q - gap * i for i in range(window)] or k < shared or q < shared
+    ),
     "sinks": lambda q, k, window, sinks: q - k < window or k < sinks,
     "prefix": lambda q, k, length: True,
     "documents": lambda q, k, start: (q < start) == (k < start),
@@ -104,6 +107,16 @@ def test_the_formula_counts_the_cells(pattern, values, causal):
         assert pattern.kept_cells(N, values, causal=causal) == pytest.approx(counted, rel=0.02)
     else:
         assert pattern.kept_cells(N, values, causal=causal) == counted
+
+
+def test_longformer_is_local_dilated_and_global_together():
+    values = {"window": 3, "gap": 4, "shared": 2}
+    parts = [
+        kept(BY_NAME[name], {key: value for key, value in values.items() if key in names})
+        for name, names in (("window", "window"), ("dilated", ("window", "gap")), ("global", ("window", "shared")))
+    ]
+    assert torch.equal(kept(BY_NAME["longformer"], values), parts[0] | parts[1] | parts[2])
+    assert len({int(part.sum()) for part in [*parts, kept(BY_NAME["longformer"], values)]}) == 4  # each adds cells
 
 
 def test_bigbird_is_window_global_and_random_together():

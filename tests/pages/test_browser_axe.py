@@ -114,6 +114,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "zoo.view=weights&layer=6&head=4": ".head-map",
         "zoo.view=hybrid": CHART,
         "zoo.view=flash&zoo.frame=5": ".flash-film",
+        "zoo.view=linear&zoo.read=3": ".bracketings",
+        "zoo.view=linear&zoo.linear=blocks": ".bracketings",
         "zoo.view=cost": CHART,
     },
 }

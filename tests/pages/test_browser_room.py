@@ -86,6 +86,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "zoo": {
         "layer=6&head=4": ".head-map",
         "layer=6&head=4&zoo.view=flash": ".flash-film",
+        "layer=6&head=4&zoo.view=linear": ".bracketings",
         "zoo.view=model&layer=6&head=4": ".head-map",
         "zoo.view=cost": ".st-key-zoo_cost .main-svg",
     },

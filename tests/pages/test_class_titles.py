@@ -31,7 +31,7 @@ EVERY = [
 UNNAMED = {
     "token_lines", "cell_steps", "rotation", "score_shift", "score_split", "score_sweep", "position_schemes", "film",
     "token_tree", "mask_gallery", "head_groups", "sampling_bench", "step_by_step", "model_stages", "family_masks",
-    "flash_film", "layer_head_map",
+    "flash_film", "layer_head_map", "bracketings",
 }  # fmt: skip  # a few a line
 
 

@@ -59,6 +59,7 @@ VIEWS = [
     ),
     ("zoo", {"zoo.variant": "performer"}),
     ("zoo", {"zoo.view": "flash"}),
+    ("zoo", {"zoo.view": "linear", "zoo.linear": "blocks"}),
     ("zoo", {"zoo.view": "cost"}),
     ("zoo", {"zoo.view": "model", "zoo.where": "layer"}),
     ("zoo", {"zoo.view": "hybrid"}),

@@ -19,7 +19,7 @@ VIEWS = {
     "kv_cache": ("race", "bytes", "what_if"),
     "block": ("architecture", "stream", "norms", "ffn", "experts", "lens", "learning"),
     "edit_heads": ("edit", "effects", "patching"),
-    "zoo": ("maps", "model", "hybrid", "weights", "flash", "cost"),
+    "zoo": ("maps", "linear", "model", "hybrid", "weights", "flash", "cost"),
     "steps": ("steps", "scale", "length", "softmax", "similarity", "others"),
 }
 

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 from analysis.zoo import captured_head, own, substituted
-from attention.zoo import titans
+from attention.zoo import titans, titans_ways
 from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
 from tests.pages.test_masks import values_in
@@ -57,7 +57,8 @@ def test_two_variants_stand_beside_each_other_and_a_signed_one_has_two_colours()
 
 def test_a_number_of_hundredths_is_a_decimal_and_a_code_is_a_word():
     app = opened(variant="polaformer", **{"values.polaformer.power": "250", "values.polaformer.opposite": "1"})
-    (power,) = app.slider
+    power, *gates = app.slider
+    assert [(one.label.split(" · ")[0], one.value) for one in gates] == [("gate Gˢ", 1.0), ("gate Gᵒ", 1.0)]
     assert (power.value, power.min, power.max, power.proto.format) == (2.5, 0.5, 10.0, "%.2f")
     (drawn,) = (one for one in app.segmented_control if one.key.endswith("polaformer.opposite"))
     assert (drawn.value, drawn.options) == (1, ["of the same sign", "of opposite signs"])
@@ -302,3 +303,12 @@ def test_a_map_of_shares_is_summed_up_in_per_cent_and_another_in_numbers():
     softmax, other, _difference = (meta["texts"]["summary"] for meta, _arrays in payloads(app, "head_map"))
     assert re.search(r" looks [<>]? ?[\d.]+ % at ", softmax)
     assert re.search(r" looks \d\.\d\d at ", other)
+
+
+def test_persistent_tokens_of_titans_say_what_they_take_and_what_they_are():
+    numbers = {"window": 4, "persistent": 2, "seed": 0}
+    shares = titans_ways.window_persistent(head(), **numbers).mean(0).tolist()
+    page = html(opened(variant="titans_mag"))
+    assert " · ".join(f"p{at}\u00a0{share_digits(one)} %" for at, one in enumerate(shares)) in page
+    assert "their keys are random and their values are 0" in page
+    assert "Attention on persistent" not in html(opened(variant="titans_mag", **{"values.titans_mag.persistent": "0"}))

@@ -53,7 +53,7 @@ def test_the_cost_is_the_formula_for_this_models_shape():
 
 BY_TOKEN = {
     "softmax": (lambda n: 8 * 4 * 64 * n * 4, lambda n: 8 * 8 * 64 * n),
-    "Titans MAC (memory as context)": (lambda n: 8 * 8 * (3 * 32 + 2 * 8) * 64 * 4, lambda n: 64 * (96 + 16) * 64),
+    "Titans MAC (memory as context)": (lambda n: 8 * 8 * (3 * 32 + 2 * 8) * 64 * 4, lambda n: 64 * (96 + 16 + 2) * 64),
     "DeltaNet": (lambda n: 8 * 4 * 32 * 32 * 4, lambda n: 64 * 3 * 32 * 32),
 }
 
@@ -108,9 +108,11 @@ def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
     names = {variant.name: [one.name for one in counted(variant)] for variant in VARIANTS}
     assert {name: found for name, found in names.items() if found} == {
         "performer": ["features"], "blocks": ["size"], "reformer": ["buckets", "hashes"], "linformer": ["rank"],
-        "nystrom": ["landmarks", "steps"], "lightning": ["tile"], "mla": ["rank"], "titans_mac": ["segment"],
+        "nystrom": ["landmarks", "steps"], "lightning": ["tile"], "mla": ["rank"],
+        "titans_mac": ["segment", "persistent"],
         "flash": ["rows", "columns"],
-        "titans_mag": ["window"], "titans_mal": ["window"], "rollout": ["rounds"], "drawn_keys": ["draws"],
+        "titans_mag": ["window", "persistent"], "titans_mal": ["window", "persistent"],
+        "rollout": ["rounds"], "drawn_keys": ["draws"],
         "awrsr": ["turned"], "awrsr_values": ["turned"], "awrsr_added": ["turned"], "awrsr_stochastic": ["turned"],
     }  # fmt: skip
     app = opened(view="cost", variant="reformer", beside="delta")
@@ -168,7 +170,7 @@ def test_the_bytes_have_their_formulas_dotted_beside_them(monkeypatch):
     assert len({line["line"]["dash"] for line in held if line["name"] in dotted}) == 2  # told apart
     assert dotted["softmax, formula"] == [4 * n * (n + 32) for n in lengths]
     windows = [min(200, n) for n in lengths]  # no more than a text has tokens
-    expected = [4 * (n * (64 + w + 64) + 2 * 32 * 32) for n, w in zip(lengths, windows, strict=True)]
+    expected = [4 * (n * (64 + w + 2 + 64) + 2 * 32 * 32) for n, w in zip(lengths, windows, strict=True)]
     assert dotted["Titans MAG (memory as gate), formula"] == expected
     assert "is computed here by its whole map: seconds and bytes grow with the square" in html(app)
 

@@ -25,11 +25,12 @@ def offered(monkeypatch):
 
 def test_the_files_and_the_lines_hold_the_maps(offered):
     tables, take = offered(variant="polaformer", beside="delta", **{"values.polaformer.power": "150"})
-    first = substituted(head(), BY_NAME["polaformer"], {"power": 150, "opposite": 0})
+    first = substituted(head(), BY_NAME["polaformer"], {"power": 150})
     second = substituted(head(), BY_NAME["delta"], {})
     assert list(tables)[:3] == ["PolaFormer", "DeltaNet", "softmax"]
     close(tables["PolaFormer"].to_numpy(), first.weights)
-    assert "polaformer (power 150, opposite 0) in the place of softmax, substituted, not trained" in take.csv
+    numbers = "power 150, opposite 0, gate_same 100, gate_opposite 100"
+    assert f"polaformer ({numbers}) in the place of softmax, substituted, not trained" in take.csv
     assert "; delta (" in take.csv
     np.testing.assert_allclose(take.arrays["second_output"], second.output)
     np.testing.assert_allclose(take.arrays["first_difference"], first.difference)

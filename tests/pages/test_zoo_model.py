@@ -258,6 +258,34 @@ def test_the_lines_of_the_curve_put_the_variant_into_the_layers_that_attend(mode
         assert ran(found[-1].snippet)["layers"] == layers
 
 
+def test_transnormer_is_stacked_as_its_paper_has_it():
+    """Softmax inside blocks in the lower half, and rows of norm √d in the upper one, in one model."""
+    app = opened("hybrid", **{"values.blocks.size": "3"})
+    app.button(key="zoo_transnormer").click().run()
+    assert (app.query_params["zoo.variant"], app.query_params["zoo.softmax"]) == ("transnormer", "0.1.2.3")
+    assert app.query_params["zoo.kept"] == "blocks"
+    edits = stack("transnormer", {}, range(8), (0, 1, 2, 3), 3)
+    assert "4 of 8 layers have softmax inside blocks of 3 tokens" in html(app)
+    after = changed(*edits)
+    assert f"KL {next_token_change(changed(), after).kl:.3g} bits" in html(app)
+    places = np.arange(len(after.tokens))
+    for layer in range(8):
+        weights, v = after.weights(layer, 5).double(), after.v(layer)[5 // after.record(layer).group].double()
+        if layer < 4:
+            seen = (places[:, None] // 3 == places // 3) & np.tri(len(places), dtype=bool)
+            assert ((weights.numpy() != 0) == seen).all()
+            assert weights.sum(-1).numpy() == pytest.approx(1)
+        else:
+            assert (weights @ v).square().mean(-1).sqrt().numpy() == pytest.approx(1, abs=1e-5)
+    app.button(key="zoo_seven").click().run()
+    assert "zoo.kept" not in app.query_params
+
+
+def test_one_block_as_long_as_the_text_is_the_stack_with_whole_softmax():
+    whole, blocks = (changed(*stack("linear", {}, range(8), (1, 6), size)) for size in (0, len(changed().tokens)))
+    assert (whole.hidden - blocks.hidden).abs().max() < 1e-4
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("lang, words", [("en", "“The code is 7412” is hidden"), ("zh", "“密码是7412”")])
 def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(monkeypatch, lang, words):

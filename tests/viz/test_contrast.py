@@ -24,7 +24,8 @@ LEAST = {False: 4.5, True: 7.0}
 SHEETS = sorted({ROOT / "ui/shell/frame.css", *(ROOT / "viz").rglob("*.css")})
 # Fainter on purpose: pictures, and controls that cannot be used, of which WCAG asks nothing.
 NO_WORDS = {
-    ".film .transport button:disabled", ".flash-film .keys button:disabled", ".long-map button:disabled",
+    ".bracketings .play:disabled", ".film .transport button:disabled", ".flash-film .keys button:disabled",
+    ".long-map button:disabled",
     ".head-map .zoom button:disabled", ".sampling-bench button:disabled", ".step-by-step .bar button:disabled",
     ".token-lines svg .all.dimmed", ".head-groups .ways path", ".head-groups figure .head :is(.q, .k, .v)",
     ".head-groups figure .head:hover :is(.q, .k, .v)", ".head-groups figure path", ".head-bars .bar",

@@ -187,6 +187,19 @@ def test_each_half_of_the_values_is_mixed_by_its_own_signs(head, power):
     close(found[:, half:], [row[half:] for row in by_kernel(head, similar(-1))])
 
 
+@pytest.mark.parametrize("head", HEADS)
+def test_each_gate_multiplies_its_own_half_and_1_is_neutral(head):
+    plain, half = polaformer.output(head, 2.0, 0), -(-head.v.shape[1] // 2)
+    gated = polaformer.output(head, 2.0, 0, 0.25, 1.5)
+    close(gated[:, :half], [[0.25 * one for one in row] for row in plain[:, :half].tolist()])
+    close(gated[:, half:], [[1.5 * one for one in row] for row in plain[:, half:].tolist()])
+    assert torch.equal(polaformer.output(head, 2.0, 0, 1.0, 1.0), plain)
+    for opposite, gate in ((0, 0.25), (1, 1.5)):
+        drawn = polaformer.weights(head, 2.0, opposite, 0.25, 1.5)
+        seen = head.keep.any(-1) & (drawn.sum(-1) > 0)
+        torch.testing.assert_close(drawn[seen].sum(-1), torch.full_like(drawn[seen].sum(-1), gate))
+
+
 # -- TransNormer ------------------------------------------------------------------------------------------------------
 
 

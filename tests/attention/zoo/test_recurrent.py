@@ -20,7 +20,16 @@ from tests.attention.zoo.made import made
 N, D, WIDTH = 23, 6, 5
 HEAD = made(N, D, width=WIDTH)
 READ = [variant for variant in VARIANTS if variant.recurrent is not None]
-VALUES = {"half_life": 5, "momentum": 40, "forgotten": 5, "kept": 90, "features": 8, "gate": 30, "power": 150}
+VALUES = {
+    "half_life": 5,
+    "momentum": 40,
+    "forgotten": 5,
+    "kept": 90,
+    "features": 8,
+    "gate": 30,
+    "power": 150,
+    "gate_same": 40,
+}
 
 State = dict[str, Tensor]  # what is held from one token to the next; rows are (1, width)
 Step = Callable[[State, Tensor, Tensor, Tensor, int], Tensor]
@@ -75,14 +84,17 @@ def of_cosformer() -> Step:
     return same(feature)
 
 
-def of_polaformer(power: float, opposite: int) -> Step:
+def of_polaformer(power: float, opposite: int, gate_same: float, gate_opposite: float) -> Step:
     def signs(x: Tensor) -> tuple[Tensor, Tensor]:
         return relu(x) ** power, relu(-x) ** power
 
-    return kernel(
+    plain = kernel(
         lambda q, _place: [torch.cat(signs(q), dim=1), torch.cat(signs(q)[::-1], dim=1)],
         lambda k, _place: torch.cat(signs(k), dim=1),
     )
+    half = -(-WIDTH // 2)
+    gates = torch.tensor([gate_same] * half + [gate_opposite] * (WIDTH - half), dtype=torch.float64)
+    return lambda *given: plain(*given) * gates
 
 
 def decaying(scale: float, left: Callable[[Tensor], float], written: Callable[[Tensor], float]) -> Step:
@@ -142,30 +154,39 @@ def softmax(scores: Tensor, sink: float = -math.inf) -> Tensor:
     return exps / (exps.sum() + math.exp(sink - float(scores.max())))
 
 
-def attend(state: State, q: Tensor, k: Tensor, v: Tensor, most: int) -> Tensor:
-    keys = kept_rows(state, "keys", k, most)
-    return softmax(q @ keys.T * HEAD.scale) @ kept_rows(state, "values", v, most)
+def persistent_of(count: int, seed: int) -> Tensor:
+    """Keys that every text has before it; their values are 0."""
+    return torch.randn(count, D, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def of_gate(window: int, gate: float, **memory: float) -> Step:
-    titans = of_titans(**memory)
+def attend(state: State, q: Tensor, k: Tensor, v: Tensor, most: int, first: Tensor | None = None) -> Tensor:
+    first = nothing(0, D) if first is None else first
+    keys = torch.cat([first, kept_rows(state, "keys", k, most)])
+    values = torch.cat([nothing(len(first), WIDTH), kept_rows(state, "values", v, most)])
+    return softmax(q @ keys.T * HEAD.scale) @ values
+
+
+def of_gate(window: int, gate: float, persistent: int, seed: int, **memory: float) -> Step:
+    titans, first = of_titans(**memory), persistent_of(persistent, seed)
 
     def step(state: State, q: Tensor, k: Tensor, v: Tensor, place: int) -> Tensor:
-        return gate * attend(state, q, k, v, window) + (1 - gate) * titans(state, q, k, v, place)
+        return gate * attend(state, q, k, v, window, first) + (1 - gate) * titans(state, q, k, v, place)
 
     return step
 
 
-def of_layer(window: int, **memory: float) -> Step:
-    titans = of_titans(**memory)
+def of_layer(window: int, persistent: int, seed: int, **memory: float) -> Step:
+    titans, first = of_titans(**memory), persistent_of(persistent, seed)
 
     def step(state: State, q: Tensor, k: Tensor, v: Tensor, place: int) -> Tensor:
-        return attend(state, q, k, titans(state, q, k, v, place), window)
+        return attend(state, q, k, titans(state, q, k, v, place), window, first)
 
     return step
 
 
-def of_context(segment: int, **memory: float) -> Step:
+def of_context(segment: int, persistent: int, seed: int, **memory: float) -> Step:
+    first = torch.cat([persistent_of(persistent, seed), nothing(persistent, WIDTH)], dim=1)
+
     def step(state: State, q: Tensor, k: Tensor, v: Tensor, place: int) -> Tensor:
         told = torch.cat([k, v], dim=1)
         if place % segment == 0:
@@ -174,10 +195,8 @@ def of_context(segment: int, **memory: float) -> Step:
         read = q / size(q) @ state["before"]
         learn(state, k, told, **memory)
         own, reads = kept_rows(state, "own", told, segment), kept_rows(state, "reads", read, segment)
-        scores = [q @ reads[:, :D].T, q @ own[:, :D].T] if place >= segment else [q @ own[:, :D].T]
-        weights = softmax(torch.cat(scores, dim=1) * HEAD.scale)
-        found = weights[:, -len(own) :] @ own[:, D:]
-        return found + weights[:, : len(reads)] @ reads[:, D:] if place >= segment else found
+        rows = torch.cat([first, reads, own] if place >= segment else [first, own])
+        return softmax(q @ rows[:, :D].T * HEAD.scale) @ rows[:, D:]
 
     return step
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attention.zoo import titans, titans_ways
-from attention.zoo.head import stacked
+from attention.zoo.head import head_of, stacked
 from attention.zoo.table import BY_NAME
 from tests.attention.zoo.made import dot, made, mixed, softmax_loops
 
@@ -135,3 +135,44 @@ def test_a_memory_that_learned_nothing_is_read_as_nothing():
     learned_nothing = titans.read_before(head, head.v, 4, 0.0, 0.0, 0.0)
     assert learned_nothing.shape == head.v.shape
     assert (learned_nothing == 0).all()
+
+
+# -- persistent tokens ------------------------------------------------------------------------------------------------
+
+
+def with_persistent(rows: list[list[float]], head, count: int, seed: int) -> list[list[float]]:
+    """Scores of persistent keys, drawn as the seed says, before those of each row."""
+    keys = torch.randn(count, head.q.shape[1], generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    first = [[dot(q, key) * head.scale for key in keys.tolist()] for q in head.q.tolist()]
+    return [[*mine, *row] for mine, row in zip(first, rows, strict=True)]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_persistent_tokens_take_their_share_of_one_softmax_and_add_nothing(head):
+    """[p ‖ x] by loops: their values are 0, in the window of MAG and MAL always."""
+    scores = [[s if i - j < 4 else -math.inf for j, s in enumerate(row)] for i, row in enumerate(head.scores.tolist())]
+    rows = softmax_loops(with_persistent(scores, head, 3, 7), head.sink)
+    close(titans_ways.window_persistent(head, 4, 3, 7), [row[:3] for row in rows])
+    values = [[0.0] * head.v.shape[1]] * 3 + head.v.tolist()
+    close(titans_ways.gate_output(head, 4, 1.0, 3, 7, **MEMORY), mixed(rows, values))
+    learned = [[0.0] * head.v.shape[1]] * 3 + remembered(head)  # the memory foresees 0 of them, and learns nothing
+    close(titans_ways.layer_output(head, 4, 3, 7, **MEMORY), mixed(rows, learned))
+
+
+def test_the_memory_that_reads_persistent_tokens_first_is_the_same_memory():
+    head = HEADS[0]
+    keys = titans_ways.persistent_keys(3, 4, 7)
+    q, k = (torch.cat([keys, one]) for one in (head.q, head.k))
+    v = torch.cat([torch.zeros(3, 5, dtype=torch.float64), head.v])
+    found = titans.output(head_of(q, k, v, causal=True), **MEMORY)
+    torch.testing.assert_close(found[3:], titans.output(head, **MEMORY))
+    assert (found[:3] == 0).all()
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_one_segment_with_persistent_tokens_is_softmax_over_them_and_the_text(head):
+    rows = softmax_loops(with_persistent(head.scores.tolist(), head, 2, 0), head.sink)
+    close(titans_ways.context_weights(head, 13, 2, 0, **MEMORY), [row[2:] for row in rows])
+    close(titans_ways.context_persistent(head, 13, 2, 0, **MEMORY), [row[:2] for row in rows])
+    shorter = titans_ways.context_persistent(head, 4, 2, 0, **MEMORY)  # what was read takes its share as well
+    assert (shorter[4:] != titans_ways.context_persistent(head, 13, 2, 0, **MEMORY)[4:]).all()

@@ -7,6 +7,7 @@ import pytest
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
 from tests.viz.components.clock import wait
+from tests.viz.components.test_bracketings import blocks_of, sums_of
 from tests.viz.components.test_cell_steps import cell
 from tests.viz.components.test_family_masks import kinds
 from tests.viz.components.test_film import film
@@ -26,6 +27,7 @@ from tests.viz.components.test_token_lines import lines
 from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree import PROMPT, Node, tree
 from tests.viz.test_chart_svg import lines as chart_of_lines
+from viz.components.bracketings import bracketings
 from viz.components.cell_steps import cell_steps
 from viz.components.chart import chart
 from viz.components.family_masks import family_masks
@@ -52,6 +54,8 @@ pytestmark = pytest.mark.browser
 
 COMPONENTS = [
     (cell_steps.SOURCE, lambda: cell_steps.payload(**cell())),
+    (bracketings.SOURCE, sums_of),
+    (bracketings.SOURCE, blocks_of),
     (chart.SOURCE, lambda: chart.payload(chart_of_lines(), label="one")),
     (family_masks.SOURCE, kinds),
     (film_component.SOURCE, film),

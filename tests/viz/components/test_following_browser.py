@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from tests.viz.components import made_positions as made
 from tests.viz.components.following import PHONE, TEACHER, Room
+from tests.viz.components.test_bracketings import blocks_of, sums_of
 from tests.viz.components.test_cell_steps import cell as one_cell
 from tests.viz.components.test_family_masks import CAUSAL, kind, kinds
 from tests.viz.components.test_family_masks import TEXTS as MASK_TEXTS
@@ -29,6 +30,7 @@ from tests.viz.components.test_token_lines import lines
 from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree_browser import chain, small
 from tests.viz.test_chart_svg import lines as chart_of_lines
+from viz.components.bracketings import bracketings
 from viz.components.cell_steps import cell_steps
 from viz.components.chart import chart
 from viz.components.family_masks import family_masks
@@ -166,6 +168,8 @@ GESTURES = [
     Gesture("a step of the tiles", flash_film.SOURCE, film, on(".step", "click"), lambda: film(7)),
     Gesture("a row of the tiles", flash_film.SOURCE, film, on(".tiles", "press", "ArrowUp"), lambda: film(7)),
     Gesture("a dragged film", flash_film.SOURCE, film, on(".scrub", "fill", "9"), lambda: film(7)),
+    Gesture("a state that is read", bracketings.SOURCE, sums_of, on(".scrub", "fill", "3"), lambda: sums_of(7)),
+    Gesture("a size of blocks", bracketings.SOURCE, blocks_of, on(".size", "fill", "5"), lambda: blocks_of(7)),
     Gesture("a head of a group", head_groups.SOURCE, groups, on("[data-head='1'] .q"), of_two),
     Gesture("another sharing", head_groups.SOURCE, groups, on("[data-kv='1']", "click"), of_two),
     Gesture("a cell of a kind", family_masks.SOURCE, kinds, on("canvas"), fewer_kinds),

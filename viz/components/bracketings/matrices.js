@@ -1,0 +1,66 @@
+// A matrix as a picture of its numbers, with its name and its shape, and what of it is meant now.
+
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { paintPixels, wordOf } from "../shared/pixels.js"
+import { css, mix, rampColor } from "../shared/theme.js"
+/** @import { RGB, Theme } from "../shared/types" */
+
+export function createMatrix(name) {
+  const canvas = element("canvas", {})
+  const mark = element("div", { className: "mark", hidden: true })
+  const picture = element("div", { className: "picture" }, canvas, mark)
+  const [title, shape] = ["title", "shape"].map((className) => element("span", { className }))
+  const box = element("figure", { className: `matrix ${name}`, role: "img" }, picture, element("figcaption", {}, title, " ", shape))
+  return { box, canvas, mark, title, shape }
+}
+
+/** @typedef {{ first: number, stop: number, along: string }} Marked */
+
+// `wordAt` gives the colour of a cell; `marked` rows or columns are outlined.
+/** @type {(matrix: any, what: { name: string, rows: number, columns: number, cell: number, wordAt: (index: number) => number, marked?: Marked | null }) => void} */
+export function drawMatrix({ box, canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }) {
+  title.textContent = name
+  shape.textContent = `${rows} × ${columns}`
+  box.setAttribute("aria-label", `${name}: ${rows} × ${columns}`)
+  paintPixels(canvas, columns, rows, wordAt)
+  Object.assign(canvas.style, { width: `${columns * cell}px`, height: `${rows * cell}px` })
+  mark.hidden = !marked
+  if (!marked) return
+  const [from, size] = [marked.first * cell, (marked.stop - marked.first) * cell]
+  const across = marked.along === "columns"
+  Object.assign(mark.style, {
+    left: across ? `${from}px` : "0", top: across ? "0" : `${from}px`,
+    width: across ? `${size}px` : `${columns * cell}px`, height: across ? `${rows * cell}px` : `${size}px`,
+  })
+}
+
+// The largest size of these numbers, at least a trace of one.
+/** @type {(values: ArrayLike<number>) => number} */
+export function largest(values) {
+  let most = 1e-12
+  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]))
+  return most
+}
+
+const STEPS = 64
+
+// Colours by size, from the page's own tone to `color`; 0 is seen as a cell.
+/** @type {(theme: Theme, color: RGB) => (share: number) => number} */
+export function shades(theme, color) {
+  const words = Array.from({ length: STEPS + 1 }, (_, i) => wordOf(mix(theme.background, color, 0.08 + (0.92 * i) / STEPS)))
+  return (share) => words[Math.round(STEPS * clamp(Math.abs(share), 0, 1))]
+}
+
+// Colours on both sides of 0.
+/** @type {(theme: Theme) => (share: number) => number} */
+export function signs(theme) {
+  const words = Array.from({ length: 2 * STEPS + 1 }, (_, i) => wordOf(rampColor(theme.diverging, i / (2 * STEPS))))
+  return (share) => words[Math.round(STEPS * (1 + clamp(share, -1, 1)))]
+}
+
+// What is still to come, and what a mask hides.
+/** @type {(theme: Theme) => { ahead: number, hidden: number }} */
+export const blanks = (theme) => ({ ahead: wordOf(mix(theme.background, theme.secondary, 0.9)), hidden: wordOf(theme.masked) })
+
+export const colorText = css
