@@ -91,6 +91,37 @@ class AddedByPart(Question[Tensor]):
     part: Literal["attention", "ffn"]
 
 
+@dataclass(frozen=True, eq=False)
+class TokenEmbedding:
+    """A token's row of the table that the model looks tokens up in, as the model's own look-up gives it, in float32.
+
+    ``nearest`` are the tokens whose rows point most nearly the same way, falling by ``cosines``; ``vectors`` are their
+    rows. ``ids`` are the token and those beside it in the table, with their ``rows``. ``n_rows`` counts the table's.
+    """
+
+    token: int
+    vector: Float[Tensor, "d_model"]
+    n_rows: int
+    module: str
+    nearest: Int[Tensor, "nearest"]
+    cosines: Float[Tensor, "nearest"]
+    vectors: Float[Tensor, "nearest d_model"]
+    ids: tuple[int, ...]
+    rows: Float[Tensor, "rows d_model"]
+
+
+@dataclass(frozen=True)
+class EmbeddingRow(Question[TokenEmbedding]):
+    """The row of a token, of the table that this request's text is looked up in. O(vocab × d_model) time.
+
+    Raises NoSuchPlace for an id beyond the table, and NotSeparable where the model looks nothing up in one.
+    """
+
+    request: CaptureRequest
+    token: int
+    nearest: int = 10
+
+
 @dataclass(frozen=True)
 class Weight:
     """A parameter of a module: its name there, its shape, its dtype."""
@@ -200,6 +231,42 @@ class FeedForwardUnits(Question[Units]):
     layer: int
     position: int
     top: int = 8
+
+
+@dataclass(frozen=True, eq=False)
+class UnitSums:
+    """What some units of a feed-forward part are made of at one token, and what they add; float32.
+
+    ``read`` is what the first matrix reads, ``gate`` its columns of these units and ``before`` what the activation
+    reads of each; where the part is gated ``up`` are the columns of the other matrix and ``raised`` what they make.
+    ``values`` is what the last matrix reads, ``down`` its rows and ``added`` all that it makes, of every unit. None: no
+    such bias.
+    """
+
+    units: Int[Tensor, "units"]
+    activation: str
+    width: int
+    read: Float[Tensor, "d_model"]
+    gate: Float[Tensor, "d_model units"]
+    gate_bias: Float[Tensor, "units"] | None
+    before: Float[Tensor, "units"]
+    up: Float[Tensor, "d_model units"] | None
+    up_bias: Float[Tensor, "units"] | None
+    raised: Float[Tensor, "units"] | None
+    values: Float[Tensor, "units"]
+    down: Float[Tensor, "units d_model"]
+    down_bias: Float[Tensor, "d_model"] | None
+    added: Float[Tensor, "d_model"]
+
+
+@dataclass(frozen=True)
+class FeedForwardSums(Question[UnitSums]):
+    """The sums of the ``units`` that add the longest vectors at a position. Raises NotSeparable as FeedForwardUnits."""
+
+    request: CaptureRequest
+    layer: int
+    position: int
+    units: int = 6
 
 
 @dataclass(frozen=True, eq=False)

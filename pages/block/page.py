@@ -2,10 +2,13 @@
 
 from pages.block.architecture import show_architecture
 from pages.block.architecture_export import architecture_view
+from pages.block.context import context_view, show_context
+from pages.block.embedding import embedding_view, follow_strip, show_embedding
 from pages.block.experts import show_experts
 from pages.block.experts_export import experts_view
 from pages.block.ffn import show_ffn
 from pages.block.ffn_export import ffn_view
+from pages.block.ffn_numbers import covered, ffn_numbers_view, show_own_ffn, show_small_ffn
 from pages.block.learning import show_learning
 from pages.block.learning_export import learning_view
 from pages.block.lens import show_lens
@@ -29,6 +32,8 @@ from ui.wording.i18n import _
 
 PARTS: dict[View, tuple[str, ...]] = {
     "architecture": ("embedding", "stream", "attention", "ffns", "logits"),
+    "embedding": ("embedding",),
+    "context": ("embedding", "stream"),
     "stream": ("embedding", "stream"),
     "norms": ("stream",),
     "ffn": ("ffn",),
@@ -67,18 +72,33 @@ opened = open_page(
     ),
 )
 show_badge(opened)
-show_strip(opened, then=lambda: rerun_fragment("block"))
+show_strip(opened, then=lambda: (follow_strip(), rerun_fragment("block")))
+
+
+def ffn_part(here: PageContext) -> ExportBundle:
+    """The units of the feed-forward part, or its sums number by number. Raises RunnerError."""
+    held = state().ffn
+    words = {"units": _("units"), "own": _("number by number"), "small": _("small numbers")}
+    choose(BlockState, "ffn", held, words)
+    if held == "units":
+        return ffn_view(show_ffn(here))
+    return ffn_numbers_view(show_small_ffn() if held == "small" else show_own_ffn(here))
 
 
 def view_of(here: PageContext) -> ExportBundle | None:
     """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
     view = state().view  # as it is by now: the row of views is in the part that is drawn alone
+    if view == "embedding":
+        return embedding_view(show_embedding(here))
+    if view == "context":
+        context = show_context(here)
+        return None if context is None else context_view(context)
     if view == "stream":
         return stream_view(show_stream(here))
     if view == "norms":
         return norms_view(show_norms(here))
     if view == "ffn":
-        return ffn_view(show_ffn(here))
+        return ffn_part(here)
     if view == "experts":
         experts = show_experts(here)
         return None if experts is None else experts_view(experts)
@@ -101,6 +121,8 @@ def draw(alone: bool) -> list[ExportBundle]:
         state().view,
         {
             "architecture": _("architecture"),
+            "embedding": _("embedding"),
+            "context": _("word in context"),
             "stream": _("residual stream"),
             "norms": _("norms"),
             "ffn": _("FFN"),
@@ -115,6 +137,6 @@ def draw(alone: bool) -> list[ExportBundle]:
     return [one for one in drawn if one is not None]
 
 
-explain(state().view)
+explain(state().view, numbers=state().ffn != "units")
 for shown in draw_fragment_first("block", draw):
-    show_export_menu(one_text(opened), shown)
+    show_export_menu(one_text(opened), shown, covered())

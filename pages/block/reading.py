@@ -7,13 +7,15 @@ from ui.shared.help_card import show_reading
 from ui.wording.i18n import _
 
 
-def explain(view: View) -> None:
-    """The explanation of the view that is open."""
+def explain(view: View, *, numbers: bool) -> None:
+    """The explanation of the view that is open; ``numbers``: of the feed-forward part, number by number."""
     {
         "architecture": _architecture,
+        "embedding": _embedding,
+        "context": _context,
         "stream": _stream,
         "norms": _norms,
-        "ffn": _ffn,
+        "ffn": _ffn_numbers if numbers else _ffn,
         "experts": _experts,
         "lens": _lens,
         "learning": _learning,
@@ -63,6 +65,45 @@ def _architecture() -> None:
     )  # fmt: skip  # one sentence a paragraph
 
 
+def _embedding() -> None:
+    show_reading(
+        [
+            _("A model does not see letters. The tokenizer gives each token a number, its id, and the id picks one row "
+              "of a table that was learned: the first strip. With it the residual stream of this token begins."),
+            _("A one-hot vector is 0 everywhere but at the id. Times the table it gives just that row, so the look-up "
+              "is a matrix product that need not be computed."),
+            _("Below it the rows of the whole vocabulary that point most nearly the same way. Cosine 1 is the same "
+              "direction, 0 is none in common. Every text that holds the token begins with the same row: what it means "
+              "in this text is up to the layers."),
+            _("Some models multiply the row by √d or add a vector for the position: the strip of what enters L0 shows "
+              "it. The cosines are between rows as the model’s own look-up gives them."),
+        ],
+        formula="x = one_hot(id) · E = E[id]\ncos(a, b) = a · b / (‖a‖ ‖b‖)",
+        source="Bengio et al. 2003, JMLR 3; Mikolov et al. 2013, arXiv:1301.3781",
+        attempt=_("Click a neighbour, then a neighbour of that one: how many clicks until you are back? Then type a "
+                  "name, a number, a verb."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _context() -> None:
+    show_reading(
+        [
+            _("The same token begins with the same row of the embedding in every text. Attention then brings in what "
+              "stands around it, layer by layer, so its vectors in two texts move apart: at the left their cosine."),
+            _("The dashed line is the cosine with the other tokens of this text, as a mean: vectors of one layer have "
+              "much in common whatever the word is. What counts is how far the solid line lies above it."),
+            _("At the right each point is one layer: across its cosine with the vector that one word has there, "
+              "upwards with the other’s, each word read alone. These two numbers fix where the vector lies in the "
+              "plane that both words span. A path that ends lower right leans to the first word."),
+            _("A causal model reads from left to right: only what stands before the word can change it. A small model "
+              "may tell two meanings apart without moving towards the words that you think of."),
+        ],
+        formula="cos(a, b) = a · b / (‖a‖ ‖b‖)\nposition after layer l: (cos(x_l, u_l), cos(x_l, v_l))",
+        source="Ethayarajh 2019, arXiv:1909.00512; Peters et al. 2018, arXiv:1802.05365",
+        attempt=_("Move the differing word to after the chosen one: what becomes of the cosine in a causal model?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
 def _stream() -> None:
     show_reading(
         [
@@ -98,6 +139,25 @@ def _ffn() -> None:
         "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
         source="Geva et al. 2021, arXiv:2012.14913; Geva et al. 2022, arXiv:2203.14680; Shazeer 2020, arXiv:2002.05202",
         attempt=_("Go from the first layer to the last: where do the strongest units promote tokens that fit?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _ffn_numbers() -> None:
+    show_reading(
+        [
+            _("A token’s vector times W₁, plus a bias, gives one number a unit. The activation holds most of what is "
+              "below zero back; W₂ makes a vector of the token’s own size of what is left, plus a bias."),
+            _("A gated part multiplies: one matrix makes what the activation reads, another what it lets through. "
+              "Llama and most models since have no biases; GPT-2 and BERT have them and no gate."),
+            _("On small numbers every number of X, of a W or of a b can be typed, and all that follows changes. On the "
+              "model’s own the units that add most at this token are shown, with the first dimensions: what is not "
+              "shown of a sum is one term, so that it still adds up."),
+            _("Step through it, or cover the results and let somebody say what comes."),
+        ],
+        formula="plain:  FFN(x) = act(x W₁ + b₁) W₂ + b₂\ngated:  FFN(x) = (act(x W_gate) ⊙ (x W₁ + b₁)) W₂ + b₂\n"
+        "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
+        source="Vaswani et al. 2017, arXiv:1706.03762, section 3.3; Shazeer 2020, arXiv:2002.05202",
+        attempt=_("Set a bias to −5: its unit goes out for every token, and one row of W₂ no longer counts."),
     )  # fmt: skip  # one sentence a paragraph
 
 

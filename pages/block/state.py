@@ -11,13 +11,25 @@ from ui.state.page_state import current, setting
 N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # layers; no number is larger
+LONGEST = 40  # characters of a token that is typed
+LONGEST_TEXT = 1500  # and of a second text: what an address holds
+SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
 
-View = Literal["architecture", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
+View = Literal["architecture", "embedding", "context", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
 Shade = Literal["probability", "entropy", "kl"]
 Source = Literal["own", "random"]
+Ffn = Literal["units", "own", "small"]
+Activation = Literal["ReLU", "GELU", "SiLU"]
+SMALL_ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
+FFN_LETTERS = "XGFBDE"  # of the small matrices of a feed-forward part, in the address
+FFN_STEPS = (
+    "ffn_x", "ffn_gate", "ffn_gate_bias", "ffn_act", "ffn_first", "ffn_first_bias", "ffn_bias", "ffn_times",
+    "ffn_second", "ffn_out",
+)  # fmt: skip
+CHANGED = 2000  # characters of changed numbers: every one of them, twice over
 SIZES = ("layers", "heads", "kv_heads", "d_model", "d_head", "d_ffn", "vocabulary")  # that can be typed
 
 
@@ -26,6 +38,8 @@ class BlockState:
     """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one;
     ``expert_layer`` None is the first layer that has experts. Sizes that are None are those of ``like``, of which "" is
     the open model, or a known one where its sizes are not those of the formula.
+    The embedding's token is the one with the id ``token``, or else the typed ``word``, or else that of the text.
+    ``across`` and ``up`` are words that paths are drawn between.
     """
 
     SCOPE: ClassVar[str] = "block"
@@ -48,6 +62,17 @@ class BlockState:
     d_ffn: int | None = setting(None, N_("width of the FFN"), min=1, max=10**7)
     vocabulary: int | None = setting(None, N_("vocabulary"), min=1, max=10**8)
     seen: int = setting(8192, N_("tokens in the cache"), min=1, max=10**8)
+    ffn: Ffn = setting("units", N_("FFN"))
+    activation: Activation = setting("ReLU", N_("activation"))
+    gated: bool = setting(False, N_("gated"))
+    numbers: str = setting("", N_("changed numbers"), max_length=CHANGED)
+    step: str = setting("ffn_x", N_("step"), options=lambda: FFN_STEPS)
+    ask: bool = setting(False, N_("What comes here?"))
+    word: str = setting("", N_("token"), max_length=LONGEST)
+    token: int | None = setting(None, N_("token id"), min=0, max=10**9)
+    second: str = setting(SUGGESTED, N_("second text"), max_length=LONGEST_TEXT)
+    across: str = setting("", N_("word across"), max_length=LONGEST)
+    up: str = setting("", N_("word upwards"), max_length=LONGEST)
 
 
 def state() -> BlockState:
