@@ -8,43 +8,50 @@ text by text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from model_runner.capture import Capture
 from model_runner.local.recording.cannot_record import CannotRecord
+from model_runner.local.recording.model_inspection import ModelStructure
 from model_runner.local.recording.recorder import SEVERAL, record_with
 from model_runner.local.recording.rope_switch import crosses, rope_switches
 from model_runner.local.request_tokens import numbers_alone
+from model_runner.local.token_types import ModelInputs
 from model_runner.local.tokenizing import Writer
-from model_runner.local.weights_state import AnswererOfThen
 from model_runner.record import LayerRecord
-from model_runner.request import CaptureRequest
 
-if TYPE_CHECKING:
-    from model_runner.local.engine import Engine
+
+@dataclass(frozen=True, eq=False)
+class TextOfBatch:
+    """What one text of a batch leaves behind, without its padding; ``records`` by the names of attention modules."""
+
+    records: dict[str, LayerRecord]
+    residuals: tuple[Float[Tensor, "tokens d_stream"], ...]
+    hidden: Float[Tensor, "tokens d_model"]
 
 
 def capture_batch(
-    engine: Engine, requests: Sequence[CaptureRequest], writers: Sequence[Writer]
-) -> list[Capture] | None:
-    """The captures of these requests, none with edits, in their order; None where the texts have to be read one by one.
+    model: Any, structure: ModelStructure, given: ModelInputs, writers: Sequence[Writer]
+) -> list[TextOfBatch] | None:
+    """What one forward shows of these texts, in their order; None where they have to be read one by one.
 
     O(texts × longest) memory.
     """
     order = sorted(range(len(writers)), key=lambda i: -len(writers[i].tokens))  # the longest first, which is not padded
     texts = [writers[i].tokens for i in order]
     lengths = tuple(len(tokens) for tokens in texts)
-    typed = any(set(engine.given.of(tokens)) != {"input_ids"} for tokens in texts)
-    if engine.structure.recurrent or typed or crosses(rope_switches(engine.model), lengths[-1], lengths[0]):
+    typed = any(set(given.of(tokens)) != {"input_ids"} for tokens in texts)
+    if structure.recurrent or typed or crosses(rope_switches(model), lengths[-1], lengths[0]):
         return None
     ids = torch.tensor(
         [[token.id for token in tokens] + [tokens[-1].id] * (lengths[0] - len(tokens)) for tokens in texts],
-        device=engine.model.device,
+        device=model.device,
     )
-    recording = engine.structure.recording(lengths=lengths)
+    recording = structure.recording(lengths=lengths)
     streams: list[Tensor] = []
 
     def rows(hidden: Tensor) -> Tensor:
@@ -55,34 +62,23 @@ def capture_batch(
     try:
         with (
             torch.no_grad(),
-            engine.structure.watched(lambda _, stream: streams.append(stream.clone()), rows=rows),
+            structure.watched(lambda _, stream: streams.append(stream.clone()), rows=rows),
             record_with(recording),
         ):
-            output = engine.structure.backbone.module(input_ids=ids, use_cache=False, return_dict=True)
+            output = structure.backbone.module(input_ids=ids, use_cache=False, return_dict=True)
     except CannotRecord:
         return None
     every = [recording.records, *recording.beside]
-    names = [engine.structure.attention.get(layer, "") for layer in range(len(engine.structure.layers))]
     if len(every) != len(texts) or not all(_looks_back(records, every[0], lengths[0]) for records in every):
         return None
     if recording.compressed:
         return None
-    found: dict[int, Capture] = {}
+    found: dict[int, TextOfBatch] = {}
     for row, (place, records) in enumerate(zip(order, every, strict=True)):
-        n_tokens, writer = lengths[row], writers[place]
-        found[place] = Capture(
-            request=requests[place],
-            tokens=tuple(writer.tokens),
-            kinds=engine.structure.kinds,
-            records=tuple(records.get(name) for name in names),
-            origins=engine.structure.origins,
-            residuals=tuple(stream[row, :n_tokens].clone() for stream in streams),
-            hidden=numbers_alone(output.last_hidden_state[row, :n_tokens].clone()),
-            asked=AnswererOfThen(engine.asked, engine.weights),
-            fingerprint=engine.weights.fingerprint(),
-            written=writer.text_of(n_tokens),
-        )
-    return [found[place] for place in range(len(requests))]
+        streams_of_it = tuple(stream[row, : lengths[row]].clone() for stream in streams)
+        hidden = numbers_alone(output.last_hidden_state[row, : lengths[row]].clone())
+        found[place] = TextOfBatch(records, streams_of_it, hidden)
+    return [found[place] for place in range(len(texts))]
 
 
 def _looks_back(records: dict[str, LayerRecord], first: dict[str, LayerRecord], n_tokens: int) -> bool:

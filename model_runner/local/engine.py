@@ -35,7 +35,7 @@ from model_runner.local.answers.block_probe import LayerRun, probe
 from model_runner.local.answers.feed_forward import FeedForward, feed_forward
 from model_runner.local.answers.position_table import learned_lengths
 from model_runner.local.beam_search import search_beams
-from model_runner.local.capture_batch import capture_batch
+from model_runner.local.capture_batch import TextOfBatch, capture_batch
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, is_classifier, logits_of_state, scale_of
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
@@ -100,7 +100,7 @@ class Engine:
         self.cache = CaptureCache(kept, weights.count)
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
         self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
-        self.asked = asked
+        self._asked = asked
         self._spare = ScratchBlock()
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
         self._path: DirectPath | None = None  # proven when it is first asked for
@@ -146,12 +146,12 @@ class Engine:
         for start in range(0, len(requests), size):
             part = slice(start, start + size)
             with explained(self.info, longest):
-                found = capture_batch(self, requests[part], writers[part])
+                found = capture_batch(self.model, self.structure, self.given, writers[part])
             if found is None:
                 break
-            for request, capture in zip(requests[part], found, strict=True):
-                self.cache.put(request, capture, state)
-                made[request] = capture
+            for request, writer, left in zip(requests[part], writers[part], found, strict=True):
+                made[request] = self._captured(request, writer, left)
+                self.cache.put(request, made[request], state)
         return made
 
     def forget(self) -> None:
@@ -187,7 +187,7 @@ class Engine:
         arena = self._arena(len(writer.tokens))
         recording = self.structure.recording(keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
-        layers, parts, n_tokens = self.structure.layers, self._in_blocks(len(writer.tokens)), len(writer.tokens)
+        parts, n_tokens = self._in_blocks(len(writer.tokens)), len(writer.tokens)
         stream = self.structure.watched(
             lambda _, x: residuals.append(arena.keep(x[:n_tokens]))
         )  # Longformer's are padded
@@ -195,22 +195,28 @@ class Engine:
             given = self.given.of(writer.tokens)
             output = self.structure.backbone.module(**given, use_cache=False, return_dict=True)
         classes = self.class_logits(output, given)[0] if self.info.classes else None
-        hidden, records = numbers_alone(arena.keep(output.last_hidden_state[0])), recording.records
-        capture = Capture(
+        hidden = numbers_alone(arena.keep(output.last_hidden_state[0]))
+        left = TextOfBatch(recording.records, tuple(residuals), hidden)
+        capture = replace(self._captured(request, writer, left), class_logits=classes)
+        compressed = compressed_capture(capture, *self._compressed(recording)) if recording.compressed else None
+        return capture if compressed is None else replace(capture, others=(compressed,))
+
+    def _captured(self, request: CaptureRequest, writer: Writer, left: TextOfBatch) -> Capture:
+        """The capture of what a text left behind in a forward."""
+        return Capture(
             request=request,
             tokens=tuple(writer.tokens),
             kinds=self.structure.kinds,
-            records=tuple(records.get(self.structure.attention.get(i, "")) for i in range(len(layers))),
+            records=tuple(
+                left.records.get(self.structure.attention.get(layer, "")) for layer in range(len(self.structure.layers))
+            ),
             origins=self.structure.origins,
-            residuals=tuple(residuals),
-            hidden=hidden,
-            asked=AnswererOfThen(self.asked, self.weights),
+            residuals=left.residuals,
+            hidden=left.hidden,
+            asked=AnswererOfThen(self._asked, self.weights),
             fingerprint=self.weights.fingerprint(),
-            class_logits=classes,
             written=writer.text_of(len(writer.tokens)),
         )
-        compressed = compressed_capture(capture, *self._compressed(recording)) if recording.compressed else None
-        return capture if compressed is None else replace(capture, others=(compressed,))
 
     def _compressed(self, recording: ActivationRecorder) -> tuple[dict[int, LayerRecord], dict[int, Compression]]:
         """By layer: what it reads of compressed keys, and how they are made."""
@@ -236,7 +242,7 @@ class Engine:
         """Everything that is there goes through the model, with room kept for what follows. Raises RunnerError."""
         writer, capacity = self.to_continue(request)
         rules, edit = self.proven_rules(), self.edit(request)
-        asked = AnswererOfThen(self.asked, self.weights)
+        asked = AnswererOfThen(self._asked, self.weights)
 
         def room() -> tuple[GrowingBuffers, ActivationRecorder]:
             arena = self._arena(capacity)

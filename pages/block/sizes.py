@@ -154,10 +154,10 @@ def _show_charts(view: SizesView, base: DecoderSizes) -> None:
         each=readable(shape.cache_bytes(1)),
     )  # fmt: skip  # its values in two lines
     show_finding(escape(said), escape(beside), of_several=True)
-    for column, chart, name in zip(st.columns(2, gap="large"), view.charts, ("parts", "work"), strict=True):
+    for column, chart, key in zip(st.columns(2, gap="large"), view.charts, ("sizes_parts", "sizes_work"), strict=True):
         with column:
             show_heading(escape(chart.heading))
-            show_chart(chart, key=f"sizes_{name}", alt=chart.heading, still=True)
+            show_chart(chart, key=key, alt=chart.heading, still=True)
     st.html(f"<p class='atlas-caption'>{escape(_built_as(shape, base))}</p>")
 
 

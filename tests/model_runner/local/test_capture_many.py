@@ -74,7 +74,7 @@ def test_one_forward_reads_a_batch_and_what_is_kept_is_not_read_again(monkeypatc
     runner = fresh("llama")
     read: list[int] = []
     batch = engines.capture_batch
-    monkeypatch.setattr(engines, "capture_batch", lambda *given: (read.append(len(given[1])), batch(*given))[1])
+    monkeypatch.setattr(engines, "capture_batch", lambda *given: (read.append(len(given[-1])), batch(*given))[1])
     monkeypatch.setattr(engines.Engine, "_forward", lambda *_: pytest.fail("read alone"))
     first = list(runner.capture_many(TEXTS))
     assert read == [4]  # one of the five stands there twice
