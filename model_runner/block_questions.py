@@ -91,6 +91,37 @@ class AddedByPart(Question[Tensor]):
     part: Literal["attention", "ffn"]
 
 
+@dataclass(frozen=True, eq=False)
+class TokenEmbedding:
+    """A token's row of the table that the model looks tokens up in, as the model's own look-up gives it, in float32.
+
+    ``nearest`` are the tokens whose rows point most nearly the same way, falling by ``cosines``; ``vectors`` are their
+    rows. ``ids`` are the token and those beside it in the table, with their ``rows``. ``n_rows`` counts the table's.
+    """
+
+    token: int
+    vector: Float[Tensor, "d_model"]
+    n_rows: int
+    module: str
+    nearest: Int[Tensor, "nearest"]
+    cosines: Float[Tensor, "nearest"]
+    vectors: Float[Tensor, "nearest d_model"]
+    ids: tuple[int, ...]
+    rows: Float[Tensor, "rows d_model"]
+
+
+@dataclass(frozen=True)
+class EmbeddingRow(Question[TokenEmbedding]):
+    """The row of a token, of the table that this request's text is looked up in. O(vocab × d_model) time.
+
+    Raises NoSuchPlace for an id beyond the table, and NotSeparable where the model looks nothing up in one.
+    """
+
+    request: CaptureRequest
+    token: int
+    nearest: int = 10
+
+
 @dataclass(frozen=True)
 class Weight:
     """A parameter of a module: its name there, its shape, its dtype."""

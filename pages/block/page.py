@@ -2,6 +2,7 @@
 
 from pages.block.architecture import show_architecture
 from pages.block.architecture_export import architecture_view
+from pages.block.embedding import embedding_view, follow_strip, show_embedding
 from pages.block.experts import show_experts
 from pages.block.experts_export import experts_view
 from pages.block.ffn import show_ffn
@@ -29,6 +30,7 @@ from ui.wording.i18n import _
 
 PARTS: dict[View, tuple[str, ...]] = {
     "architecture": ("embedding", "stream", "attention", "ffns", "logits"),
+    "embedding": ("embedding",),
     "stream": ("embedding", "stream"),
     "norms": ("stream",),
     "ffn": ("ffn",),
@@ -67,12 +69,14 @@ opened = open_page(
     ),
 )
 show_badge(opened)
-show_strip(opened, then=lambda: rerun_fragment("block"))
+show_strip(opened, then=lambda: (follow_strip(), rerun_fragment("block")))
 
 
 def view_of(here: PageContext) -> ExportBundle | None:
     """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
     view = state().view  # as it is by now: the row of views is in the part that is drawn alone
+    if view == "embedding":
+        return embedding_view(show_embedding(here))
     if view == "stream":
         return stream_view(show_stream(here))
     if view == "norms":
@@ -101,6 +105,7 @@ def draw(alone: bool) -> list[ExportBundle]:
         state().view,
         {
             "architecture": _("architecture"),
+            "embedding": _("embedding"),
             "stream": _("residual stream"),
             "norms": _("norms"),
             "ffn": _("FFN"),

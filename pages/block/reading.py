@@ -11,6 +11,7 @@ def explain(view: View) -> None:
     """The explanation of the view that is open."""
     {
         "architecture": _architecture,
+        "embedding": _embedding,
         "stream": _stream,
         "norms": _norms,
         "ffn": _ffn,
@@ -60,6 +61,26 @@ def _architecture() -> None:
         "Shazeer 2020, arXiv:2002.05202",
         attempt=_("Add up the shares: which part holds most of this model’s parameters? Then open the first and the "
                   "last block: where does the vector grow most?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _embedding() -> None:
+    show_reading(
+        [
+            _("A model does not see letters. The tokenizer gives each token a number, its id, and the id picks one row "
+              "of a table that was learned: the first strip. With it the residual stream of this token begins."),
+            _("A one-hot vector is 0 everywhere but at the id. Times the table it gives just that row, so the look-up "
+              "is a matrix product that need not be computed."),
+            _("Below it the rows of the whole vocabulary that point most nearly the same way. Cosine 1 is the same "
+              "direction, 0 is none in common. Every text that holds the token begins with the same row: what it means "
+              "in this text is up to the layers."),
+            _("Some models multiply the row by √d or add a vector for the position: the strip of what enters L0 shows "
+              "it. The cosines are between rows as the model’s own look-up gives them."),
+        ],
+        formula="x = one_hot(id) · E = E[id]\ncos(a, b) = a · b / (‖a‖ ‖b‖)",
+        source="Bengio et al. 2003, JMLR 3; Mikolov et al. 2013, arXiv:1301.3781",
+        attempt=_("Click a neighbour, then a neighbour of that one: how many clicks until you are back? Then type a "
+                  "name, a number, a verb."),
     )  # fmt: skip  # one sentence a paragraph
 
 

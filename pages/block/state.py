@@ -11,8 +11,9 @@ from ui.state.page_state import current, setting
 N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # layers; no number is larger
+LONGEST = 40  # characters of a token that is typed
 
-View = Literal["architecture", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
+View = Literal["architecture", "embedding", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
@@ -26,6 +27,7 @@ class BlockState:
     """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one;
     ``expert_layer`` None is the first layer that has experts. Sizes that are None are those of ``like``, of which "" is
     the open model, or a known one where its sizes are not those of the formula.
+    The embedding's token is the one with the id ``token``, or else the typed ``word``, or else that of the text.
     """
 
     SCOPE: ClassVar[str] = "block"
@@ -48,6 +50,8 @@ class BlockState:
     d_ffn: int | None = setting(None, N_("width of the FFN"), min=1, max=10**7)
     vocabulary: int | None = setting(None, N_("vocabulary"), min=1, max=10**8)
     seen: int = setting(8192, N_("tokens in the cache"), min=1, max=10**8)
+    word: str = setting("", N_("token"), max_length=LONGEST)
+    token: int | None = setting(None, N_("token id"), min=0, max=10**9)
 
 
 def state() -> BlockState:

@@ -20,12 +20,34 @@ def typed_token(runner: Runner, typed: str, logits: Tensor) -> int:
     Spaces may be typed as they are drawn (·). ``logits`` [vocab] are those of the text that the token is to follow.
     Raises NotOneToken with the pieces that it is instead.
     """
-    text = "".join(SHOWN.get(character, character) for character in typed)
-    readings = [runner.ids_of(text), *([] if text.startswith(" ") else [runner.ids_of(f" {text}")])]
+    text, readings = _readings(runner, typed)
     single = [ids[0] for ids in readings if len(ids) == 1 and ids[0] < len(logits)]
     if not single or not text.strip(" "):
         raise _not_one(runner.token_text, typed, readings[0] if text.strip(" ") else ())
     return max(single, key=lambda token: float(logits[token]))
+
+
+def vocabulary_token(runner: Runner, typed: str) -> int:
+    """The id of the token with these characters, or else with a space before them, whatever the text is.
+
+    A token that stands for all that a vocabulary lacks is none. Raises NotOneToken.
+    """
+    text, readings = _readings(runner, typed)
+    wanted = text.strip().casefold()
+    for ids in readings:
+        if wanted and len(ids) == 1 and _bare(runner.token_text(ids[0])).casefold() == wanted:
+            return ids[0]
+    raise _not_one(runner.token_text, typed, readings[0] if wanted else ())
+
+
+def _readings(runner: Runner, typed: str) -> tuple[str, list[tuple[int, ...]]]:
+    """The text that is meant, and its tokens: as it is, and with a space before it."""
+    text = "".join(SHOWN.get(character, character) for character in typed)
+    return text, [runner.ids_of(text), *([] if text.startswith(" ") else [runner.ids_of(f" {text}")])]
+
+
+def _bare(shown: str) -> str:
+    return "".join(SHOWN.get(character, character) for character in shown).strip().removeprefix("##")
 
 
 def _not_one(token_text: Callable[[int], str], typed: str, ids: tuple[int, ...]) -> NotOneToken:
