@@ -2,6 +2,7 @@
 
 from pages.block.architecture import show_architecture
 from pages.block.architecture_export import architecture_view
+from pages.block.context import context_view, show_context
 from pages.block.embedding import embedding_view, follow_strip, show_embedding
 from pages.block.experts import show_experts
 from pages.block.experts_export import experts_view
@@ -31,6 +32,7 @@ from ui.wording.i18n import _
 PARTS: dict[View, tuple[str, ...]] = {
     "architecture": ("embedding", "stream", "attention", "ffns", "logits"),
     "embedding": ("embedding",),
+    "context": ("embedding", "stream"),
     "stream": ("embedding", "stream"),
     "norms": ("stream",),
     "ffn": ("ffn",),
@@ -77,6 +79,9 @@ def view_of(here: PageContext) -> ExportBundle | None:
     view = state().view  # as it is by now: the row of views is in the part that is drawn alone
     if view == "embedding":
         return embedding_view(show_embedding(here))
+    if view == "context":
+        context = show_context(here)
+        return None if context is None else context_view(context)
     if view == "stream":
         return stream_view(show_stream(here))
     if view == "norms":
@@ -106,6 +111,7 @@ def draw(alone: bool) -> list[ExportBundle]:
         {
             "architecture": _("architecture"),
             "embedding": _("embedding"),
+            "context": _("word in context"),
             "stream": _("residual stream"),
             "norms": _("norms"),
             "ffn": _("FFN"),

@@ -12,6 +12,7 @@ def explain(view: View) -> None:
     {
         "architecture": _architecture,
         "embedding": _embedding,
+        "context": _context,
         "stream": _stream,
         "norms": _norms,
         "ffn": _ffn,
@@ -81,6 +82,25 @@ def _embedding() -> None:
         source="Bengio et al. 2003, JMLR 3; Mikolov et al. 2013, arXiv:1301.3781",
         attempt=_("Click a neighbour, then a neighbour of that one: how many clicks until you are back? Then type a "
                   "name, a number, a verb."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _context() -> None:
+    show_reading(
+        [
+            _("The same token begins with the same row of the embedding in every text. Attention then brings in what "
+              "stands around it, layer by layer, so its vectors in two texts move apart: at the left their cosine."),
+            _("The dashed line is the cosine with the other tokens of this text, as a mean: vectors of one layer have "
+              "much in common whatever the word is. What counts is how far the solid line lies above it."),
+            _("At the right each point is one layer: across its cosine with the vector that one word has there, "
+              "upwards with the other’s, each word read alone. These two numbers fix where the vector lies in the "
+              "plane that both words span. A path that ends lower right leans to the first word."),
+            _("A causal model reads from left to right: only what stands before the word can change it. A small model "
+              "may tell two meanings apart without moving towards the words that you think of."),
+        ],
+        formula="cos(a, b) = a · b / (‖a‖ ‖b‖)\nposition after layer l: (cos(x_l, u_l), cos(x_l, v_l))",
+        source="Ethayarajh 2019, arXiv:1909.00512; Peters et al. 2018, arXiv:1802.05365",
+        attempt=_("Move the differing word to after the chosen one: what becomes of the cosine in a causal model?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

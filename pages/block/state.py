@@ -12,8 +12,10 @@ N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # layers; no number is larger
 LONGEST = 40  # characters of a token that is typed
+LONGEST_TEXT = 1500  # and of a second text: what an address holds
+SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
 
-View = Literal["architecture", "embedding", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
+View = Literal["architecture", "embedding", "context", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
@@ -28,6 +30,7 @@ class BlockState:
     ``expert_layer`` None is the first layer that has experts. Sizes that are None are those of ``like``, of which "" is
     the open model, or a known one where its sizes are not those of the formula.
     The embedding's token is the one with the id ``token``, or else the typed ``word``, or else that of the text.
+    ``across`` and ``up`` are words that paths are drawn between.
     """
 
     SCOPE: ClassVar[str] = "block"
@@ -52,6 +55,9 @@ class BlockState:
     seen: int = setting(8192, N_("tokens in the cache"), min=1, max=10**8)
     word: str = setting("", N_("token"), max_length=LONGEST)
     token: int | None = setting(None, N_("token id"), min=0, max=10**9)
+    second: str = setting(SUGGESTED, N_("second text"), max_length=LONGEST_TEXT)
+    across: str = setting("", N_("word across"), max_length=LONGEST)
+    up: str = setting("", N_("word upwards"), max_length=LONGEST)
 
 
 def state() -> BlockState:

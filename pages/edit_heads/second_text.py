@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from weakref import ref
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.joined import apart, encoder_side
 from analysis.patching import same_text
 from analysis.sentences import joined
-from jobs.second_text import OneCapture, Say, read, suggestion
 from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
 from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
+from ui.shared.second_capture import suggested_capture, typed_capture
 from ui.shell.components import show_html
 from ui.shell.page import PageContext
-from ui.state import session
-from ui.state.frame_slots import frame_slots
 from ui.state.inputs import on_change, widget_key
 from ui.state.page_state import address_of, change
 from ui.wording.i18n import _
-from ui.wording.loading_stages import STAGES
 from ui.wording.sentences import sentence
 from viz.markdown import plain
 from viz.text_pair import text_pair
@@ -52,13 +46,13 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
         )
         st.info(plain(words.format(most=MOST_TOKENS, tokens=len(opened.capture.tokens))))
         return None
-    suggested = _suggestion(opened)
+    suggested = suggested_capture(opened, "patch")
     text = state().text
     with row:
         shown = text if text != SUGGESTED else "" if suggested is None else suggested.request.text
         _show_box(shown, any_length=_any_length(opened.capture))
     try:
-        other = suggested if text == SUGGESTED else _typed(opened, text)
+        other = suggested if text == SUGGESTED else typed_capture(opened, "patch", text)
     except EmptyText:
         st.info(plain(joined(_("The second text is empty."), _wanted(opened.capture))))
         return _offer(suggested)
@@ -81,34 +75,6 @@ def _wanted(capture: Capture) -> str:
     if _any_length(capture):
         return _("Type a second text to be read instead of this one; both keep the same output tokens.")
     return _("Type a second text with as many tokens as the first: {tokens}.").format(tokens=len(capture.tokens))
-
-
-def _suggestion(opened: PageContext) -> Capture | None:
-    capture = opened.capture
-    key = (ref(opened.runner), capture.request)
-    return _kept("patch_suggestion", key, lambda name, say: suggestion(opened.runner, capture, name, say))
-
-
-def _typed(opened: PageContext, text: str) -> Capture | None:
-    """Raises RunnerError."""
-    if not text.strip():
-        raise EmptyText()
-    key = (ref(opened.runner), opened.capture.request, text)
-    return _kept("patch_typed", key, lambda name, say: read(opened.runner, opened.capture, text, name, say))
-
-
-def _kept(name: str, key: object, look: Callable[[str, Say], Capture | None]) -> Capture | None:
-    """What this session found for the key, or finds now."""
-    held: OneCapture = session.jobs().get(name, key, lambda owner: OneCapture(lambda say: look(owner, say)))
-    try:
-        return held.find(_say)
-    finally:
-        frame_slots().status.empty()
-
-
-def _say() -> None:
-    stage = STAGES["reading"]
-    frame_slots().status.progress(0.0, text=_(stage))
 
 
 def _show_box(text: str, *, any_length: bool) -> None:

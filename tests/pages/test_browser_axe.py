@@ -100,6 +100,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "block": {
         "": ".model-stages",
         "block.view=embedding&block.token=786": ".model-stages",
+        "block.view=context": CHART,
         "block.view=stream": ".model-stages",
         "block.view=norms": ".model-stages",
         "block.view=ffn&block.layer=7": CHART,

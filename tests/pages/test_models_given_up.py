@@ -69,7 +69,7 @@ def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(mo
         raise Cancelled()
 
     with monkeypatch.context() as patch:
-        patch.setattr("pages.edit_heads.second_text.read", cancelled)  # as when another page asks in between
+        patch.setattr("ui.shared.second_capture.read", cancelled)  # as when another page asks in between
         app = open_app(page=EDIT, heads="patching", patch_text="The dog chased the squirrel while she")
         assert sentences(app) != []
         give_up()

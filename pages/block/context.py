@@ -1,0 +1,279 @@
+"""One word in two texts: its vector layer by layer, how alike both are, and where they lie between two other words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.two_contexts import PAIRS, ContextPair, WordPaths, last_place, place_of, telling_words, word_paths
+from model_runner import Capture
+from model_runner.errors import EmptyText, RunnerError
+from pages.block.state import LONGEST, LONGEST_TEXT, SUGGESTED, BlockState, state
+from pages.block.which_text import one_text
+from ui.shared.export_bundle import ExportBundle
+from ui.shared.finding import bare, show_finding
+from ui.shared.second_capture import suggested_capture, typed_capture
+from ui.shell.components import show_heading, show_html
+from ui.shell.page import PageContext
+from ui.shell.progressive import show_chart
+from ui.state import session
+from ui.state.inputs import in_fragment, on_change, set_value, widget_key
+from ui.state.page_state import address_of, change
+from ui.wording.i18n import _, language
+from ui.wording.sentences import sentence
+from viz.chart import Line, Lines
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+from viz.markdown import plain
+from viz.token_text import escaped
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+@dataclass(frozen=True, eq=False)
+class ContextView:
+    """What is drawn: the token in both texts, the paths, and the words that they are drawn between."""
+
+    paths: WordPaths
+    token: str
+    position: int
+    other: Capture
+    place: int
+    words: tuple[str, str] | None
+    read: tuple[str, str] | None  # as the model read them
+    charts: tuple[Lines, ...]
+
+
+def show_context(opened: PageContext) -> ContextView | None:
+    """Both texts and two charts; None, and a sentence, where there is no second text with the token."""
+    if in_fragment() and session.text() != opened.capture.request.text:
+        st.rerun()  # an example was chosen: its text is not read yet
+    opened = one_text(opened)
+    position = last_place(opened.capture.tokens) if opened.query is None else opened.query
+    if opened.capture.request.sound is not None:
+        st.info(plain(_("This model hears a sound, and no second text.")))
+        return None
+    controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
+    other = _second(opened, controls)
+    if other is None:
+        return None
+    token = opened.capture.tokens[position]
+    place = place_of(other.tokens, token.id, position)
+    if place is None:
+        words = _("“{token}” is not in the second text. Choose a token of this text that it has, or type another text.")
+        st.info(plain(words.format(token=bare(token.text))))
+        if state().second != SUGGESTED:
+            st.button(_("suggest a text"), key="context_suggest", on_click=_suggest)
+        return None
+    words, captures = _spanning(opened, other, controls)
+    paths = word_paths(opened.capture, other, (position, place), captures)
+    show_html(both_texts(opened.capture, other, (position, place)), key="two_contexts")
+    show_finding(*_finding(paths, bare(token.text)), of_several=True)
+    charts = (alike_chart(paths), *([] if words is None else [plane_chart(paths, words)]))
+    for column, chart, key in zip(st.columns(len(charts), gap="medium"), charts, ("alike", "plane"), strict=False):
+        with column:
+            show_heading(escape(chart.heading))
+            show_chart(chart, key=f"context_{key}", alt=chart.heading, still=True)
+    read = None if captures is None else (captures[0].request.text, captures[1].request.text)
+    return ContextView(paths, token.text, position, other, place, words, read, charts)
+
+
+# -- what is compared -------------------------------------------------------------------------------------------------
+
+
+def _second(opened: PageContext, controls: DeltaGenerator) -> Capture | None:
+    """The second text, typed or suggested; None, and a sentence why, without one."""
+    held = state().second
+    suggested = suggested_capture(opened, "context") if held == SUGGESTED else None
+    shown = held if held != SUGGESTED else "" if suggested is None else suggested.request.text
+    with controls:
+        _show_examples()
+        _show_box("second", shown, _("Second text"), _("A second text with the same word"), LONGEST_TEXT, None)
+    try:
+        found = suggested if held == SUGGESTED else typed_capture(opened, "context", held)
+    except EmptyText:
+        found = None
+    except RunnerError as error:
+        st.warning(plain(sentence(error)))
+        return None
+    if found is None:
+        st.info(plain(_("Type a second text that has the chosen token too.")))
+    return found
+
+
+def _spanning(
+    opened: PageContext, other: Capture, controls: DeltaGenerator
+) -> tuple[tuple[str, str] | None, tuple[Capture, Capture] | None]:
+    """The two words and their captures, each read alone; None where there are none, or no text is read."""
+    if opened.capture.request.attention in ("decoder", "cross"):
+        return None, None  # a word is read by the encoder alone
+    held = state()
+    usual = telling_words(opened.capture.tokens, other.tokens) or ("", "")
+    words = held.across.strip() or usual[0], held.up.strip() or usual[1]
+    with controls:
+        _show_box("across", words[0], _("Word across"), _("word across"), LONGEST, 150)
+        _show_box("up", words[1], _("Word upwards"), _("word upwards"), LONGEST, 150)
+    if not all(words):
+        st.info(plain(_("Type two words: both paths are drawn between them.")))
+        return None, None
+    try:
+        first, second = (_read(opened, word, name) for word, name in zip(words, ("across", "up"), strict=True))
+    except RunnerError as error:
+        st.warning(plain(sentence(error)))
+        return None, None
+    return words, (first, second)
+
+
+def _read(opened: PageContext, word: str, name: str) -> Capture:
+    """A word by itself, with a space before it where the text has spaces. Raises RunnerError."""
+    text = word if opened.runner.ids_of(word)[-1:] == opened.runner.ids_of(f" {word}")[-1:] else f" {word}"
+    found = typed_capture(opened, f"context_{name}", text)
+    if found is None:
+        raise EmptyText()
+    return found
+
+
+def _show_examples() -> None:
+    for place, pair in enumerate(PAIRS[language()]):
+        st.button(pair.topic, key=f"context_pair_{place}", type="tertiary", on_click=_open, args=(pair,))
+
+
+def _open(pair: ContextPair) -> None:
+    set_value("text_box", pair.first)  # what was typed and not yet asked for must not win
+    session.set_text(pair.first)
+    change(BlockState, second=pair.second, across=pair.words[0], up=pair.words[1])
+
+
+def _suggest() -> None:
+    change(BlockState, second=SUGGESTED, across="", up="")
+
+
+def _show_box(name: str, value: str, label: str, placeholder: str, longest: int, width: int | None) -> None:
+    key = widget_key(address_of(BlockState, name), value)
+    st.text_input(
+        label,
+        value,
+        key=key,
+        max_chars=longest,
+        placeholder=placeholder,
+        label_visibility="collapsed",
+        width=width or "stretch",
+        on_change=on_change(key, lambda typed: change(BlockState, **{name: typed})),
+    )
+
+
+# -- how it is drawn --------------------------------------------------------------------------------------------------
+
+
+def both_texts(first: Capture, second: Capture, places: tuple[int, int]) -> str:
+    """Both texts, one under the other, with the word marked; HTML."""
+    rows = ""
+    for name, capture, place in zip((_("this text"), _("second text")), (first, second), places, strict=True):
+        tokens = [one.text for one in capture.tokens]
+        marked = "".join(
+            f"<mark>{escaped(text)}</mark>" if at == place else escaped(text) for at, text in enumerate(tokens)
+        )
+        rows += f"<tr><th>{escape(name)}</th><td style='text-align:left'><bdi>{marked}</bdi></td></tr>"
+    return f"<div class='atlas-wide'><table class='atlas-costs atlas-ranks'><tbody>{rows}</tbody></table></div>"
+
+
+def _finding(paths: WordPaths, token: str) -> tuple[str, str]:
+    """How alike the word is in both texts, at the start and at the end; HTML."""
+    said = _("“{token}” in two texts: cosine {cosine} after the last layer")
+    words = _("{first} before the first; lowest, {lowest}, after {layer}")
+    row = int(np.nanargmin(paths.alike))
+    layer = _("the embedding") if row == 0 else f"L{row - 1}"
+    return (
+        said.format(token=f"<bdi>{escape(token)}</bdi>", cosine=_two(paths.alike[-1])),
+        escape(words.format(first=_two(paths.alike[0]), lowest=_two(paths.alike[row]), layer=layer)),
+    )
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def alike_chart(paths: WordPaths) -> Lines:
+    """The cosine of both vectors by layer, and what it is of other tokens."""
+    rows = list(range(len(paths.alike)))
+    series = [Line(_("the word in both texts"), rows, paths.alike.tolist(), points=True)]
+    if np.isfinite(paths.others).any():
+        words = _("the word and the other tokens of this text")
+        series.append(Line(words, rows, paths.others.tolist(), dash="dash", quiet=True))
+    return Lines(
+        series=series, x_title=_("layers gone through"), y_title=_("cosine"), height=330,
+        heading=_("How alike the word is in both texts"),
+    )  # fmt: skip
+
+
+def plane_chart(paths: WordPaths, words: tuple[str, str]) -> Lines:
+    """Both paths, one point a layer: across the cosine with one word, upwards with the other."""
+    assert paths.first is not None
+    assert paths.second is not None
+    series = [
+        Line(_("this text"), *paths.first.T.tolist(), points=True),
+        Line(_("second text"), *paths.second.T.tolist(), points=True, dash="dash"),
+        Line(
+            _("after the last layer"),
+            [float(paths.first[-1, 0]), float(paths.second[-1, 0])],
+            [float(paths.first[-1, 1]), float(paths.second[-1, 1])],
+            points=True,
+            joined=False,
+            quiet=True,
+        ),
+    ]
+    across, up = (_("cosine with “{word}”").format(word=word) for word in words)
+    return Lines(
+        series=series, x_title=across, y_title=up, height=330,
+        heading=_("Its path between “{across}” and “{up}”").format(across=words[0], up=words[1]),
+    )  # fmt: skip
+
+
+# -- to be taken away -------------------------------------------------------------------------------------------------
+
+
+def context_view(found: ContextView) -> ExportBundle:
+    """All cosines by layer."""
+    paths = found.paths
+    names = [_("embedding"), *(f"L{layer}" for layer in range(len(paths.alike) - 1))]
+    columns = {_("the word in both texts"): paths.alike, _("the word and the other tokens of this text"): paths.others}
+    if found.words is not None and paths.first is not None and paths.second is not None:
+        for place, word in enumerate(found.words):
+            columns[f"{_('this text')} · {word}"] = paths.first[:, place]
+            columns[f"{_('second text')} · {word}"] = paths.second[:, place]
+    arrays = {"alike": paths.alike, "others": paths.others, "first": paths.first, "second": paths.second}
+    words = "None" if found.read is None else "(read({!r}), read({!r}))".format(*found.read)
+    return ExportBundle(
+        name=f"word-in-context-{found.position}",
+        title=_("word in context"),
+        what=f"cosines of the residual stream of {found.token} here and in “{found.other.request.text[:200]}”, of two "
+        "words' last tokens, each read alone, and of the other tokens here as a mean",
+        tables=lambda: {_("cosine"): pd.DataFrame(columns, index=names)},
+        page=lambda title, said, lang: standalone(found.charts, title=title, caption=said, lang=lang),
+        picture=lambda title, said: charts_svg(found.charts, title=title, caption=said),
+        arrays={name: one for name, one in arrays.items() if one is not None},
+        code=CODE.format(text=found.other.request.text, places=(found.position, found.place), words=words),
+    )
+
+
+CODE = """
+from dataclasses import replace
+
+from attention_atlas.analysis.joined import apart, same_tokens
+from attention_atlas.analysis.two_contexts import word_paths
+
+capture = apart(capture)
+
+
+def read(text):
+    return runner.capture(replace(same_tokens(capture, capture.request.edits), text=text))
+
+
+paths = word_paths(capture, read({text!r}), {places}, {words})
+print(paths.alike)  # cosine of both vectors before the first layer and after each
+"""
