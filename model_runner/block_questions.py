@@ -234,6 +234,42 @@ class FeedForwardUnits(Question[Units]):
 
 
 @dataclass(frozen=True, eq=False)
+class UnitSums:
+    """What some units of a feed-forward part are made of at one token, and what they add; float32.
+
+    ``read`` is what the first matrix reads, ``gate`` its columns of these units and ``before`` what the activation
+    reads of each; where the part is gated ``up`` are the columns of the other matrix and ``raised`` what they make.
+    ``values`` is what the last matrix reads, ``down`` its rows and ``added`` all that it makes, of every unit. None: no
+    such bias.
+    """
+
+    units: Int[Tensor, "units"]
+    activation: str
+    width: int
+    read: Float[Tensor, "d_model"]
+    gate: Float[Tensor, "d_model units"]
+    gate_bias: Float[Tensor, "units"] | None
+    before: Float[Tensor, "units"]
+    up: Float[Tensor, "d_model units"] | None
+    up_bias: Float[Tensor, "units"] | None
+    raised: Float[Tensor, "units"] | None
+    values: Float[Tensor, "units"]
+    down: Float[Tensor, "units d_model"]
+    down_bias: Float[Tensor, "d_model"] | None
+    added: Float[Tensor, "d_model"]
+
+
+@dataclass(frozen=True)
+class FeedForwardSums(Question[UnitSums]):
+    """The sums of the ``units`` that add the longest vectors at a position. Raises NotSeparable as FeedForwardUnits."""
+
+    request: CaptureRequest
+    layer: int
+    position: int
+    units: int = 6
+
+
+@dataclass(frozen=True, eq=False)
 class Learned:
     """One step of gradient descent on a copy of the model, on this text alone.
 

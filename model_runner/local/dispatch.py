@@ -10,6 +10,7 @@ import torch
 from model_runner.block_questions import (
     AddedByPart,
     EmbeddingRow,
+    FeedForwardSums,
     FeedForwardUnits,
     LogitLens,
     StreamAdditions,
@@ -23,6 +24,7 @@ from model_runner.local.answers.embedding_row import embedding_row
 from model_runner.local.answers.encoder_decoder_cache import encoder_decoder_cached_layers, start_encoder_decoder_race
 from model_runner.local.answers.encoder_decoder_rerun import encoder_decoder_rerun_of
 from model_runner.local.answers.experts import random_routing, routing
+from model_runner.local.answers.ffn_sums import feed_forward_sums
 from model_runner.local.answers.ffn_units import feed_forward_units
 from model_runner.local.answers.head_effects import head_answers, head_patches, residual_patches
 from model_runner.local.answers.kv_race import Race
@@ -99,6 +101,8 @@ class QuestionDispatcher:
                 return feed_forward_units(engine, request, layer, position, top)
             case EmbeddingRow(request, token, nearest):
                 return embedding_row(engine, request, token, nearest)
+            case FeedForwardSums(request, layer, position, units):
+                return feed_forward_sums(engine, request, layer, position, units)
             case TrainingStep(request, rates):
                 return training_step(engine, request, rates)
             case RandomRouting(ids, n_vocab):
@@ -189,7 +193,7 @@ class QuestionDispatcher:
 
 def _check_matrices(question: Any) -> None:
     """Raises NotSeparable where a question reads matrices that its request changes."""
-    reads = isinstance(question, (WhichHeads, HeadProjections, LayerMatrices, FeedForwardUnits))
+    reads = isinstance(question, (WhichHeads, HeadProjections, LayerMatrices, FeedForwardUnits, FeedForwardSums))
     if reads and any(isinstance(edit, ScaledSingulars) for edit in question.request.edits):
         raise NotSeparable(reason=CHANGED)
 

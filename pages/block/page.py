@@ -8,6 +8,7 @@ from pages.block.experts import show_experts
 from pages.block.experts_export import experts_view
 from pages.block.ffn import show_ffn
 from pages.block.ffn_export import ffn_view
+from pages.block.ffn_numbers import covered, ffn_numbers_view, show_own_ffn, show_small_ffn
 from pages.block.learning import show_learning
 from pages.block.learning_export import learning_view
 from pages.block.lens import show_lens
@@ -74,6 +75,16 @@ show_badge(opened)
 show_strip(opened, then=lambda: (follow_strip(), rerun_fragment("block")))
 
 
+def ffn_part(here: PageContext) -> ExportBundle:
+    """The units of the feed-forward part, or its sums number by number. Raises RunnerError."""
+    held = state().ffn
+    words = {"units": _("units"), "own": _("number by number"), "small": _("small numbers")}
+    choose(BlockState, "ffn", held, words)
+    if held == "units":
+        return ffn_view(show_ffn(here))
+    return ffn_numbers_view(show_small_ffn() if held == "small" else show_own_ffn(here))
+
+
 def view_of(here: PageContext) -> ExportBundle | None:
     """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
     view = state().view  # as it is by now: the row of views is in the part that is drawn alone
@@ -87,7 +98,7 @@ def view_of(here: PageContext) -> ExportBundle | None:
     if view == "norms":
         return norms_view(show_norms(here))
     if view == "ffn":
-        return ffn_view(show_ffn(here))
+        return ffn_part(here)
     if view == "experts":
         experts = show_experts(here)
         return None if experts is None else experts_view(experts)
@@ -126,6 +137,6 @@ def draw(alone: bool) -> list[ExportBundle]:
     return [one for one in drawn if one is not None]
 
 
-explain(state().view)
+explain(state().view, numbers=state().ffn != "units")
 for shown in draw_fragment_first("block", draw):
-    show_export_menu(one_text(opened), shown)
+    show_export_menu(one_text(opened), shown, covered())

@@ -7,15 +7,15 @@ from ui.shared.help_card import show_reading
 from ui.wording.i18n import _
 
 
-def explain(view: View) -> None:
-    """The explanation of the view that is open."""
+def explain(view: View, *, numbers: bool) -> None:
+    """The explanation of the view that is open; ``numbers``: of the feed-forward part, number by number."""
     {
         "architecture": _architecture,
         "embedding": _embedding,
         "context": _context,
         "stream": _stream,
         "norms": _norms,
-        "ffn": _ffn,
+        "ffn": _ffn_numbers if numbers else _ffn,
         "experts": _experts,
         "lens": _lens,
         "learning": _learning,
@@ -139,6 +139,25 @@ def _ffn() -> None:
         "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
         source="Geva et al. 2021, arXiv:2012.14913; Geva et al. 2022, arXiv:2203.14680; Shazeer 2020, arXiv:2002.05202",
         attempt=_("Go from the first layer to the last: where do the strongest units promote tokens that fit?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _ffn_numbers() -> None:
+    show_reading(
+        [
+            _("A token’s vector times W₁, plus a bias, gives one number a unit. The activation holds most of what is "
+              "below zero back; W₂ makes a vector of the token’s own size of what is left, plus a bias."),
+            _("A gated part multiplies: one matrix makes what the activation reads, another what it lets through. "
+              "Llama and most models since have no biases; GPT-2 and BERT have them and no gate."),
+            _("On small numbers every number of X, of a W or of a b can be typed, and all that follows changes. On the "
+              "model’s own the units that add most at this token are shown, with the first dimensions: what is not "
+              "shown of a sum is one term, so that it still adds up."),
+            _("Step through it, or cover the results and let somebody say what comes."),
+        ],
+        formula="plain:  FFN(x) = act(x W₁ + b₁) W₂ + b₂\ngated:  FFN(x) = (act(x W_gate) ⊙ (x W₁ + b₁)) W₂ + b₂\n"
+        "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
+        source="Vaswani et al. 2017, arXiv:1706.03762, section 3.3; Shazeer 2020, arXiv:2002.05202",
+        attempt=_("Set a bias to −5: its unit goes out for every token, and one row of W₂ no longer counts."),
     )  # fmt: skip  # one sentence a paragraph
 
 

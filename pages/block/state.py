@@ -21,6 +21,15 @@ Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
 Shade = Literal["probability", "entropy", "kl"]
 Source = Literal["own", "random"]
+Ffn = Literal["units", "own", "small"]
+Activation = Literal["ReLU", "GELU", "SiLU"]
+SMALL_ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
+FFN_LETTERS = "XGFBDE"  # of the small matrices of a feed-forward part, in the address
+FFN_STEPS = (
+    "ffn_x", "ffn_gate", "ffn_gate_bias", "ffn_act", "ffn_first", "ffn_first_bias", "ffn_bias", "ffn_times",
+    "ffn_second", "ffn_out",
+)  # fmt: skip
+CHANGED = 2000  # characters of changed numbers: every one of them, twice over
 SIZES = ("layers", "heads", "kv_heads", "d_model", "d_head", "d_ffn", "vocabulary")  # that can be typed
 
 
@@ -53,6 +62,12 @@ class BlockState:
     d_ffn: int | None = setting(None, N_("width of the FFN"), min=1, max=10**7)
     vocabulary: int | None = setting(None, N_("vocabulary"), min=1, max=10**8)
     seen: int = setting(8192, N_("tokens in the cache"), min=1, max=10**8)
+    ffn: Ffn = setting("units", N_("FFN"))
+    activation: Activation = setting("ReLU", N_("activation"))
+    gated: bool = setting(False, N_("gated"))
+    numbers: str = setting("", N_("changed numbers"), max_length=CHANGED)
+    step: str = setting("ffn_x", N_("step"), options=lambda: FFN_STEPS)
+    ask: bool = setting(False, N_("What comes here?"))
     word: str = setting("", N_("token"), max_length=LONGEST)
     token: int | None = setting(None, N_("token id"), min=0, max=10**9)
     second: str = setting(SUGGESTED, N_("second text"), max_length=LONGEST_TEXT)

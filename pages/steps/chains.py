@@ -1,48 +1,21 @@
-"""Matrices and steps as the component has them: what JSON can hold, and names of their own."""
+"""Steps of a chain that the host computes, and charts under their headings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from pages.steps.small import events
 from pages.steps.state import cover, state
+from ui.shared.chain_matrix import JSON
 from ui.shell.components import mount
 from ui.shell.page import translated
 from ui.shell.progressive import show_chart
 from ui.state import session
 from viz.chart import Lines
 from viz.components.step_by_step import step_by_step
-from viz.matrices_svg import Table
-
-JSON = Any
-
-
-def json_rows(values: np.ndarray) -> list[list[JSON]]:
-    """Numbers as JSON has them: −∞ is None, ∞ and NaN are words."""
-    return [[_one(float(value)) for value in row] for row in values]
-
-
-def _one(value: float) -> JSON:
-    if np.isnan(value):
-        return "NaN"
-    if np.isinf(value):
-        return None if value < 0 else "Infinity"
-    return value
-
-
-def json_matrix(table: Table, *, side: str = "", vector: str = "", usual: np.ndarray | None = None) -> dict[str, JSON]:
-    """A whole matrix; one whose ``usual`` numbers are given can be edited."""
-    return {
-        "name": table.name, "values": json_rows(table.values), "shape": list(table.values.shape), "side": side,
-        "rows": list(table.rows), "columns": list(table.columns), "unit": "share" if table.share else "",
-        "most": table.most,
-        "vector": vector, "usual": None if usual is None else json_rows(usual),
-    }  # fmt: skip  # a pair a name
 
 
 def show_charts(charts: Sequence[Lines], key: str) -> None:

@@ -23,10 +23,11 @@ from attention.score_scaling import (
     summed_variances,
     variances,
 )  # fmt: skip
-from pages.steps.chains import json_matrix, show_chain, show_charts
+from pages.steps.chains import show_chain, show_charts
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
+from ui.shared.chain_matrix import json_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.state.controls import switch
 from ui.wording.i18n import _

@@ -15,11 +15,12 @@ import streamlit as st
 from analysis.similarities import head_vectors, spread
 from attention.similarity import Additive, Split, additive, split, usual_additive
 from attention.small_attention import small_attention
-from pages.steps.chains import json_matrix, show_chain
+from pages.steps.chains import show_chain
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.on_model import token_names
 from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, show_maps, svg_of, tables_of
 from pages.steps.state import state
+from ui.shared.chain_matrix import json_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _

@@ -11,11 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
-from pages.steps.class_number import Numbered, ask_class
 from pages.steps.code_pane import code_lines, show_code
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
+from ui.classroom.class_number import Numbered, ask_class
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import translated

@@ -24,12 +24,13 @@ from attention.vocabulary_cost import (
     full_cost,
     tree_cost,
 )
-from pages.steps.chains import json_matrix, show_chain
+from pages.steps.chains import show_chain
 from pages.steps.huffman import show_tree
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
 from ui.shared import cached
+from ui.shared.chain_matrix import json_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import name_figure, show_html
 from ui.state.controls import choose

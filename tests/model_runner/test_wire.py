@@ -18,6 +18,7 @@ from model_runner import CaptureRequest, GenerateRequest, Sampling
 from model_runner.block_questions import (
     AddedByPart,
     EmbeddingRow,
+    FeedForwardSums,
     FeedForwardUnits,
     LogitLens,
     StreamAdditions,
@@ -167,7 +168,7 @@ def questions() -> list[Question[Any]]:
         NextLogits(text), LearnedPositions(), NextToken(more, "a run", 0), NextRaceStep(more, "another", 0),
         EndRun("a run"), EndRun("another"), LogitLens(text, 3),
         StreamAdditions(text, 2), AddedByPart(text, 1, "ffn"), WhatItIsMadeOf(),
-        EmbeddingRow(text, 101, 3),
+        EmbeddingRow(text, 101, 3), FeedForwardSums(text, 1, 2),
         FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
         HeadProjections(text, 1, 2, (0, 3)), LayerMatrices(text, 1),
         VerifyLayer(text, 1), Surprisals(text), TopLogits(text, -1, 5),

@@ -104,6 +104,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=stream": ".model-stages",
         "block.view=norms": ".model-stages",
         "block.view=ffn&block.layer=7": CHART,
+        "block.view=ffn&block.ffn=small&block.step=ffn_bias": ".step-by-step",
+        "block.view=ffn&block.ffn=own": ".step-by-step",
         "block.view=experts&block.experts=random": ".layer-head-map",
         "block.view=sizes&block.like=Qwen2+72B&block.kv_heads=64": CHART,
         "block.view=lens": ".layer-head-map",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from attention.small_attention import ExampleNumbers, small_attention, usual_numbers
+from attention.small_feed_forward import small_feed_forward, usual_feed_forward
 from tests.node import run_module
 from tests.viz.components.test_packing import unpacked
 from viz.components.step_by_step.step_by_step import TEXTS, payload
@@ -145,3 +148,28 @@ def test_a_step_that_masks_or_divides_nothing_says_so(causal, scaled, mask, scal
             aboutOf({{ id: "mask", note: "a note" }}, given[2])])"""
     found = run_module(named, [plain(usual_numbers(4, 4)), settings, TEXTS])
     assert found == [mask, scale, TEXTS["about_mask" if causal else "about_unmasked"], "its own", "a note"]
+
+
+FEED_FORWARD = {"X": "x", "WG": "w_gate", "W1": "w_1", "B1": "b_1", "W2": "w_2", "B2": "b_2"}
+PART = f'import {{ feedForwardChain }} from "{BASE}/feed_forward.js"\n'
+
+
+@pytest.mark.parametrize("gated", [False, True])
+@pytest.mark.parametrize("activation", ["ReLU", "SiLU", "GELU"])
+def test_the_browsers_feed_forward_part_is_torchs_and_every_line_says_its_number(activation: str, gated: bool) -> None:
+    numbers = usual_feed_forward()
+    numbers = replace(numbers, x=numbers.x * torch.tensor([[1.0], [4.0]]))  # far out on the curve too
+    plain_numbers = {name: getattr(numbers, field).tolist() for name, field in FEED_FORWARD.items()}
+    code = f"{PART}answer(feedForwardChain(given[0], given[1]))"
+    chain = run_module(code, [plain_numbers, {"activation": activation, "gated": gated}])
+    found = small_feed_forward(numbers, activation, gated=gated)
+    made = {"P": found.product, "H": found.hidden, "A": found.active, "S": found.written, "Y": found.added}
+    made |= {} if found.gate is None else {"G": found.gate, "M": found.values}
+    for name, values in made.items():
+        np.testing.assert_allclose(chain["matrices"][name]["values"], values.numpy(), rtol=0, atol=1e-12, err_msg=name)
+    assert [step["result"] for step in chain["steps"]] == list("XGAPHMSY" if gated else "XPHASY")
+    for one in explained(chain):
+        value = float(one["value"])
+        last = re.split(" = | ≈ ", one["lines"][-1])[-1].replace("−", "-")
+        digits, _, power = last.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")).partition("·10")
+        assert one["kind"] == "given" or float(digits) * 10.0 ** int(power or 0) == pytest.approx(value, abs=6e-4)

@@ -21,8 +21,10 @@ export function softmax(scores) {
 }
 
 const cut = (rows, head, size) => rows.map((row) => row.slice(head * size, (head + 1) * size))
-const named = (letter, count) => Array.from({ length: count }, (_, i) => letter + subscript(i))
-const numbered = (count, first = 0) => Array.from({ length: count }, (_, i) => String(i + first))
+/** @type {(letter: string, count: number) => string[]} */
+export const named = (letter, count) => Array.from({ length: count }, (_, i) => letter + subscript(i))
+/** @type {(count: number, first?: number) => string[]} */
+export const numbered = (count, first = 0) => Array.from({ length: count }, (_, i) => String(i + first))
 
 /** @type {(number: number) => string} */
 export const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("")
@@ -59,7 +61,7 @@ export function smallChain(numbers, { heads, head, causal, scaled, kv_heads: sha
 }
 
 /** @type {(name: string, values: Rows, rows: string[], columns: string[], side?: string, unit?: string) => Matrix} */
-const matrix = (name, values, rows, columns, side = "", unit = "") => ({
+export const matrix = (name, values, rows, columns, side = "", unit = "") => ({
   name, values, rows, columns, side, unit, shape: [values.length, (values[0] ?? []).length],
 })
 

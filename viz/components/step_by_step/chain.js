@@ -2,15 +2,17 @@
 
 import { smallChain } from "./arithmetic.js"
 import { withEdits } from "./edits.js"
+import { feedForwardChain } from "./feed_forward.js"
 import { followed, knobsOf, usualOf } from "./live.js"
-/** @import { Chain, State } from "./payload" */
+/** @import { Chain, FeedForwardNumbers, State } from "./payload" */
 
 /** @param {State} state */
 export function compute(state) {
   const { meta } = state
   state.usual = meta.usual ?? usualOf(meta.chain, state.knobs)
   state.numbers = withEdits(state.usual, state.edits)
-  if (meta.usual) state.chain = smallChain(state.numbers, meta.settings)
+  if (meta.settings.activation) state.chain = feedForwardChain(/** @type {FeedForwardNumbers} */ (/** @type {unknown} */ (state.numbers)), meta.settings)
+  else if (meta.usual) state.chain = smallChain(state.numbers, meta.settings)
   else if (meta.chain) state.chain = withMasks(meta.chain)
   const { live } = state.chain
   const ahead = state.edits !== meta.edits || JSON.stringify(state.knobs) !== JSON.stringify(knobsOf(meta.chain))

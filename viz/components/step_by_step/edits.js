@@ -1,10 +1,11 @@
 // Numbers that the reader changed, as the address holds them: X01_1.5~Q00_-2, the matrix, its row and column, the number.
-// S and P are rows of views of their own: scores of a softmax, and products of random vectors.
+// S and P are rows of views of their own: scores of a softmax, and products of random vectors. G, F, B, D and E are the
+// matrices and biases of a feed-forward part.
 
 /** @import { Numbers } from "./payload" */
 
-const LETTERS = { X: "X", Q: "WQ", K: "WK", V: "WV", O: "WO", S: "S", P: "P" }
-const EDIT = /^([XQKVOSP])(\d)(\d)_(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/
+const LETTERS = { X: "X", Q: "WQ", K: "WK", V: "WV", O: "WO", S: "S", P: "P", G: "WG", F: "W1", B: "B1", D: "W2", E: "B2" }
+const EDIT = /^([XQKVOSPGFBDE])(\d)(\d)_(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/
 
 /** @type {(edits: string) => [matrix: string, row: number, column: number, value: number][]} */
 const readEdits = (edits) =>

@@ -2,6 +2,7 @@
 
 import { fill, isolate } from "../shared/words.js"
 import { columnsOf, subscript } from "./arithmetic.js"
+import { normal, sigmoid } from "./feed_forward.js"
 import { bracketed, equals, summed, written } from "./written.js"
 /** @import { Chain, Step, Told } from "./payload" */
 /** @import { Texts } from "../shared/types" */
@@ -31,7 +32,7 @@ const KINDS = {
   model: (chain, step, i, j, texts) => ({
     lit: [], lines: [`${cellName(chain.matrices[step.result], i, j)} = ${written(chain.matrices[step.result].values[i][j], 4)}`, step.note ?? texts.model_cell ?? ""],
   }),
-  product, scale, mask, softmax: share, concat, rotate, sum: addedUp, gradient, told: saidByHost,
+  product, scale, mask, apply, add: paired(" + "), times: paired(" · "), softmax: share, concat, rotate, sum: addedUp, gradient, told: saidByHost,
 }
 
 /** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
@@ -87,6 +88,28 @@ function scale({ matrices }, step, i, j, texts) {
   if (cap !== null) lines.push(`${written(cap)} · tanh(${written(scaled, FEW)} ÷ ${written(cap)}) ≈ ${written(capped, FEW)}`)
   if (step.bias) lines.push(`${summed([capped, step.bias[i][j]])} ≈ ${written(after, FEW)} (${texts.bias ?? ""})`)
   return { lit: [{ matrix: step.left ?? "", row: i, column: j }], lines }
+}
+
+// What the activation makes of one number.
+/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+function apply({ matrices }, step, i, j) {
+  const [before, after] = [matrices[step.left ?? ""].values[i][j], matrices[step.result].values[i][j]]
+  const [name, x, y] = [step.activation ?? "", written(before, FEW), written(after, FEW)]
+  const part = { SiLU: ["σ", sigmoid], GELU: ["Φ", normal] }[name]
+  const way = part && typeof part[1] === "function" ? `${x} · ${part[0]}(${x}) ≈ ${bracketed(before, FEW)} · ${written(part[1](before), 4)} ≈` : name === "ReLU" ? `max(0, ${x}) =` : "≈"
+  return { lit: [{ matrix: step.left ?? "", row: i, column: j }], lines: [`${name}(${x}) ${way.startsWith("≈") ? "" : "= "}${way} ${y}`] }
+}
+
+// Two numbers in the same place, added or multiplied; a bias has one row for all tokens.
+/** @type {(sign: string) => (chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+function paired(sign) {
+  return ({ matrices }, step, i, j) => {
+    const [left, right, result] = [matrices[step.left ?? ""], matrices[step.right ?? ""], matrices[step.result]]
+    const row = right.values.length === 1 ? 0 : i
+    const [a, b, made] = [left.values[i][j], right.values[row][j], result.values[i][j]]
+    const line = `${cellName(result, i, j)} = ${bracketed(a, FEW)}${sign}${bracketed(b, FEW)} ${equals([a, b, made])} ${written(made, FEW)}`
+    return { lit: [{ matrix: step.left ?? "", row: i, column: j }, { matrix: step.right ?? "", row, column: j }], lines: [line] }
+  }
 }
 
 /** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */

@@ -7,6 +7,9 @@ export type Rows = number[][]
 /** The matrices that can be edited: the small ones, or those of a chain that have `usual` numbers. */
 export type Numbers = Record<"X" | "WQ" | "WK" | "WV" | "WO", Rows>
 
+/** Those of a feed-forward part. */
+export type FeedForwardNumbers = Record<"X" | "WG" | "W1" | "B1" | "W2" | "B2", Rows>
+
 export interface Settings {
   heads: number
   head: number
@@ -14,6 +17,9 @@ export interface Settings {
   scaled: boolean
   /** Key/value heads of small numbers; without it every head has its own. */
   kv_heads?: number
+  /** Of a feed-forward part, which is then computed. */
+  activation?: string
+  gated?: boolean
 }
 
 export interface Matrix {
@@ -39,7 +45,7 @@ export interface Matrix {
 /** One step: how each number of `result` comes about. */
 export interface Step {
   id: string
-  /** given, model, product, rotate, scale, mask, softmax, concat, sum, gradient, told */
+  /** given, model, product, rotate, scale, mask, softmax, concat, sum, gradient, apply, add, times, told */
   kind: string
   left?: string
   right?: string
@@ -48,6 +54,8 @@ export interface Step {
   parts?: string[]
   result: string
   causal?: boolean
+  /** What is applied: its name, and its function where it is ReLU, SiLU or GELU. */
+  activation?: string
   factor?: number
   root?: number | null
   softcap?: number | null

@@ -24,7 +24,8 @@ function scaling({ root, factor = 1, softcap, bias }) {
 /** @type {(step: Step, index: number, count: number, texts: Texts) => string} */
 export function operatorBefore(step, index, count, texts) {
   if (index === 0) return ""
-  if (index < count - 1) return { product: "×", concat: "|", told: step.right ? "×" : "" }[step.kind] ?? ""
+  if (index < count - 1) return { product: "×", concat: "|", add: "+", times: "⊙", told: step.right ? "×" : "" }[step.kind] ?? ""
+  if (step.kind === "apply") return `${step.activation ?? ""} →`.trim()
   if (step.kind === "scale") return `${scaling(step).join(", ")} =`.trim()
   return { product: "=", concat: "=", sum: "Σ =", mask: "+ mask =", softmax: "softmax", gradient: "→", told: step.right && !step.normed ? (step.biased ? "+ b =" : "=") : "→", rotate: texts.turning }[step.kind] ?? "="
 }

@@ -1,4 +1,4 @@
-"""A covered number of the page Step by step as a question to the class that follows it."""
+"""A covered number of steps as a question to the class that follows it."""
 
 from __future__ import annotations
 
