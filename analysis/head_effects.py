@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ class LayerEffects:
     pushed: Float[np.ndarray, "heads"]
     written: Float[np.ndarray, "heads"]
     problems: tuple[RunnerError, ...] = ()
+    ffn: float = math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +32,14 @@ class HeadEffects:
 
     ``lost``: nats of the target's log-probability that are lost when the head passes on nothing. ``pushed``: what it
     adds to the target's logit on the direct path, above what it adds to the mean logit. Above 0 both mean that the head
-    is for the target. ``written``: the length of the vector it adds to the stream at the last position.
+    is for the target. ``written``: the length of the vector it adds to the stream at the last position. ``ffn``: what
+    is lost, as ``lost``, when a layer's feed-forward part adds nothing.
     """
 
     lost: Float[np.ndarray, "layers heads"]
     pushed: Float[np.ndarray, "layers heads"]
     written: Float[np.ndarray, "layers heads"]
+    ffn: Float[np.ndarray, "layers"]
 
 
 def layer_effects(answers: HeadAnswers) -> LayerEffects:
@@ -50,17 +54,20 @@ def layer_effects(answers: HeadAnswers) -> LayerEffects:
         pushed=numbers(answers.attributed),
         written=numbers(answers.written),
         problems=answers.problems,
+        ffn=math.nan if answers.ffn is None else -answers.ffn,
     )
 
 
 def head_effects(layers: Sequence[LayerEffects], n_layers: int, n_heads: int) -> HeadEffects:
     """The maps of the layers that are done."""
     lost, pushed, written = (np.full((n_layers, n_heads), np.nan) for _ in range(3))
+    ffn = np.full(n_layers, np.nan)
     for done in layers:
+        ffn[done.layer] = done.ffn
         heads = slice(0, len(done.lost))
         lost[done.layer, heads], pushed[done.layer, heads] = done.lost, done.pushed
         written[done.layer, heads] = done.written
-    return HeadEffects(lost, pushed, written)
+    return HeadEffects(lost, pushed, written, ffn)
 
 
 def ranking(values: Float[np.ndarray, "layers heads"], count: int) -> tuple[tuple[int, int], ...]:

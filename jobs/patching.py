@@ -11,12 +11,12 @@ from analysis.patching import PatchMap, patch_map
 from jobs.incremental_task import IncrementalTask
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.job import Job
-from model_runner.questions import PatchHeads, PatchStream
+from model_runner.questions import PatchFfn, PatchHeads, PatchStream
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Kind = Literal["residual", "attention", "heads"]
+Kind = Literal["residual", "attention", "ffn", "heads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,13 @@ class PatchSetting:
         """What determines the map of this name."""
         return self.plain.request, self.other.request, self.tokens
 
-    def question(self, row: int) -> PatchStream | PatchHeads:
+    def question(self, row: int) -> PatchStream | PatchHeads | PatchFfn:
         """What a row is the answer to."""
         plain, other = self.plain.request, self.other.request
         if self.kind == "residual":
             return PatchStream(plain, other, row, self.tokens)
+        if self.kind == "ffn":
+            return PatchFfn(plain, other, row, self.tokens)
         if self.kind == "attention":
             return PatchHeads(plain, other, row, None, self.tokens)
         return PatchHeads(plain, other, self.layer, row, self.tokens)

@@ -70,7 +70,8 @@ class HeadAnswers:
 
     ``ablated``: how its log-probability (nats) changes when the head passes on nothing. ``attributed``: what the head
     adds to its logit on the direct path, less what it adds to the mean logit. ``written``: the length of the vector
-    that the head adds to the stream at the last position.
+    that the head adds to the stream at the last position. ``ffn``: as ``ablated``, when the layer's feed-forward part
+    adds nothing; None where that is not told apart.
     """
 
     layer: int
@@ -79,6 +80,7 @@ class HeadAnswers:
     attributed: Float[Tensor, "heads"] | None
     written: Float[Tensor, "heads"] | None
     problems: tuple[RunnerError, ...] = ()
+    ffn: float | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,19 @@ class PatchHeads(Question[Tensor]):
     source: CaptureRequest
     layer: int
     head: int | None
+    tokens: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PatchFfn(Question[Tensor]):
+    """The same for what the feed-forward part of a layer adds at one position.
+
+    Raises NotSeparable where that is not told apart, or where the layer's module runs several times.
+    """
+
+    request: CaptureRequest
+    source: CaptureRequest
+    layer: int
     tokens: tuple[int, int]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import torch
@@ -24,6 +25,7 @@ from model_runner.local.answers.embedding_row import embedding_row
 from model_runner.local.answers.encoder_decoder_cache import encoder_decoder_cached_layers, start_encoder_decoder_race
 from model_runner.local.answers.encoder_decoder_rerun import encoder_decoder_rerun_of
 from model_runner.local.answers.experts import random_routing, routing
+from model_runner.local.answers.ffn_effects import ffn_ablation, ffn_patches
 from model_runner.local.answers.ffn_sums import feed_forward_sums
 from model_runner.local.answers.ffn_units import feed_forward_units
 from model_runner.local.answers.head_effects import head_answers, head_patches, residual_patches
@@ -54,6 +56,7 @@ from model_runner.questions import (
     NextLogits,
     NextRaceStep,
     NextToken,
+    PatchFfn,
     PatchHeads,
     PatchStream,
     WhichHeads,
@@ -121,11 +124,15 @@ class QuestionDispatcher:
                 race = self._run(run, index, session, lambda: _line_up(engine, request))
                 return self._step(run, lambda: _race_step(engine, race))
             case WhichHeads(request, layer, target, against):
-                return head_answers(_rerun_of(engine, request), layer, target, against)
+                rerun = _rerun_of(engine, request)
+                answers = head_answers(rerun, layer, target, against)
+                return replace(answers, ffn=ffn_ablation(engine, rerun, answers.layer, target, against))
             case PatchStream(request, source, layer, tokens):
                 return residual_patches(_rerun_of(engine, request), layer, engine.capture(source), tokens)
             case PatchHeads(request, source, layer, head, tokens):
                 return head_patches(_rerun_of(engine, request), layer, head, engine.capture(source), tokens)
+            case PatchFfn(request, source, layer, tokens):
+                return ffn_patches(engine, _rerun_of(engine, request), layer, engine.capture(source), tokens)
             case CacheLayers(request):
                 one = isinstance(engine, Engine)
                 return cached_layers(engine, request) if one else encoder_decoder_cached_layers(engine, request)

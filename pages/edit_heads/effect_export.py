@@ -32,7 +32,7 @@ def effects_view(opened: PageContext, found: Effects) -> ExportBundle:
             lost, row_labels=rows, col_labels=columns, scale="diverging", low=-high, high=high, log=False,
             title=title, caption=words, number="plain", texts=translated(figure_svg.TEXTS) | axes,
         ),
-        arrays={answer.name: found.values(answer.name) for answer in ANSWERS},
+        arrays={answer.name: found.values(answer.name) for answer in ANSWERS} | {"ffn": found.found.ffn},
         code=effects_snippet(opened, found),
         starts_with_capture=False,
     )  # fmt: skip  # the map's many settings in two lines
@@ -47,6 +47,7 @@ def effect_tables(opened: PageContext, found: Effects) -> dict[str, pd.DataFrame
     for answer in ANSWERS:
         heading = f"{_(answer.label)}: {meaning_of(opened, answer, found.target, found.against)}"
         tables[heading] = pd.DataFrame(found.values(answer.name), index=rows, columns=columns)
+    tables[_("FFN ablated")] = pd.DataFrame({_(ANSWERS[0].label): found.found.ffn}, index=rows)
     pairs = agreement(found)
     names = [f"{labels[one]} · {labels[other]}" for one, other in pairs]
     tables[_("rank correlation of the sizes, Spearman's ρ, all heads")] = pd.DataFrame(
@@ -78,6 +79,6 @@ def effects_snippet(opened: PageContext, found: Effects) -> str:
         "layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]\n"
         f"jobs = [runner.submit(WhichHeads(capture.request, layer, target{other})) for layer in layers]\n"
         "found = head_effects([layer_effects(job.result()) for job in jobs], capture.n_layers, capture.n_heads)\n"
-        "lost, pushed, written = found.lost, found.pushed, found.written\n"
+        "lost, pushed, written, ffn = found.lost, found.pushed, found.written, found.ffn\n"
         "most = ranking(lost, 10)"
     )

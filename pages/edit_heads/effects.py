@@ -206,6 +206,8 @@ def _explain() -> None:
               "“edit” it can be set to its mean over this text instead."),
             _("On a text that the model is sure of, log p hardly moves. The logit difference against another token "
               "still does: against the wrong name, say."),
+            _("Below the maps of heads, one cell a layer: what is lost when its FFN adds nothing, at every token at "
+              "once. An FFN is often worth more than any head of its layer."),
             _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
               "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
               "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
@@ -231,6 +233,9 @@ def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEf
             show_heading(escape(_(answer.label)), escape(meaning_of(opened, answer, effects.target, effects.against)))
             payload = payload_of(opened, answer, effects)
             mount(layer_head_map.SOURCE, payload, key=f"effect_{answer.name}", on={"head": _open})
+    with st.columns([0.6, 0.4])[0]:
+        show_heading(escape(_("FFN ablated")))
+        mount(layer_head_map.SOURCE, ffn_payload(opened, effects), key="effect_ffn", on={"head": _open_layer})
     with st.container(key="effect_lists"):
         left, right = st.columns(2, gap="large")
     with left:
@@ -268,6 +273,33 @@ def payload_of(opened: PageContext, answer: EffectMeasure, effects: Effects) -> 
         shows="effect_open",
         group=group_size(opened.capture, opened.layer),
     )
+
+
+def ffn_payload(opened: PageContext, effects: Effects) -> bytes:
+    """What is lost without each layer's feed-forward part, one cell a layer."""
+    values = effects.found.ffn[None]
+    high = change_extent(values)
+    unit = _("{column} FFN · {value} nats of log p") if effects.against is None else _("{column} FFN · {value} logits")
+    if opened.runner.info.class_scale == "number" and opened.runner.info.classes:
+        unit = _("{column} FFN · {value} of the score")
+    return layer_head_map.payload(
+        values,
+        title=_("FFN ablated"),
+        scale="signed",
+        low=-high,
+        high=high,
+        number="plain",
+        open=(0, opened.layer),
+        texts=translated(layer_head_map.TEXTS) | {"cell": unit, "undefined": _("not computed"), "columns": _("layers")},
+        row_labels=[_("FFN")],
+        column_labels=[f"L{layer}" for layer in range(values.shape[1])],
+        max_height=MAP_HEIGHT,
+    )
+
+
+def _open_layer(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[1]))
 
 
 def _open(place: list[int] | None) -> None:

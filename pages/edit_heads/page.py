@@ -15,7 +15,7 @@ from ui.state.controls import choose
 from ui.wording.i18n import _
 
 view = state().view
-PARTS = {"edit": ("head",), "effects": ("attention", "head"), "patching": ("stream", "attention")}
+PARTS = {"edit": ("head",), "effects": ("attention", "head", "ffns"), "patching": ("stream", "attention", "ffns")}
 opened = open_page(plain_model=True, two_texts=True, strip=StripView(PARTS[view], edits=view == "edit"))
 show_badge(opened)
 show_strip(opened)

@@ -20,6 +20,7 @@ from viz.export import map_svg
 WHAT = {
     "residual": "residual stream entering each layer",
     "attention": "output of all heads of each layer",
+    "ffn": "what the feed-forward part of each layer adds",
     "heads": "output of each head of layer {layer}",
 }  # of files, in English like the rest of their captions
 
@@ -90,6 +91,7 @@ def patch_snippet(opened: PageContext, found: Patches) -> str:
     work = {
         "residual": "PatchStream(plain.request, donor.request, row, tokens)",
         "attention": "PatchHeads(plain.request, donor.request, row, None, tokens)",
+        "ffn": "PatchFfn(plain.request, donor.request, row, tokens)",
         "heads": f"PatchHeads(plain.request, donor.request, {setting.layer}, row, tokens)",
     }[setting.kind]
     name = work.partition("(")[0]

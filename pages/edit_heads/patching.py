@@ -93,6 +93,7 @@ def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> PatchSetti
         kinds: dict[Kind, str] = {
             "residual": _("residual stream"),
             "attention": _("attention output"),
+            "ffn": _("FFN output"),
             "heads": _("heads of L{layer}").format(layer=opened.layer),
         }
         choose(EditHeadsState, "patched", kind, kinds)
@@ -191,6 +192,7 @@ def _map_words(opened: PageContext, setting: PatchSetting) -> str:
     what = {
         "residual": _("the residual stream entering a layer, at one position"),
         "attention": _("what all heads of a layer pass on, at one position"),
+        "ffn": _("what the FFN of a layer adds, at one position"),
         "heads": _("what one head of L{layer} passes on, at one position").format(layer=setting.layer),
     }[setting.kind]
     words = _("Each cell: {what}, is replaced by the other run's. Indigo: towards {first}; orange: towards {second}.")

@@ -65,10 +65,10 @@ def top(text: str = DEFAULT_TEXT) -> int:
 def test_the_three_maps_are_the_engines_for_the_likeliest_token():
     app = untouched()
     wanted = expected(top())
-    for found, values in zip(maps(app), (wanted.lost, wanted.pushed, wanted.written), strict=True):
+    for found, values in zip(maps(app), (wanted.lost, wanted.pushed, wanted.written, wanted.ffn[None]), strict=True):
         np.testing.assert_allclose(found, values, atol=1e-5)
     scales = [meta["scale"] for meta, _arrays in payloads(app, "layer_head_map")]
-    assert scales == ["signed", "signed", "sequential"]
+    assert scales == ["signed", "signed", "sequential", "signed"]
     for meta, arrays in payloads(app, "layer_head_map")[:2]:
         assert meta["high"] == pytest.approx(np.abs(arrays["values"]).max())
         assert meta["low"] == -meta["high"]
@@ -178,7 +178,8 @@ def test_a_click_on_any_map_opens_the_head_everywhere():
         found = [element for element in app.get("bidi_component") if element.proto.component_name == "layer_head_map"]
         app = tell(app, found[which].proto, "head", [2, which])
         assert (app.query_params["layer"], app.query_params["head"]) == ("2", str(which))
-        assert [meta["open"] for meta, _arrays in payloads(app, "layer_head_map")] == [[2, which]] * 3
+        opened = [meta["open"] for meta, _arrays in payloads(app, "layer_head_map")]
+        assert opened == [*[[2, which]] * 3, [0, 2]]  # the last has one cell a layer
         assert f"<b>L2H{which}</b>" in html(app)
 
 
@@ -209,8 +210,9 @@ def test_a_family_without_attribution_says_so_once_and_is_ablated(folder_of):
     app = open_view(model=folder_of("gemma2"), text="some text")
     assert len(sentences(app)) == 1
     assert "cannot be separated in this model" in sentences(app)[0]
-    lost, pushed, written = maps(app)
+    lost, pushed, written, ffn = maps(app)
     assert np.isfinite(lost).all()
+    assert np.isfinite(ffn).all()
     assert np.isnan(pushed).all()
     assert np.isnan(written).all()
 

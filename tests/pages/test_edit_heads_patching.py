@@ -189,3 +189,28 @@ def test_stopped_work_goes_on_where_it_was(monkeypatch):
     assert np.isnan(changes(app)).any()
     finished(app.button(key="patch_start").click().run())
     np.testing.assert_allclose(changes(app), computed(setting()), atol=CLOSE)
+
+
+def test_the_map_of_ffns_is_what_each_adds_replaced_by_a_plain_hook():
+    found = changes(opened(**{"edit_heads.patched": "ffn"}))
+    model, (first, second) = runner().engine.model, tokens()
+    ids, others = (torch.tensor([[token.id for token in one.tokens]]) for one in (capture(), capture(OTHER)))
+
+    def run(which: torch.Tensor, layer: int, hook) -> float:
+        handle = model.model.layers[layer].mlp.register_forward_hook(hook)
+        with torch.no_grad():
+            logits = model(which).logits[0, -1].double()
+        handle.remove()
+        return float(logits[first] - logits[second])
+
+    plain = run(ids, 0, lambda _module, _args, _output: None)
+    for layer, position in itertools.product((0, 4, 7), (DIFFERENT, N - 1)):
+        theirs: list[torch.Tensor] = []
+        run(others, layer, lambda _module, _args, output, kept=theirs: kept.append(output.clone()))
+
+        def patch(_module, _args, output, position=position, kept=theirs):
+            output = output.clone()
+            output[0, position] = kept[0][0, position]
+            return output
+
+        assert found[layer, position] == pytest.approx(run(ids, layer, patch) - plain, abs=CLOSE)

@@ -57,8 +57,8 @@ def ablations(rerun: Rerun, layer: int, target: int, against: int | None = None)
         return change
 
     changes = [
-        _said_of(rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part)), target, against)
-        for part in _parts(n_heads, n_tokens)
+        said_of(rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part)), target, against)
+        for part in batches(n_heads, n_tokens)
     ]
     return torch.cat(changes).float()
 
@@ -99,12 +99,12 @@ def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[in
     for a source of another length.
     """
     own = rerun.capture.residual(layer)
-    theirs = _of_equal_length(rerun.capture, source).residual(layer).to(own)
+    theirs = of_equal_length(rerun.capture, source).residual(layer).to(own)
     found = []
-    for part in _parts(len(own), len(own)):
+    for part in batches(len(own), len(own)):
         stream = own.repeat(len(part), 1, 1)
         stream[torch.arange(len(part)), part] = theirs[part]
-        found.append(_difference(rerun.log_probs(layer, stream), tokens))
+        found.append(difference(rerun.log_probs(layer, stream), tokens))
     return torch.cat(found)
 
 
@@ -117,7 +117,7 @@ def head_patches(
     """
     own = rerun.capture.residual(layer)
     heads = slice(None) if head is None else slice(head, head + 1)
-    theirs = _of_equal_length(rerun.capture, source).record(layer).head_output_edited[:, heads]
+    theirs = of_equal_length(rerun.capture, source).record(layer).head_output_edited[:, heads]
 
     def patched(part: list[int]) -> Change:
         def change(output: Tensor) -> Tensor:
@@ -128,26 +128,26 @@ def head_patches(
         return change
 
     found = [
-        _difference(rerun.log_probs(layer, own.expand(len(part), -1, -1), patched(part)), tokens)
-        for part in _parts(len(own), len(own))
+        difference(rerun.log_probs(layer, own.expand(len(part), -1, -1), patched(part)), tokens)
+        for part in batches(len(own), len(own))
     ]
     return torch.cat(found)
 
 
-def _parts(count: int, n_tokens: int) -> list[list[int]]:
+def batches(count: int, n_tokens: int) -> list[list[int]]:
     size = max(1, min(BATCH, ROOM // n_tokens))
     return [list(range(start, min(start + size, count))) for start in range(0, count, size)]
 
 
-def _said_of(log_probs: Float[Tensor, "variants vocab"], target: int, against: int | None) -> Tensor:
-    return log_probs[:, target] if against is None else _difference(log_probs, (target, against))
+def said_of(log_probs: Float[Tensor, "variants vocab"], target: int, against: int | None) -> Tensor:
+    return log_probs[:, target] if against is None else difference(log_probs, (target, against))
 
 
-def _difference(log_probs: Float[Tensor, "variants vocab"], tokens: tuple[int, int]) -> Float[Tensor, "variants"]:
+def difference(log_probs: Float[Tensor, "variants vocab"], tokens: tuple[int, int]) -> Float[Tensor, "variants"]:
     return (log_probs[:, tokens[0]] - log_probs[:, tokens[1]]).float()
 
 
-def _of_equal_length(capture: Capture, source: Capture) -> Capture:
+def of_equal_length(capture: Capture, source: Capture) -> Capture:
     if len(capture.tokens) != len(source.tokens):
         raise EditNotPossible(reason=N_("the two texts have different numbers of tokens"))
     return source

@@ -34,6 +34,7 @@ SEVERAL_READ = N_("its class scores are read from several tokens at once")
 INSIDE_A_BLOCK = N_("this layer starts inside a block, and the model cannot be run from there")
 
 Change = Callable[[Float[Tensor, "batch queries heads d_value"]], Tensor]
+PartChange = Callable[[Float[Tensor, "variants tokens d_model"]], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,30 @@ class Rerun:
         beside = None if change is None else lambda output: torch.cat([output[:1], change(output[1:])])
         found = self._run(layer, torch.cat([own, stream.to(own)]), beside, self.proven[place])
         return found[1:] - found[:1]
+
+    def with_part(self, layer: int, count: int, part: nn.Module, change: PartChange) -> Float[Tensor, "variants vocab"]:
+        """The same of so many variants when what a module of this layer makes is changed, ``[variants, tokens, d]``.
+
+        Raises EditNotPossible.
+        """
+        own = self.capture.residual(layer)[None]
+        self.log_probs(layer, own)  # whether it can be entered at all
+        coarse = own.dtype != torch.float32  # then against a row of the same batch, as above
+        rows = count + coarse
+
+        def hook(_: nn.Module, __: Any, output: Any) -> Any:
+            made = output[0] if isinstance(output, tuple) else output
+            whole = made.reshape(rows, -1, made.shape[-1]).clone()
+            whole[coarse:] = change(whole[coarse:])
+            whole = whole.reshape(made.shape)
+            return (whole, *output[1:]) if isinstance(output, tuple) else whole
+
+        handle = part.register_forward_hook(hook)
+        try:
+            found = self._run(layer, own.expand(rows, -1, -1), None, False)
+        finally:
+            handle.remove()
+        return found[1:] - found[:1] if coarse else found - self._known()
 
     def _prove(self, layer: int, own: Float[Tensor, "1 tokens d_model"]) -> bool:
         """Whether the last layer can do with the last position. Raises EditNotPossible: not even with all of them."""
