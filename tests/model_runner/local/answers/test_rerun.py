@@ -12,7 +12,7 @@ from model_runner import CaptureRequest
 from model_runner.edits import ScaledHead
 from model_runner.errors import EditNotPossible, NoAttribution
 from model_runner.local.answers import rerun
-from model_runner.local.answers.head_effects import ROOM, _parts, ablations, attributions, written_lengths
+from model_runner.local.answers.head_effects import ROOM, ablations, attributions, batches, written_lengths
 from model_runner.local.engine import Engine
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.local.answers.test_head_effects import CAUSAL, CLOSE, log_probs, rerun_of
@@ -121,7 +121,7 @@ def test_what_was_tried_is_kept_by_the_runner_and_a_bfloat16_model_is_compared_w
 
 def test_batches_shrink_as_texts_grow_and_hold_every_variant_once():
     for count, n_tokens in ((8, 1), (70, 64), (12, ROOM), (3, 10 * ROOM)):
-        parts = _parts(count, n_tokens)
+        parts = batches(count, n_tokens)
         assert [one for part in parts for one in part] == list(range(count))
         assert all(len(part) == 1 or len(part) * n_tokens <= ROOM for part in parts)
 
