@@ -29,12 +29,13 @@ _PLACE = re.compile(r"^\d+-")
 
 @dataclass(frozen=True)
 class Lesson:
-    """``name`` is what an address calls it, ``title`` what a reader reads."""
+    """``name`` is what an address calls it, ``title`` what a reader reads; ``tour``: a longer way, listed apart."""
 
     name: str
     title: str
     language: str
     steps: tuple[LessonStep, ...]
+    tour: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,4 +110,5 @@ def _lesson(folder: Path, stamp: tuple[tuple[str, int, int], ...], pages: frozen
             return LeftOut(name, error.reason, {"file": file, **error.values})
         except (OSError, ValueError):
             return LeftOut(name, UNREADABLE, {"file": file})
-    return Lesson(name, steps[0].lesson or name, folder.parent.name, tuple(steps))
+    first = steps[0]
+    return Lesson(name, first.tour or first.lesson or name, folder.parent.name, tuple(steps), bool(first.tour))

@@ -8,7 +8,8 @@
     ---
     Words of Markdown.
 
-``lesson`` names the whole and counts in its first step, ``question`` stands where a class is to be asked.
+``lesson`` names the whole and counts in its first step; ``tour`` in its place names a tour, a longer way through a
+whole subject. ``question`` stands where a class is to be asked.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 LONGEST = 20_000  # characters of a file
 QUESTIONS = ("next", "where", "ablate")  # as a room asks them
-NAMES = ("lesson", "title", "address", "question")
+NAMES = ("lesson", "tour", "title", "address", "question")
 
 TOO_LONG = N_("its step {file} has more than {most} characters")
 NO_HEAD = N_("its step {file} does not begin with lines of the form “name: value” between two lines ---")
@@ -46,7 +47,7 @@ _MARKS = re.compile(r"(?<!\w)_|_(?!\w)|`|(?<=\])\([^)]*\)|[\[\]]|^(?:#+|>|[-*])[
 class LessonStep:
     """``page`` is a page's address without a slash, ``parts`` what it is opened with, in order, by name.
 
-    ``words`` are Markdown; ``question`` is one of ``QUESTIONS``, or "" for none; ``lesson`` names the lesson that
+    ``words`` are Markdown; ``question`` is one of ``QUESTIONS``, or "" for none; ``lesson`` or ``tour`` names what
     begins with this step.
     """
 
@@ -56,6 +57,7 @@ class LessonStep:
     words: str
     question: str = ""
     lesson: str = ""
+    tour: str = ""
 
     @property
     def address(self) -> str:
@@ -95,12 +97,18 @@ def read(text: str, pages: Collection[str]) -> LessonStep:
         raise Broken(NO_WORDS)
     if _PICTURE.search(words):
         raise Broken(PICTURE)
-    return LessonStep(head["title"], page, parts, words, question, head.get("lesson", ""))
+    return LessonStep(head["title"], page, parts, words, question, head.get("lesson", ""), head.get("tour", ""))
 
 
 def written(step: LessonStep) -> str:
     """The file that :func:`read` reads."""
-    named = {"lesson": step.lesson, "title": step.title, "address": step.address, "question": step.question}
+    named = {
+        "lesson": step.lesson,
+        "tour": step.tour,
+        "title": step.title,
+        "address": step.address,
+        "question": step.question,
+    }
     lines = [f"{name}: {' '.join(value.split())}" for name, value in named.items() if value.strip()]
     return "\n".join(["---", *lines, "---", step.words.strip(), ""])
 

@@ -35,6 +35,7 @@ def test_plain_words_have_no_marks_of_markdown(words: str, plain: str):
     "step",
     [
         read(GOOD, PAGES),
+        LessonStep("One", "masks", (), "Words.", tour="A whole subject"),
         LessonStep(
             "标题：一", "", (("text", "狗 & 猫 = 1\n2"), ("edits", "ScaledHead(5,4,0.0)")), "# 词\n\n- 一\n- 二"
         ),
@@ -107,3 +108,12 @@ def test_an_earlier_folders_lesson_replaces_one_with_the_same_name_and_a_changed
 
 def test_there_are_none_where_there_is_no_folder(tmp_path: Path):
     assert lessons([tmp_path / "none"], "en", PAGES) == ((), ())
+
+
+def test_the_first_step_says_whether_it_is_a_lesson_or_a_tour(tmp_path: Path):
+    for name, head in (("1-short", GOOD), ("2-long", GOOD.replace("lesson: All", "tour: The whole"))):
+        (tmp_path / "en" / name).mkdir(parents=True)
+        (tmp_path / "en" / name / "1.md").write_text(head, "utf-8")
+    found, left_out = lessons([tmp_path], "en", PAGES)
+    assert [(one.name, one.title, one.tour) for one in found] == [("short", "All", False), ("long", "The whole", True)]
+    assert left_out == ()

@@ -33,6 +33,9 @@ def place(url: str) -> tuple[str, str, str]:
     return urlsplit(url).path.strip("/"), parts.get("lesson", ""), parts.get("step", "1")
 
 
+HEADINGS = {"en": ["Lessons", "Tours of a whole subject"], "zh": ["课程", "主题导览"]}
+
+
 def expect_step(page: Page, lesson: Lesson, number: int) -> None:
     step = lesson.steps[number - 1]
     expect(page.locator(".st-key-lesson h2")).to_have_text(step.title, timeout=PATIENCE)
@@ -53,9 +56,20 @@ def open_lesson(page: Page, server: Server, language: str, number: int = 0) -> L
     page.locator(".st-key-lessons_menu button").first.click()
     named = page.locator(".st-key-lesson_list").get_by_text(lesson.title, exact=True)
     expect(named).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-lesson_list .atlas-caption")).to_have_text(HEADINGS[language])
     page.evaluate("window.before = history.length")
     named.click()
     return lesson
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language, number", [("en", 5), ("en", 6), ("en", 7), ("en", 8), ("en", 9), ("zh", 9)])
+def test_every_step_of_a_tour_of_a_whole_subject_is_reached_by_next(page, server, language, number):
+    lesson = open_lesson(page, server, language, number)
+    for step in range(1, len(lesson.steps)):
+        expect_step(page, lesson, step)
+        way(page, "next").click()
+    expect_step(page, lesson, len(lesson.steps))
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ STEPS = [
     for lesson in found
     for number in range(1, len(lesson.steps) + 1)
 ]
+TOURS = ["model", "variants", "softmax", "gpt", "transformer"]
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
@@ -71,10 +73,17 @@ def stage(room: Room) -> dict[str, Any]:
     return [told for told in frames(room) if told["kind"] == "stage"][-1]
 
 
+def charted(app: AppTest) -> list[str]:
+    """What is written at the bars of charts and in the cells of tables."""
+    lines = [line for chart in app.get("plotly_chart") for line in json.loads(chart.proto.spec)["data"]]
+    cells = [str(cell) for table in app.table for cell in table.value.to_numpy().ravel()]
+    return [str(one) for line in lines for one in line.get("text") or ()] + cells
+
+
 def beside(app: AppTest, step: LessonStep) -> str:
     """Every word on the page, in menus and of controls, but those of the step."""
     own = re.sub(r"\s+", " ", step.words)
-    everything = words(app)
+    everything = " ".join([words(app), *charted(app)])
     assert own in everything
     labels = [proto.label for proto in widgets(app)] + [one.label for one in app.button]
     options = [str(getattr(one, "content", one)) for proto in widgets(app) for one in getattr(proto, "options", ())]
@@ -204,19 +213,20 @@ def test_who_turned_to_something_else_is_not_asked_and_a_skipped_question_is_not
     assert "head_map" in components(app)
 
 
-def test_after_the_last_step_comes_the_next_lesson_and_after_the_last_lesson_nothing():
-    for one, following in zip(SHIPPED["en"], [*SHIPPED["en"][1:], None], strict=True):
-        app = open_step("en", one, len(one.steps))
-        links = [link.proto.label for link in app.get("page_link")]
-        shown = button(app, "lesson_on_here") or "Next lesson" in links
-        assert shown == (following is not None)
+def test_after_the_last_step_comes_the_next_of_its_kind_and_after_the_last_of_a_kind_nothing():
+    for tours, label in ((False, "Next lesson"), (True, "Next tour")):
+        group = [one for one in SHIPPED["en"] if one.tour is tours]
+        for one, following in zip(group, [*group[1:], None], strict=True):
+            app = open_step("en", one, len(one.steps))
+            labels = [link.proto.label for link in app.get("page_link")] + [one.label for one in app.button]
+            assert (label in labels) == (following is not None)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_lesson_has_five_to_eight_steps_and_a_step_few_words(language):
+def test_a_lesson_has_five_to_eight_steps_a_tour_up_to_eighteen_and_a_step_few_words(language):
     """At most 60 words of English, and as much of Chinese as takes as long to read: 130 characters."""
     for lesson in SHIPPED[language]:
-        assert 5 <= len(lesson.steps) <= 8, lesson.name
+        assert len(lesson.steps) in (range(10, 19) if lesson.tour else range(5, 9)), lesson.name
         for step in lesson.steps:
             length = len(step.plain_words.split()) if language == "en" else len(re.sub(r"\s", "", step.plain_words))
             assert length <= (60 if language == "en" else 130), (lesson.name, step.title, length)
@@ -227,7 +237,9 @@ def test_every_language_has_the_same_lessons_with_as_many_steps_and_questions_on
         language: {one.name: [(step.page, step.question) for step in one.steps] for one in found}
         for language, found in SHIPPED.items()
     }
-    assert [*outline["en"]] == ["attention", "heads", "position", "sampling", "cache"]
+    kinds = {False: ["attention", "heads", "position", "sampling", "cache"], True: TOURS}
+    for tour, names in kinds.items():
+        assert [one.name for one in SHIPPED["en"] if one.tour is tour] == names
     assert all(outline[language] == outline["en"] for language in LANGUAGES)
     assert all(any(question for _page, question in steps) for steps in outline["en"].values())
     assert all(one.language == language for language, found in SHIPPED.items() for one in found)

@@ -76,7 +76,8 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[s
             if following is None:
                 show_way(_("Next"), "lesson_next", entries, here, on, disabled=number == count)
             else:
-                show_way(_("Next lesson"), "lesson_on", entries, here, Opened(following, 1))
+                label = _("Next tour") if lesson.tour else _("Next lesson")
+                show_way(label, "lesson_on", entries, here, Opened(following, 1))
             if not shown(here, found.step):
                 show_way(_("To this step’s picture"), "lesson_again", entries, here, found)
 

@@ -1,8 +1,9 @@
-"""The lessons in the sidebar of every page."""
+"""The lessons and the tours in the sidebar of every page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import streamlit as st
 
@@ -26,8 +27,12 @@ def show_lessons(entries: Sequence[Entry], here: Entry) -> None:
     found, left_out = shelf(entries)
     with menu:
         with st.container(key="lesson_list", gap=None):
-            for lesson in found:
-                show_way(plain(lesson.title), f"lesson_{lesson.name}", entries, here, Opened(lesson, 1))
+            for heading, tour in ((_("Lessons"), False), (_("Tours of a whole subject"), True)):
+                group = [lesson for lesson in found if lesson.tour is tour]
+                if group:
+                    st.html(f"<p class='atlas-caption'>{escape(heading)}</p>")
+                for lesson in group:
+                    show_way(plain(lesson.title), f"lesson_{lesson.name}", entries, here, Opened(lesson, 1))
         for one in left_out:
             reason = _(one.reason).format(**one.values)
             st.warning(plain(_("The lesson “{lesson}” is left out: {reason}.").format(lesson=one.name, reason=reason)))

@@ -50,8 +50,8 @@ def shelf(entries: Sequence[Entry]) -> tuple[tuple[Lesson, ...], tuple[LeftOut, 
 
 
 def lesson_after(entries: Sequence[Entry], lesson: Lesson) -> Lesson | None:
-    """The one that follows on the shelf, in the same language; None after the last."""
-    named = [one for one in shelf(entries)[0] if one.language == lesson.language]
+    """The one that follows on the shelf, in the same language; a tour after a tour. None after the last."""
+    named = [one for one in shelf(entries)[0] if (one.language, one.tour) == (lesson.language, lesson.tour)]
     places = [place for place, one in enumerate(named) if one.name == lesson.name]
     return named[places[0] + 1] if places and places[0] + 1 < len(named) else None
 
