@@ -87,6 +87,7 @@ CLASSES: tuple[type[Any], ...] = (
     block_questions.StepName, block_questions.WhatItIsMadeOf, block_questions.Architecture, block_questions.Block,
     block_questions.Part, block_questions.Weight, block_questions.TrainingStep, block_questions.Learned,
     block_questions.FeedForwardUnits, block_questions.Units,
+    block_questions.ConvolvedFeedForward, block_questions.Convolved,
     expert_questions.ExpertRouting, expert_questions.RandomRouting, expert_questions.Routing, expert_questions.Routed,
     expert_questions.DenseModule, projection_questions.HeadProjections, projection_questions.Projections,
     projection_questions.Projected, projection_questions.LayerMatrices, projection_questions.HeadMatrices,

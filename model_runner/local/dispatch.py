@@ -9,6 +9,7 @@ import torch
 
 from model_runner.block_questions import (
     AddedByPart,
+    ConvolvedFeedForward,
     FeedForwardUnits,
     LogitLens,
     StreamAdditions,
@@ -18,6 +19,7 @@ from model_runner.block_questions import (
 from model_runner.errors import Cancelled, NotSeparable, OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.answers.architecture import architecture
+from model_runner.local.answers.convolved_ffn import convolved_ffn
 from model_runner.local.answers.encoder_decoder_cache import encoder_decoder_cached_layers, start_encoder_decoder_race
 from model_runner.local.answers.encoder_decoder_rerun import encoder_decoder_rerun_of
 from model_runner.local.answers.experts import random_routing, routing
@@ -95,6 +97,8 @@ class QuestionDispatcher:
                 return added_by_part(engine, request, layer, part)
             case FeedForwardUnits(request, layer, position, top):
                 return feed_forward_units(engine, request, layer, position, top)
+            case ConvolvedFeedForward(request, layer, kernel, ahead):
+                return convolved_ffn(engine, request, layer, kernel, ahead)
             case TrainingStep(request, rates):
                 return training_step(engine, request, rates)
             case RandomRouting(ids, n_vocab):
