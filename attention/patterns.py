@@ -7,7 +7,7 @@ A pattern says which keys it keeps on either side of a query; that a query canno
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Int
@@ -189,6 +189,7 @@ _WINDOW = MaskParameter(
     8,
     around=N_("keys to either side, the query itself included"),
 )
+_NARROW = replace(_WINDOW, part=4)  # beside keys farther away: a short text shows both
 _STRIDE = MaskParameter("stride", N_("stride"), N_("positions"), 4)
 _GAP = MaskParameter("gap", N_("gap"), N_("positions from key to key; 1 is a plain window"), 2)
 _GLOBALS = MaskParameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0, part=4)
@@ -244,7 +245,7 @@ PATTERNS = (
     ),
     Pattern(
         "longformer", "Longformer", N_("a window, a window with gaps, and the first tokens for all"),
-        "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW, _GAP, _GLOBALS),
+        "Beltagy et al. 2020, arXiv:2004.05150", (_NARROW, replace(_GAP, default=3), _GLOBALS),
         make=lambda window, gap, shared: masks.Or(
             masks.Or(masks.Band(window - 1), dilated(window, gap)), global_tokens(shared)
         ),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from model_runner.errors import N_, EditNotPossible
 from model_runner.layer_origin import LayerOrigin
 from model_runner.question import Question
 from model_runner.request import CaptureRequest
@@ -267,6 +269,34 @@ class FeedForwardSums(Question[UnitSums]):
     layer: int
     position: int
     units: int = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Convolved:
+    """What a layer's feed-forward part makes, as it is and with a convolution, and the last hidden states with it."""
+
+    before: Float[Tensor, "tokens d_model"]
+    after: Float[Tensor, "tokens d_model"]
+    hidden: Float[Tensor, "tokens d_model"]
+
+
+@dataclass(frozen=True)
+class ConvolvedFeedForward(Question[Convolved]):
+    """A depth-wise convolution between the matrices of a layer's feed-forward part (SANA, arXiv:2410.10629).
+
+    ``kernel`` multiplies three tokens in a row, the last of them ``ahead`` (0 or 1) after the token itself: 0 in a
+    causal model, with (0, 0, 1) the neutral kernel; 1 else, with (0, 1, 0). Raises NotSeparable for a layer that has
+    no such part of the known kind, EditNotPossible for a kernel that is no three finite numbers.
+    """
+
+    request: CaptureRequest
+    layer: int
+    kernel: tuple[float, float, float]
+    ahead: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.kernel) != 3 or not all(map(math.isfinite, self.kernel)) or self.ahead not in (0, 1):
+            raise EditNotPossible(reason=N_("a convolution has a kernel of three finite numbers"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,6 +90,7 @@ CLASSES: tuple[type[Any], ...] = (
     block_questions.FeedForwardUnits, block_questions.Units,
     block_questions.EmbeddingRow, block_questions.TokenEmbedding,
     block_questions.FeedForwardSums, block_questions.UnitSums,
+    block_questions.ConvolvedFeedForward, block_questions.Convolved,
     expert_questions.ExpertRouting, expert_questions.RandomRouting, expert_questions.Routing, expert_questions.Routed,
     expert_questions.DenseModule, projection_questions.HeadProjections, projection_questions.Projections,
     projection_questions.Projected, projection_questions.LayerMatrices, projection_questions.HeadMatrices,

@@ -45,8 +45,8 @@ KERNELS = (
                 "comparison with 0 is to be computed."),
         source="Xie et al. 2024, arXiv:2410.10629",
         identity="the masked product, tiles and a token at a time give the same",
-        published="as published for attention itself; SANA’s convolution in the feed-forward part is no "
-                  "attention and is left out",
+        published="as published for attention itself; SANA’s depth-wise convolution in the feed-forward part, "
+                  "which is learned, is neutral, and a slider of the view “in the model” sets it",
     ),
     Variant(
         "no_positions", N_("no positions (NoPE)"), "kernel", "any", (), no_positions.weights, None, flash.multiply_adds,

@@ -10,6 +10,7 @@ import torch
 
 from model_runner.block_questions import (
     AddedByPart,
+    ConvolvedFeedForward,
     EmbeddingRow,
     FeedForwardSums,
     FeedForwardUnits,
@@ -21,6 +22,7 @@ from model_runner.block_questions import (
 from model_runner.errors import Cancelled, NotSeparable, OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.answers.architecture import architecture
+from model_runner.local.answers.convolved_ffn import convolved_ffn
 from model_runner.local.answers.embedding_row import embedding_row
 from model_runner.local.answers.encoder_decoder_cache import encoder_decoder_cached_layers, start_encoder_decoder_race
 from model_runner.local.answers.encoder_decoder_rerun import encoder_decoder_rerun_of
@@ -106,6 +108,8 @@ class QuestionDispatcher:
                 return embedding_row(engine, request, token, nearest)
             case FeedForwardSums(request, layer, position, units):
                 return feed_forward_sums(engine, request, layer, position, units)
+            case ConvolvedFeedForward(request, layer, kernel, ahead):
+                return convolved_ffn(engine, request, layer, kernel, ahead)
             case TrainingStep(request, rates):
                 return training_step(engine, request, rates)
             case RandomRouting(ids, n_vocab):

@@ -19,6 +19,7 @@ from model_runner import Capture
 from model_runner.edits import Edit
 from model_runner.errors import NoLogits
 from model_runner.substitution import LONGEST, Substituted
+from pages.zoo.convolution import show_convolution
 from pages.zoo.numbers import show_rule
 from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
@@ -66,6 +67,8 @@ def show_in_model(opened: PageContext) -> InModel:
         change, perplexities = show_effect(opened, after)
         show_everywhere(edits)
         show_rule(held.first)
+        if held.variant == "relu":
+            show_convolution(opened, after)
         if len(after.tokens) <= LARGEST and after.has_weights(opened.layer):
             weights = after.weights(opened.layer, opened.head).cpu().double().numpy()
             show_parts(held.first, values, weights, key="model_parts")

@@ -38,7 +38,7 @@ class ZooState:
     """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts.
 
     ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight; they
-    have it ``kept`` as it is, or inside blocks.
+    have it ``kept`` as it is, or inside blocks. ``neighbours`` have so many hundredths of SANA's convolution.
     Of a weight ``matrix``, by its name in the layer ("": the first), the singular values are multiplied by ``factors``,
     in hundredths, by place from 1 on. A memory or a state has ``read`` the text up to this token; ``linear`` attention
     is shown in both orders, or in Lightning's blocks. Of
@@ -51,6 +51,7 @@ class ZooState:
     view: View = setting("maps", N_("view"))
     variant: str = setting(FIRST, N_("variant"), options=lambda: BY_NAME)
     where: Where = setting("head", N_("place"))
+    neighbours: int = setting(0, N_("neighbours in the feed-forward part"), min=0, max=100)
     softmax: tuple[int, ...] | None = setting(None, N_("layers"), min=0, max=LONGEST)
     kept: Literal["whole", "blocks"] = setting("whole", N_("softmax that is kept"))
     beside: str = setting(DIFFERENCE, N_("beside it"), options=lambda: (DIFFERENCE, *BY_NAME))

@@ -17,6 +17,7 @@ from attention.patterns import PATTERNS
 from model_runner import CaptureRequest, GenerateRequest, Sampling
 from model_runner.block_questions import (
     AddedByPart,
+    ConvolvedFeedForward,
     EmbeddingRow,
     FeedForwardSums,
     FeedForwardUnits,
@@ -172,6 +173,8 @@ def questions() -> list[Question[Any]]:
         StreamAdditions(text, 2), AddedByPart(text, 1, "ffn"), WhatItIsMadeOf(),
         EmbeddingRow(text, 101, 3), FeedForwardSums(text, 1, 2),
         FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
+        FeedForwardUnits(text, 1, 2), ConvolvedFeedForward(text, 1, (0.1, 0.2, 0.7)),
+        TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
         HeadProjections(text, 1, 2, (0, 3)), LayerMatrices(text, 1),
         VerifyLayer(text, 1), Surprisals(text), TopLogits(text, -1, 5),
         SingularValues(1, "mlp.down_proj"),

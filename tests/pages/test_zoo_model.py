@@ -17,8 +17,9 @@ from attention.zoo.table import BY_NAME
 from jobs import zoo_recall
 from jobs.greedy_pair import TOKENS
 from model_runner import CaptureRequest
-from model_runner.block_questions import FeedForwardUnits, StreamAdditions
+from model_runner.block_questions import ConvolvedFeedForward, FeedForwardUnits, StreamAdditions
 from model_runner.edit_text import read, written
+from model_runner.question import Logits
 from model_runner.substitution import Substituted
 from pages.zoo import hybrid
 from tests.pages.expected import ROUNDING, masked, runner, weights
@@ -28,6 +29,7 @@ from tests.ui.taken import Taken, offers, ran, taken
 from ui.shared import export_bundle as ui_view
 from ui.state.url_state import DEFAULT_TEXT
 from ui.wording.i18n import catalog
+from viz.share_text import share_digits
 
 PAGE = "pages/zoo/page.py"
 HERE = {"layer": "3", "head": "5"}
@@ -328,3 +330,25 @@ def test_what_has_no_place_in_the_model_is_one_sentence_and_the_controls_stay():
     assert len(payloads(app, "head_map")) == 3
     app = opened("hybrid", softmax="2.99")
     assert any("were left out: 99" in one for one in sentences(app))
+
+
+def test_sanas_convolution_moves_the_part_of_its_layer_and_0_is_neutral():
+    page = html(opened(variant="relu", where="layer"))
+    assert "0 is neutral" in page
+    assert "The part’s output moves by" not in page
+    page = html(opened(variant="relu", where="layer", neighbours="40"))
+    after = changed(Substituted("relu", (), (3,)))
+    found = runner().submit(ConvolvedFeedForward(after.request, 3, (0.2, 0.2, 0.6))).result()
+    moved = float((found.after - found.before).norm() / found.before.norm())
+    assert f"moves by {share_digits(moved)} % of its norm" in page
+    then = runner().submit(Logits(found.hidden[-1:])).result()[0].softmax(-1)
+    assert f"{runner().token_text(int(then.argmax()))}, " in page
+    assert f"→ {share_digits(float(then.max()))} %" in page
+    around = html(
+        open_app(
+            page=PAGE, model="encoder", **HERE, **{"zoo.view": "model", "zoo.variant": "relu", "zoo.neighbours": "40"}
+        )
+    )
+    assert "on both sides" in around
+    assert "Likeliest next token with it" not in around
+    assert "depth-wise" not in html(opened(variant="linear"))
