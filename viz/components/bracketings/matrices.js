@@ -7,11 +7,11 @@ import { css, mix, rampColor } from "../shared/theme.js"
 /** @import { RGB, Theme } from "../shared/types" */
 
 export function createMatrix(name) {
-  const canvas = element("canvas", {})
+  const canvas = element("canvas", { role: "img" })
   const mark = element("div", { className: "mark", hidden: true })
   const picture = element("div", { className: "picture" }, canvas, mark)
   const [title, shape] = ["title", "shape"].map((className) => element("span", { className }))
-  const box = element("figure", { className: `matrix ${name}`, role: "img" }, picture, element("figcaption", {}, title, " ", shape))
+  const box = element("figure", { className: `matrix ${name}` }, picture, element("figcaption", {}, title, " ", shape))
   return { box, canvas, mark, title, shape }
 }
 
@@ -19,10 +19,10 @@ export function createMatrix(name) {
 
 // `wordAt` gives the colour of a cell; `marked` rows or columns are outlined.
 /** @type {(matrix: any, what: { name: string, rows: number, columns: number, cell: number, wordAt: (index: number) => number, marked?: Marked | null }) => void} */
-export function drawMatrix({ box, canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }) {
+export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }) {
   title.textContent = name
   shape.textContent = `${rows} × ${columns}`
-  box.setAttribute("aria-label", `${name}: ${rows} × ${columns}`)
+  canvas.setAttribute("aria-label", `${name}: ${rows} × ${columns}`)
   paintPixels(canvas, columns, rows, wordAt)
   Object.assign(canvas.style, { width: `${columns * cell}px`, height: `${rows * cell}px` })
   mark.hidden = !marked
