@@ -56,7 +56,7 @@ def show_gradients() -> Gradients:
     first = {stack: gradient_by_depth(stack, depth, gain)[0] for stack in STACKS}
     said = _("After {count} layers back the gradient is {none} of its size without residuals, {pre} with them")
     said = said.format(count=depth, none=figure_number(first["none"]), pre=figure_number(first["pre"]))
-    show_finding(escape(said), escape(_("random layers, by autograd; not the model’s")), of_several=True)
+    show_finding(escape(said), escape(_("random layers, by autograd; not the model’s")))
     charts = _by_depth(depth, gain), _by_distance(gain)
     for column, chart, name in zip(st.columns(2, gap="medium"), charts, ("depth", "distance"), strict=True):
         with column:
