@@ -14,6 +14,7 @@ const NAMED = 8 // columns at most where not all of them have room,
 const APART = 14 // and the pixels from one name to the next
 const ARCS = [18, 64] // heights of the nearest and of the farthest arc
 const WORDS = { words: 72, named: 92 } // room for labels that stand on their side
+const LEAST_WORDS = 60 // in a low window
 const LAYERS = 150 // the most that the rows of the layers take together,
 const HEADS = 96 // and those of the open layer's heads
 const DEEP = 128 // the most that keys, and values, take where no rows stand above them
@@ -34,8 +35,8 @@ export function axisLayout(state, width, measure) {
   const mode = cell >= LABEL && bin === 1 ? "words" : "named"
   const even = { mode, cell, left: evenly(columns, cell), wide: Array(columns).fill(cell - (cell > 6 ? 1 : 0)) }
   const lane = found || even
-  const arcs = ARCS[1] + (width < 500 ? 0 : 12)
-  const layout = { ...lane, width, columns, bin, gutter: GUTTER, base: arcs, above: arcs + (found ? 0 : WORDS[mode]) }
+  const arcs = inRoom(ARCS[1] + (width < 500 ? 0 : 12))
+  const layout = { ...lane, width, columns, bin, gutter: GUTTER, base: arcs, above: arcs + (found ? 0 : Math.max(LEAST_WORDS, inRoom(WORDS[mode]))) }
   return { ...layout, ...rowsLayout(state) }
 }
 
@@ -93,11 +94,11 @@ function rowsLayout({ reel, meta }) {
     }
     y += row
   })
-  y += GAP
+  y += inRoom(GAP)
   const cache = {}
   for (const name of ["k", "v"]) {
     const depth = reel[name][0]?.length ?? 1
-    cache[name] = { y, height: clamp(depth * 1.5, 24, inRoom(heads.length ? 48 : DEEP)) }
+    cache[name] = { y, height: clamp(depth * 1.5, 24, inRoom(heads.length ? 40 : DEEP)) }
     y += cache[name].height + (name === "k" ? 5 : 0)
   }
   return { runs, cache, height: y + 3 }
@@ -113,7 +114,7 @@ export const rowBox = ({ runs }, row) => {
 export const middleOf = ({ left, wide }, column) => left[column] + wide[column] / 2
 
 // How high an arc is that goes so far: the farther the higher, and never higher than there is room.
-export const arcHeight = (distance) => Math.min(ARCS[1], ARCS[0] + 0.16 * Math.abs(distance))
+export const arcHeight = (distance) => inRoom(Math.min(ARCS[1], ARCS[0] + 0.16 * Math.abs(distance)))
 
 // Where not all columns have room for a name: the new token's, and those that are looked at most. Each as [column, x of
 // its name], the names apart, none of them beyond `width`.
