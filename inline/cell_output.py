@@ -7,11 +7,10 @@ script: in one that is not trusted, the frame stays empty.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from html import escape, unescape
+from dataclasses import dataclass, field, replace
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,17 +25,8 @@ _FIT = (
 )
 
 
-def _titled(svg: str, tag: str) -> str:
-    found = re.search(rf"<{tag}>([^<]*)</{tag}>", svg)
-    return unescape(found[1]) if found else ""
-
-
-WRITERS: dict[str, Callable[[str], bytes]] = {
-    ".html": str.encode,
-    ".svg": str.encode,
-    ".pdf": lambda svg: pdf_bytes(svg, title=_titled(svg, "title"), description=_titled(svg, "desc")),
-    ".png": png_bytes,
-}
+PAGE = ".html"
+WRITERS: dict[str, Callable[[str], bytes]] = {".svg": str.encode, ".pdf": pdf_bytes, ".png": png_bytes}
 
 
 @dataclass(frozen=True)
@@ -50,6 +40,7 @@ class CellOutput:
     says: str
     height: int
     picture: Callable[[float | None], str] = field(repr=False, compare=False)
+    drawn_in: int | None = field(default=None, repr=False, compare=False)  # the number of the cell that drew it already
 
     def save(self, path: str | PathLike[str], *, size: str | None = None) -> None:
         """Write it to a file that ends in .html, .svg, .pdf or .png, in place of one that is there.
@@ -59,11 +50,12 @@ class CellOutput:
         Raises ValueError for another ending or size, or a figure too wide for the size; NoTypesetter; OSError.
         """
         ending = Path(path).suffix.lower()
-        if ending not in WRITERS:
-            raise ValueError(f"A figure is saved as {', '.join(WRITERS)}: {Path(path).name!r} ends otherwise.")
+        if ending not in (PAGE, *WRITERS):
+            endings = ", ".join((PAGE, *WRITERS))
+            raise ValueError(f"A figure is saved as {endings}: {Path(path).name!r} ends otherwise.")
         if size is not None and size not in INCHES:
             raise ValueError(f"There is no size {size!r}; choose from {', '.join(INCHES)}.")
-        if ending == ".html":
+        if ending == PAGE:
             Path(path).write_bytes(self.page)
             return
         svg = self.picture(None) if size is None else on_paper(self.picture(room_of(size)), size)
@@ -83,7 +75,7 @@ class CellOutput:
 
     def _ipython_display_(self) -> None:
         """What IPython calls for the value of a cell: nothing more where :func:`shown` drew it in the same cell."""
-        if getattr(self, "_drawn_in", None) != (cell := _cell()) or cell is None:
+        if self.drawn_in is None or self.drawn_in != _cell():
             _display(self)
 
     def __repr__(self) -> str:
@@ -93,10 +85,10 @@ class CellOutput:
 
 def shown(output: CellOutput) -> CellOutput:
     """The figure, drawn already where this runs in a notebook: of several in one cell each is, not the last alone."""
-    if (cell := _cell()) is not None:
-        object.__setattr__(output, "_drawn_in", cell)
-        _display(output)
-    return output
+    if (cell := _cell()) is None:
+        return output
+    _display(output)
+    return replace(output, drawn_in=cell)
 
 
 def _cell() -> int | None:

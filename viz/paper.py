@@ -6,8 +6,13 @@ its characters.
 
 from __future__ import annotations
 
+import io
 import re
+from html import unescape
 from typing import Literal
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from viz.svg import LIGHT, SMALLEST_TEXT
 
@@ -52,25 +57,34 @@ def on_paper(svg: str, size: str) -> str:
     return _SIZE.sub(sizes, svg, count=1).replace(LIGHT.background, "#ffffff")
 
 
-def pdf_bytes(svg: str, *, title: str, description: str) -> bytes:
-    """One page that is the figure. Its title and description stand in the file's properties. Raises NoTypesetter."""
-    return _compiled(svg, title, description, "pdf")
+def pdf_bytes(svg: str) -> bytes:
+    """One page that is the figure, whose title and description become the file's properties. Raises NoTypesetter."""
+    return _compiled(svg, "pdf")
 
 
 def png_bytes(svg: str, *, pixels: float = PIXELS) -> bytes:
-    """The figure as a picture of so many pixels an inch. Raises NoTypesetter."""
-    return _compiled(svg, "", "", "png", pixels)
+    """The figure as a picture of so many pixels an inch, its title and description inside. Raises NoTypesetter."""
+    said = PngInfo()
+    said.add_itxt("Title", _said(svg, "title"))
+    said.add_itxt("Description", _said(svg, "desc"))
+    data = io.BytesIO()
+    with Image.open(io.BytesIO(_compiled(svg, "png", pixels))) as picture:
+        picture.save(data, "PNG", pnginfo=said, dpi=(pixels, pixels))
+    return data.getvalue()
 
 
-def _compiled(
-    svg: str, title: str, description: str, form: Literal["pdf", "png"], pixels: float | None = None
-) -> bytes:
+def _compiled(svg: str, form: Literal["pdf", "png"], pixels: float | None = None) -> bytes:
     try:
         import typst  # a large library, and nothing else needs it
     except ImportError:
         raise NoTypesetter() from None
-    inputs = {"svg": svg, "title": title, "description": description}
+    inputs = {"svg": svg, "title": _said(svg, "title"), "description": _said(svg, "desc")}
     return typst.compile(_PAGE, format=form, ppi=pixels, sys_inputs=inputs)
+
+
+def _said(svg: str, tag: str) -> str:
+    found = re.search(f"<{tag}>([^<]*)</{tag}>", svg)
+    return "" if found is None else unescape(found[1])
 
 
 def _found(svg: str) -> re.Match[str]:

@@ -18,14 +18,13 @@ from pages.block.state import FFN_LETTERS, SMALL_ACTIVATIONS, BlockState, state
 from pages.block.which_text import one_text
 from ui.classroom.class_number import ask_class
 from ui.shared.chain_matrix import JSON, json_matrix
-from ui.shared.changed_numbers import changes_of
+from ui.shared.changed_numbers import readable_changes, with_changes
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import PageContext, asked, translated
 from ui.state import session
 from ui.state.controls import choose, switch
-from ui.state.page_state import change, tell
-from ui.state.url_parsing import short
+from ui.state.page_state import change
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
@@ -59,7 +58,7 @@ def show_small_ffn() -> FfnNumbers:
         switch(BlockState, "gated", held.gated, _("gated"))
         words = _("Made up to be small: click a number of X, of a W or of a b and type.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-    written = _changed()
+    written = readable_changes(BlockState, state().numbers, FFN_LETTERS)
     usual = usual_feed_forward()
     numbers = numbers_of(written)
     tables = small_tables(numbers, held.activation, gated=held.gated)
@@ -91,25 +90,7 @@ def show_small_ffn() -> FfnNumbers:
 
 def numbers_of(written: str) -> SmallFeedForward:
     """The usual numbers with these changes; those of places that there are not are passed over."""
-    numbers = usual_feed_forward()
-    for letter, row, column, value in changes_of(written, FFN_LETTERS)[0]:
-        table = getattr(numbers, BY_LETTER[letter])
-        if row < table.shape[0] and column < table.shape[1]:
-            table[row, column] = value
-    return numbers
-
-
-def _changed() -> str:
-    """The changes of the address as far as they can be read; what cannot is said and dropped."""
-    written = state().numbers
-    wrong = changes_of(written, FFN_LETTERS)[1]
-    if not wrong:
-        return written
-    kept = "~".join(part for part in written.split("~") if part and part not in wrong)
-    change(BlockState, numbers=kept)
-    words = _("“{value}” is no change of a number here; it was left out.")
-    tell(BlockState, words.format(value=short("~".join(wrong))))
-    return kept
+    return with_changes(usual_feed_forward(), written, BY_LETTER, FFN_LETTERS)
 
 
 def small_tables(numbers: SmallFeedForward, activation: str, *, gated: bool) -> dict[str, Table]:

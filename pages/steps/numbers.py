@@ -10,10 +10,7 @@ from typing import Any, Literal
 
 from attention.small_attention import ExampleNumbers, usual_numbers
 from pages.steps.state import StepsState, state
-from ui.shared.changed_numbers import changes_of
-from ui.state.page_state import change, tell
-from ui.state.url_parsing import short
-from ui.wording.i18n import _
+from ui.shared.changed_numbers import changes_of, readable_changes, with_changes
 
 NAMES = {"X": "x", "Q": "w_q", "K": "w_k", "V": "w_v", "O": "w_o"}
 LETTERS = "XQKVOSP"
@@ -21,27 +18,12 @@ LETTERS = "XQKVOSP"
 
 def changed() -> str:
     """The changes of the address as far as they can be read; what cannot is said and dropped."""
-    written = state().numbers
-    wrong = changes_of(written, LETTERS)[1]
-    if not wrong:
-        return written
-    kept = "~".join(part for part in written.split("~") if part and part not in wrong)
-    change(StepsState, numbers=kept)
-    words = _("“{value}” is no change of a number here; it was left out.")
-    tell(StepsState, words.format(value=short("~".join(wrong))))
-    return kept
+    return readable_changes(StepsState, state().numbers, LETTERS)
 
 
 def numbers_of(n_tokens: int, d_model: int, written: str) -> ExampleNumbers:
     """The usual numbers of these sizes with these changes; those of places that there are not now are passed over."""
-    numbers = usual_numbers(n_tokens, d_model)
-    for letter, row, column, value in changes_of(written, LETTERS)[0]:
-        if letter not in NAMES:
-            continue
-        table = getattr(numbers, NAMES[letter])
-        if row < table.shape[0] and column < table.shape[1]:
-            table[row, column] = value
-    return numbers
+    return with_changes(usual_numbers(n_tokens, d_model), written, NAMES, LETTERS)
 
 
 def row_of(letter: Literal["S", "P"], usual: Any, written: str) -> Any:

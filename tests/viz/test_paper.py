@@ -79,9 +79,8 @@ def test_what_is_pinned_is_framed_as_on_the_screen():
 
 
 def test_a_pdf_has_its_fonts_and_says_what_it_is_of():
-    pdf = pdf_bytes(
-        on_paper(figure(6, "page"), "page"), title="“it” looks at 狗", description="default · float32 · L6H4"
-    )
+    svg = drawn_maps_svg(payload(6), title="“it” looks at 狗", caption="default · float32 · L6H4", room=room_of("page"))
+    pdf = pdf_bytes(on_paper(svg, "page"))
     assert pdf.startswith(b"%PDF-")
     whole = inflated(pdf)
     used, embedded = len(re.findall(rb"/Type ?/FontDescriptor", whole)), len(re.findall(rb"/FontFile[23]?\b", whole))
@@ -96,9 +95,11 @@ def test_a_picture_has_300_pixels_an_inch():
     with Image.open(io.BytesIO(png_bytes(on_paper(figure(6, "column"), "column")))) as picture:
         assert picture.width == pytest.approx(300 * 3.3, abs=2)
         assert picture.getpixel((2, 2))[:3] == (255, 255, 255)
+        assert (picture.info["Title"], picture.info["Description"]) == ("L6H4", "of a model")
+        assert picture.info["dpi"] == pytest.approx((300, 300), abs=0.1)
 
 
 def test_without_the_typesetter_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "typst", None)
     with pytest.raises(NoTypesetter, match=r'Run: pip install "attention-atlas\[pdf\]"'):
-        pdf_bytes(figure(6, "page"), title="", description="")
+        pdf_bytes(figure(6, "page"))

@@ -26,7 +26,7 @@ from ui.wording.provenance import capture_lines, opened_by, said_of
 from viz.components.save_picture import save_picture
 from viz.components.source import Source
 from viz.export import csv_bytes, npz_bytes, standalone_html
-from viz.paper import INCHES, LABELS, fits, on_paper, pdf_bytes, room_of
+from viz.paper import INCHES, LABELS, fits, on_paper, pdf_bytes, png_bytes, room_of
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -83,12 +83,14 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
         svg = _sized(view, words)
         with st.container(horizontal=True):
             if svg:
-                failed = translated(save_picture.TEXTS)["failed"]
-                picture = save_picture.payload(svg=svg, filename=f"{view.name}.png", label="PNG", failed=failed)
-                mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True, followed=False)
+                if _SIZE.get() == SCREEN:
+                    failed = translated(save_picture.TEXTS)["failed"]
+                    picture = save_picture.payload(svg=svg, filename=f"{view.name}.png", label="PNG", failed=failed)
+                    mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True, followed=False)
+                else:
+                    _file("PNG", partial(png_bytes, svg), f"{view.name}.png", "image/png")
                 _file("SVG", svg.encode, f"{view.name}.svg", "image/svg+xml")
-                pdf = partial(pdf_bytes, svg, title=view.title, description=words)
-                _file("PDF", pdf, f"{view.name}.pdf", "application/pdf")
+                _file("PDF", partial(pdf_bytes, svg), f"{view.name}.pdf", "application/pdf")
             _file("HTML", partial(view.page, view.title, words, language()), f"{view.name}.html", "text/html")
             _file("CSV", partial(csv_of, view, words), f"{view.name}.csv", "text/csv")
             _file("NPZ", partial(npz_of, view, words), f"{view.name}.npz", "application/octet-stream")

@@ -14,10 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model_runner.block_questions import Convolved
-from model_runner.capture import index
-from model_runner.errors import NotSeparable
-from model_runner.local.answers.ffn_units import NO_UNITS
-from model_runner.local.answers.layer_stack import stack_of
+from model_runner.local.answers.layer_stack import feed_forward_of, stack_of
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.request import CaptureRequest
@@ -28,10 +25,7 @@ def convolved_ffn(
 ) -> Convolved:
     """Over two forwards, without and with the convolution. Raises RunnerError."""
     stack = stack_of(engine, request)
-    layer = index("layer", layer, len(stack.layers))
-    own = stack.feed_forwards()[layer]
-    if own is None:
-        raise NotSeparable(reason=NO_UNITS)
+    layer, own = feed_forward_of(stack, layer)
     module, made = stack.layers[layer], list[Tensor]()
 
     def keep(_: nn.Module, __: Any, output: Tensor) -> None:

@@ -9,11 +9,9 @@ from torch import Tensor, nn
 
 from model_runner.block_questions import UnitSums
 from model_runner.capture import index
-from model_runner.errors import NotSeparable
 from model_runner.local.answers.block_probe import first_tensor
 from model_runner.local.answers.feed_forward import FeedForward, Half
-from model_runner.local.answers.ffn_units import NO_UNITS
-from model_runner.local.answers.layer_stack import LayerStack, stack_of
+from model_runner.local.answers.layer_stack import LayerStack, feed_forward_of, stack_of
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.loading.dtypes import matrix_of
@@ -25,10 +23,7 @@ def feed_forward_sums(
 ) -> UnitSums:
     """Over one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
-    layer = index("layer", layer, len(stack.layers))
-    own = stack.feed_forwards()[layer]
-    if own is None:
-        raise NotSeparable(reason=NO_UNITS)
+    layer, own = feed_forward_of(stack, layer)
     position = index("position", position, len(stack.tokens))
     seen = _heard(stack, layer, own, position)
     module = stack.layers[layer]

@@ -11,18 +11,17 @@ from torch import Tensor, nn
 
 from model_runner.block_questions import Units
 from model_runner.capture import index
-from model_runner.errors import N_, NoAttribution, NoLogits, NotSeparable
+from model_runner.errors import NoAttribution, NoLogits
 from model_runner.local.answers.attribution import measured_norm
 from model_runner.local.answers.block_path import BlockPath
 from model_runner.local.answers.block_probe import first_tensor
 from model_runner.local.answers.feed_forward import FeedForward
-from model_runner.local.answers.layer_stack import LayerStack, stack_of
+from model_runner.local.answers.layer_stack import LayerStack, feed_forward_of, stack_of
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.loading.dtypes import matrix_of
 from model_runner.request import CaptureRequest
 
-NO_UNITS = N_("the feed-forward part of this layer works in a way that is not recognised, or its experts do")
 PROMOTED = 5  # tokens of a unit
 
 
@@ -31,11 +30,8 @@ def feed_forward_units(
 ) -> Units:
     """Over one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
-    layer = index("layer", layer, len(stack.layers))
+    layer, own = feed_forward_of(stack, layer)
     known = stack.feed_forwards()
-    own = known[layer]
-    if own is None:
-        raise NotSeparable(reason=NO_UNITS)
     position = index("position", position, len(stack.tokens))
     shares = torch.full((len(known), len(stack.tokens)), torch.nan)
     seen: dict[str, Tensor] = {}

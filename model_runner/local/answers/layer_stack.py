@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model_runner.capture import index
+from model_runner.errors import N_, NotSeparable
 from model_runner.layer_origin import LayerOrigin
 from model_runner.local.answers.block_path import BlockPath
 from model_runner.local.answers.feed_forward import FeedForward
@@ -29,6 +31,9 @@ from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 
 Hook = Callable[..., Any]
+
+
+NO_UNITS = N_("the feed-forward part of this layer works in a way that is not recognised, or its experts do")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,15 @@ class LayerStack:
             return hook
         calls = itertools.count()
         return lambda *seen: hook(*seen) if next(calls) % own.runs == own.run else None
+
+
+def feed_forward_of(stack: LayerStack, layer: int) -> tuple[int, FeedForward]:
+    """The layer, counted from 0, and its feed-forward part. Raises NoSuchPlace, NotSeparable."""
+    layer = index("layer", layer, len(stack.layers))
+    own = stack.feed_forwards()[layer]
+    if own is None:
+        raise NotSeparable(reason=NO_UNITS)
+    return layer, own
 
 
 def stack_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> LayerStack:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+from collections.abc import Callable
 from datetime import datetime
 from html import escape
 from importlib.metadata import version
@@ -15,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import transformers
+from PIL import Image
 
 import attention_atlas
 from model_runner import CaptureRequest
@@ -172,7 +175,12 @@ def test_the_closed_menu_makes_no_file():
     assert "save_picture" not in [element.proto.component_name for element in app.get("bidi_component")]
 
 
-def test_a_figure_for_a_column_and_its_pdf_are_as_wide_as_chosen():
+def test_a_figure_for_a_column_and_its_pdf_are_as_wide_as_chosen(monkeypatch: pytest.MonkeyPatch):
+    made: dict[str, Callable[[], bytes]] = {}
+    offer = export_bundle._file
+    monkeypatch.setattr(
+        export_bundle, "_file", lambda label, *more: (made.update({label: more[0]}), offer(label, *more))
+    )
     app = open_app()
     app.session_state["take_away"] = True  # the menu is open
     app.run()
@@ -181,6 +189,9 @@ def test_a_figure_for_a_column_and_its_pdf_are_as_wide_as_chosen():
     assert app.selectbox(key="take_size").options == [
         "as on the screen", "one column (3.3 in)", "two columns (6.9 in)", "slide (12 in)",
     ]  # fmt: skip
-    app.selectbox(key="take_size").select("column").run()
-    assert ' width="3.3in"' in payload(app, "save_picture")[0]["svg"]
     assert 'class="pinned"' in payload(app, "save_picture")[0]["svg"]
+    app.selectbox(key="take_size").select("column").run()
+    assert [one.proto.label for one in app.get("download_button")][:3] == ["PNG", "SVG", "PDF"]
+    with Image.open(io.BytesIO(made["PNG"]())) as picture:
+        assert picture.width == pytest.approx(990, abs=2)
+    assert b' width="3.3in"' in made["SVG"]()
