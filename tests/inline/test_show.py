@@ -187,13 +187,14 @@ def test_of_a_learned_sink_rows_may_sum_to_less_and_two_texts_may_look_across():
         (torch.randn(5), {}, r"shape \(5,\) cannot be drawn; give \[queries, keys\]"),
         (torch.randn(2, 5, 5), {}, "no attention weights, .*: row . of head . of layer 0 sums to"),
         (torch.full((2, 3, 3), torch.nan), {}, "no attention weights"),
+        (torch.full((2, 3, 3), 0.4), {}, "row 0 of head 0 of layer 0 sums to 1.2"),
         ([torch.rand(4, 2, 3, 3)], {}, "a batch of 4 texts"),
         ([], {}, "the list of layers is empty"),
         (torch.eye(3)[None], {"tokens": ["a"]}, "1 words for 3 rows"),
         (torch.full((1, 2, 3), 1 / 3), {}, "2 rows look at 3 columns"),
         (torch.eye(3)[None], {"kind": "products"}, "no q and k"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_what_are_no_weights_is_said_in_one_sentence(weights, more, says):
     with pytest.raises(ValueError, match=says):
