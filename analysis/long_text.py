@@ -20,6 +20,11 @@ class Chapter:
     half: str
     whole: str
 
+    @property
+    def page(self) -> str:
+        """Its first paragraphs, some hundred tokens in every language."""
+        return self.half[: self.half.rfind("\n\n", 0, len(self.half) // 3)]
+
 
 FILES = {"en": "long_text.json", "zh": "long_text_zh.json"}
 

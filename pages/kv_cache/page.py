@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.joined import apart
 from model_runner.errors import NotSeparable
-from pages.kv_cache.race import ask_race, show_race
+from pages.kv_cache.race import ask_race, prompt_of_book, show_race
 from pages.kv_cache.reading import explain
 from pages.kv_cache.sizes import show_sizes, sizes
 from pages.kv_cache.state import KvCacheState, state
@@ -22,9 +22,11 @@ N_ = str  # marks a text for Babel without translating it here
 FIXED = N_("the cache across is of what is read, and every step reads all of it")
 
 shows = StripView(("attention", "loop"), here=False, edits=state().view == "what_if")
-opened = open_page(plain_model=True, two_texts=True, strip=shows)
+page_of_book = prompt_of_book() if state().view == "race" else None
+opened = open_page(plain_model=True, two_texts=True, strip=shows, instead=page_of_book)
 show_badge(opened)
-show_strip(opened)
+if page_of_book is None:
+    show_strip(opened)
 with st.container(key="kv_view", horizontal=True, vertical_alignment="center", gap="small"):
     name = state().view
     choose(

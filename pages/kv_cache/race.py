@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from html import escape
 from weakref import ref
 
@@ -9,16 +10,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.long_text import chapter
 from jobs.race import RaceRun, begins_with
+from model_runner import RunnerError
+from model_runner.errors import SequenceTooLong
 from pages.kv_cache.state import KvCacheState, state
 from ui.shared.export_bundle import ExportBundle
 from ui.shared.finding import show_finding
+from ui.shared.long_example import part_shown
 from ui.shell.components import show_heading, show_html
-from ui.shell.page import PageContext
+from ui.shell.page import PageContext, announced, show_stage
 from ui.shell.progressive import progressive, show_chart
 from ui.state import session
-from ui.state.controls import pick
-from ui.wording.i18n import _
+from ui.state.controls import choose, pick
+from ui.state.frame_slots import frame_slots
+from ui.wording.i18n import _, language
 from viz.chart import Bars, Chart, Line, Lines
 from viz.chart_svg import charts_svg
 from viz.continuations import TextEnding, continuations
@@ -29,6 +35,24 @@ QUOTED = (4.45, 33.4)  # seconds with and without: Alammar & Grootendorst 2024, 
 RERUN = (6.66, 21.9)  # the stored output of the book's own notebook for chapter 3, June 2024
 
 
+def prompt_of_book() -> str | None:
+    """A page of the chapter, in place of an example or as it was chosen; None: the session's text."""
+    if part_shown(state().shown) == "own":
+        return None
+    text = chapter(language()).page
+    with suppress(RunnerError):  # open_page says it
+        runner = announced(session.model(), show_stage)
+        if runner.info.hears or runner.info.attentions:
+            return None  # nobody typed what it reads
+        try:
+            session.capture(runner, show_stage, instead=text)
+        except SequenceTooLong as error:
+            return text[: int(error.values["characters"]) // 2] or None  # half of the context is left to the race
+        finally:
+            frame_slots().status.empty()
+    return text
+
+
 def ask_race(opened: PageContext) -> RaceRun:
     """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
     n_tokens, limit = begins_with(opened.capture), opened.runner.info.room
@@ -36,6 +60,9 @@ def ask_race(opened: PageContext) -> RaceRun:
         raise opened.runner.info.no_room(n_tokens)
     length = state().length
     words = {count: _("{number} tokens").format(number=count) for count in ("100", "50", "200", "500")}
+    prompts = {"half": _("after a page of a book"), "own": _("after your text")}
+    if not (opened.runner.info.hears or opened.runner.info.attentions):
+        choose(KvCacheState, "shown", "own" if part_shown(state().shown) == "own" else "half", prompts)
     pick(KvCacheState, "length", length, words, width=140)
     key = (ref(opened.runner), opened.capture.request, length)
 

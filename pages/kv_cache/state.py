@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from analysis.kv_drop import CacheTrial
+from ui.shared.long_example import Shown
 from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
@@ -18,11 +19,15 @@ Drop = Literal["sinks", "last", "int8"]
 
 @dataclass(frozen=True)
 class KvCacheState:
-    """``keep`` is the newest tokens that stay, None for half of the text; ``published`` a length for known models."""
+    """The race begins after the text that is ``shown``: a page of the chapter, or the session's own.
+
+    ``keep`` is the newest tokens that stay, None for half of the text; ``published`` a length for known models.
+    """
 
     SCOPE: ClassVar[str] = "kv_cache"
 
     view: View = setting("race", N_("view"))
+    shown: Shown = setting("auto", N_("text"))
     length: Literal["100", "50", "200", "500"] = setting("100", N_("tokens"))
     published: str = setting("1024", N_("tokens"), options=lambda: map(str, LENGTHS))
     drop: Drop = setting("sinks", N_("what the cache keeps"))

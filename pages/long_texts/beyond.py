@@ -1,9 +1,11 @@
-"""A text of more tokens than the model was built for: said before anything runs, with the ways there are."""
+"""What the page reads: the chapter or the session's text; and one that is too long for the model."""
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
+from html import escape
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
@@ -14,53 +16,100 @@ from model_runner import CaptureRequest, Runner
 from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
-from pages.long_texts.state import open_text
+from pages.long_texts.place import show_part
+from pages.long_texts.state import open_text, state
+from ui.shared.long_example import Shown, long_example, part_shown
 from ui.shell.page import announced, show_stage
 from ui.state import edit_list, session, url_state
 from ui.state.frame_slots import frame_slots
+from ui.state.inputs import choose_one
 from ui.wording.i18n import _, language
 from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 
-def show_examples() -> None:
-    """Two long texts to look at, one within the context of the embedded model and one beyond it."""
-    held = chapter(language())
-    with st.container(key="long_examples", horizontal=True, vertical_alignment="center", gap="small"):
-        words = _("A long text to try: {title}, {author}").format(title=held.title, author=held.author)
-        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
-        for name, words, text in (("half", _("half of it"), held.half), ("whole", _("all of it"), held.whole)):
-            st.button(words, key=f"long_text_{name}", type="tertiary", on_click=open_text, args=(text,))
+def choose_text() -> str | None:
+    """What the page reads in place of the session's text, as far as it fits; None: that text itself.
 
-
-def check_length() -> None:
-    """Where the text does not fit, say so, offer to cut it or to stretch the rotation, and end the page here."""
-    with suppress(RunnerError):  # any other is said by open_page
+    The page ends here where that text does not fit.
+    """
+    part = part_shown(state().shown)
+    text, too_long, runner = long_example(part), None, None
+    with suppress(RunnerError):  # open_page says it
         runner = announced(session.model(), show_stage)
+        if runner.info.hears or runner.info.attentions:
+            return None  # nobody typed what it reads
         try:
-            session.capture(runner, show_stage, edit_list.held() if session.edits_on_all_pages() else ())
+            session.capture(runner, show_stage, _edits(), instead=text)
         except SequenceTooLong as error:
-            frame_slots().status.empty()
-            url_state.write()
-            st.warning(plain(sentence(error)))
-            _offer_ways(runner, error.values)
-            raise StopException from None
+            too_long = error.values
+            if text is None:
+                _refuse(runner, error)
+            else:
+                text = text[: too_long["characters"]]
     frame_slots().status.empty()
+    _show_choice(part, too_long)
+    if too_long is not None and runner is not None and part == "whole":
+        _offer_to_stretch(runner, too_long)
+    return text
 
 
-def _offer_ways(runner: Runner, too_long: dict[str, int]) -> None:
-    """Buttons: the text cut, or the rotation, where it can be changed, slowed down so far that its positions fit."""
+def _edits() -> tuple[Edit, ...]:
+    return edit_list.held() if session.edits_on_all_pages() else ()
+
+
+def _show_choice(part: Shown, too_long: dict[str, int] | None) -> None:
+    """The chapter's halves and the session's text side by side, and whose the chapter is."""
+    held = chapter(language())
+    whole = _("all of the chapter")
+    if too_long is not None and part == "whole":
+        whole = _("its first {count} tokens").format(count=f"{too_long['limit']:,}")
+    words: dict[Shown, str] = {"half": _("half a chapter"), "whole": whole, "own": _("your text")}
+    with st.container(key="long_examples", horizontal=True, vertical_alignment="center", gap="small"):
+        choose_one(_("text"), "long_texts.shown", words, part, show_part)
+        if part != "own":
+            st.html(f"<p class='atlas-caption'>{escape(held.title)} · {escape(held.author)}</p>", width="content")
+
+
+def _refuse(runner: Runner, error: SequenceTooLong) -> NoReturn:
+    """Say that the text does not fit, offer to cut it or to stretch the rotation, and end the page here."""
+    frame_slots().status.empty()
+    _show_choice("own", None)
+    url_state.write()
+    st.warning(plain(sentence(error)))
+    room = error.values["characters"]
+    with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(_("cut it to the first {count} tokens").format(count=f"{error.values['limit']:,}"), key="long_cut",
+                  on_click=_cut, args=(room,), disabled=not room)  # fmt: skip
+        stretchable = _stretch_buttons(runner, error.values)
+    if stretchable:
+        _explain_stretch(runner)
+    raise StopException
+
+
+def _offer_to_stretch(runner: Runner, too_long: dict[str, int]) -> None:
+    """The ways to read all of the chapter."""
+    with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
+        words = _("The chapter has {count} tokens.").format(count=f"{too_long['tokens']:,}")
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+        if _stretch_buttons(runner, too_long):
+            with st.popover("?", type="tertiary"):
+                _explain_stretch(runner)
+
+
+def _stretch_buttons(runner: Runner, too_long: dict[str, int]) -> bool:
+    """The rotation slowed down so far that the text's positions fit; False where it cannot be changed."""
     context = runner.info.max_tokens
     factor = float(2 ** math.ceil(math.log2(too_long["tokens"] / context)))
-    room = too_long["characters"]
-    with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(_("cut it to the first {count} tokens").format(count=f"{too_long['limit']:,}"), key="long_cut",
-                  on_click=_cut, args=(room,), disabled=not room)  # fmt: skip
-        if not _turns(runner, NtkTheta(factor)):
-            return
-        for name, edit in (("NTK", NtkTheta(factor)), ("YaRN", YarnTheta(factor, context))):
-            words = _("stretch the rotation: {name} × {factor}").format(name=name, factor=f"{factor:g}")
-            st.button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
+    if not _turns(runner, NtkTheta(factor)):
+        return False
+    for name, edit in (("NTK", NtkTheta(factor)), ("YaRN", YarnTheta(factor, context))):
+        words = _("stretch the rotation: {name} × {factor}").format(name=name, factor=f"{factor:g}")
+        st.button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
+    return True
+
+
+def _explain_stretch(runner: Runner) -> None:
     stretched = _(
         "Stretched, pages show the changed model and say so; it was not trained this way. Undo takes it back."
     )
@@ -68,11 +117,11 @@ def _offer_ways(runner: Runner, too_long: dict[str, int]) -> None:
         "Tokens are generated within the {count} positions alone, and pages that begin with the model as it is need a "
         "text that fits it."
     )
-    st.caption(joined(stretched, within.format(count=f"{context:,}")))
+    st.caption(joined(stretched, within.format(count=f"{runner.info.max_tokens:,}")))
 
 
 def _turns(runner: Runner, edit: Edit) -> bool:
-    """Whether this model's rotation can be changed so: tried on the text's first characters."""
+    """Whether this model's rotation can be changed so: tried on the first characters of the session's text."""
     try:
         runner.capture(CaptureRequest(session.text().strip()[:20], edits=(edit,)))
     except RunnerError:

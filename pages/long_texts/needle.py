@@ -16,6 +16,7 @@ from analysis.needle import Needle, Retrieval, strongest_heads
 from analysis.sentences import joined
 from jobs.needle import COUNTS, Done, NeedleRun
 from pages.long_texts.needle_choice import choose_needle
+from pages.long_texts.place import reads_own
 from pages.long_texts.state import state
 from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_heading
@@ -65,7 +66,8 @@ def show_needle(opened: PageContext) -> NeedleView | None:
     )
     where = _("The hay is your text.")
     if not own:
-        where = _("The hay is the chapter named above, since your text is shorter.")
+        book = chapter(language())
+        where = _("The hay is from: {title}, {author}.").format(title=book.title, author=book.author)
     progressive(run, lambda: _draw(opened, run, needle, int(held.depth) / 100, where))
     if not run.plain:
         return None
@@ -77,7 +79,7 @@ def show_needle(opened: PageContext) -> NeedleView | None:
 
 def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:
     """The text that the needle is hidden in, and whether it is the session's own."""
-    own = len(opened.capture.request.text) >= characters
+    own = reads_own() and len(opened.capture.request.text) >= characters
     return (opened.capture.request.text if own else chapter(language()).half), own
 
 

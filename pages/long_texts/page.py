@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pages.long_texts.beyond import check_length, show_examples
+from pages.long_texts.beyond import choose_text
 from pages.long_texts.every_head import show_curves, show_heads
 from pages.long_texts.export import curves_view, heads_view, map_view, needle_view
 from pages.long_texts.needle import show_needle
+from pages.long_texts.place import placed
 from pages.long_texts.reading import explain
 from pages.long_texts.state import LongTextsState, state
 from pages.long_texts.the_map import show_map
@@ -16,10 +17,10 @@ from ui.shell.page import open_page, show_badge, show_errors
 from ui.state.controls import choose
 from ui.wording.i18n import _
 
-show_examples()
-check_length()
+text = choose_text()
 view = state().view
-opened = open_page(strip=StripView(("attention", "head") if view in ("heads", "needle") else ("head",)))
+shows = StripView(("attention", "head") if view in ("heads", "needle") else ("head",))
+opened = placed(open_page(strip=shows, instead=text))
 show_badge(opened)
 views = {"map": _("map"), "heads": _("every head"), "curves": _("curves"), "needle": _("needle")}
 choose(LongTextsState, "view", view, views)

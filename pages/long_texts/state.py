@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from analysis.needle import NEEDLES
+from ui.shared.long_example import Shown
 from ui.state import session
-from ui.state.page_state import current, setting
+from ui.state.page_state import change, current, setting
+from ui.state.selection import FAR, UrlWindow
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -19,10 +21,18 @@ View = Literal["map", "heads", "curves", "needle"]
 
 @dataclass(frozen=True)
 class LongTextsState:
-    """``far`` None is an eighth of the text. ``question`` and ``answer`` are those of the needle ``OWN``."""
+    """``far`` None is an eighth of the text. ``question`` and ``answer`` are those of the needle ``OWN``.
+
+    ``query``, ``key`` and ``window`` are places in the chapter, where that is ``shown``; -1: its last token. Places in
+    the session's text are in the selection.
+    """
 
     SCOPE: ClassVar[str] = "long_texts"
 
+    shown: Shown = setting("auto", N_("text"))
+    query: int | None = setting(-1, N_("query"), min=-FAR, max=FAR)
+    key: int | None = setting(None, N_("key"), min=-FAR, max=FAR)
+    window: UrlWindow | None = setting(None, N_("window"), min=0, max=FAR)
     view: View = setting("map", N_("view"))
     pooling: Literal["max", "mean"] = setting("max", N_("pooling"))
     color: Literal["log", "linear"] = setting("log", N_("colour scale"))
@@ -45,3 +55,4 @@ def open_text(text: str) -> None:
     place = session.selection()
     session.move(layer=place.layer, head=place.head)
     session.set_text(text)
+    change(LongTextsState, shown="own")

@@ -12,6 +12,7 @@ from analysis.head_map import Pooled
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from jobs.tile_server import TileServer
+from pages.long_texts.place import look_at, pin, window_held
 from pages.long_texts.state import LongTextsState, state
 from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import strongest
@@ -108,7 +109,7 @@ def _served(opened: PageContext) -> TileServer:
 
 def _window(n_tokens: int) -> selection.UrlWindow:
     """The part in view, square and inside the text; the whole of it where the session's is none such."""
-    held = session.selection().window
+    held = window_held()
     if held is None or not (held.q0 < held.q1 <= n_tokens and held.k0 < held.k1 <= n_tokens):
         return selection.UrlWindow(0, n_tokens, 0, n_tokens)
     side = min(n_tokens, max(held.q1 - held.q0, held.k1 - held.k0))
@@ -118,8 +119,8 @@ def _window(n_tokens: int) -> selection.UrlWindow:
 
 def _pin(cell: list[int | None] | None) -> None:
     query, key = cell if cell is not None else (None, None)
-    session.move(query=query, key=key)
+    pin(query, key)
 
 
 def _look(edges: list[int] | None) -> None:
-    session.move(window=None if edges is None else selection.UrlWindow(*(int(edge) for edge in edges)))
+    look_at(None if edges is None else selection.UrlWindow(*(int(edge) for edge in edges)))

@@ -41,6 +41,8 @@ def stop(kind: str, name: str) -> str:
     """A stop without what depends on the text: "combobox metric", or only "button"."""
     plain = re.sub(r"\s+", " ", re.sub("expand_more|[\u2068\u2069]", "", name))
     words = re.split(r"[0-9·:,(“…]| · ", plain)[0].strip()[:28].strip()
+    if "→" in plain:
+        return kind  # a look from one token at another
     return f"{kind} {words}" if kind != "div" and len(re.findall(r"\w", words)) > 1 else kind  # a div only scrolls
 
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.kv_bytes import cache_bytes
 from analysis.kv_published import PUBLISHED
 from analysis.kv_work import attention_work
+from analysis.long_text import chapter
 from model_runner import CaptureRequest
 from model_runner.errors import BrokenLogits
 from model_runner.questions import CacheLayers
@@ -30,8 +31,19 @@ def raced(app: AppTest) -> AppTest:
 # -- the race ---------------------------------------------------------------------------------------------------------
 
 
+def test_the_race_begins_after_a_page_of_a_book_in_place_of_an_example_and_after_a_text_that_was_typed():
+    app = opened(race_length="50")
+    assert sentences(app) == []
+    n_tokens = len(runner().capture(CaptureRequest(chapter().page)).tokens)
+    assert 350 < n_tokens < 600
+    without = figure(raced(app), "race_work")["data"][1]["y"]
+    assert without[0] == attention_work(runner().capture(CaptureRequest(chapter().page)), n_tokens, 1).uncached[0]
+    own = figure(raced(opened(text="The cat", race_length="50")), "race_work")["data"][1]["y"]
+    assert own[0] < without[0] / 1000
+
+
 def test_the_race_runs_by_itself_and_ends_with_equal_tokens_their_count_and_the_work_of_each():
-    app = raced(opened(race_length="50"))
+    app = raced(opened(race_length="50", **{"kv_cache.shown": "own"}))
     assert sentences(app) == []
     assert "equal: 50 of 50" in html(app)
     with_cache, without = figure(app, "race_speed")["data"]
@@ -85,7 +97,7 @@ def test_tokens_that_differ_are_said_and_marked(monkeypatch):
         return logits.roll(1) if cache is None and len(ids) == 11 else logits
 
     monkeypatch.setattr(kv_race, "forward", wrong_without_a_cache)
-    app = raced(opened(race_length="50"))
+    app = raced(opened(race_length="50", **{"kv_cache.shown": "own"}))
     assert "equal up to token 3" in html(app)
     assert html(app).count("<mark>") == 2
 

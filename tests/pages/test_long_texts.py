@@ -23,6 +23,7 @@ from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
 from tests.ui.taken import offers
 from ui.state.text_in_url import parts_of, text_of
+from ui.state.url_state import DEFAULT_TEXT
 
 PAGE = "pages/long_texts/page.py"
 MEDIUM = "The dog chased the squirrel because it was hungry. " * 30
@@ -129,10 +130,39 @@ def test_in_chinese_the_long_text_and_the_needle_are_chinese():
     assert chosen.selectbox(key="long_texts.needle").value == 0
 
 
-def test_the_buttons_open_the_chapter_and_its_half():
+def part(app: Any, name: str) -> Any:
+    """The page after a click on a part of the chapter, or on the reader's own text."""
+    control = next(one for one in app.button_group if "long_texts.shown" in one.key)
+    return control.set_value(name).run()
+
+
+def test_an_example_gives_way_to_half_a_chapter_and_a_text_that_was_typed_does_not():
     app = open_app(page=PAGE)
-    app.button(key="long_text_half").click().run()
     assert meta_of(app)["tokens"] == 1537
+    assert sentences(app) == []
+    assert meta_of(part(app, "own"))["tokens"] == len(embedded().capture(CaptureRequest(DEFAULT_TEXT)).tokens)
+    assert meta_of(open_app(page=PAGE, text="a text of my own"))["tokens"] < 10
+
+
+def test_a_cell_of_the_chapter_is_pinned_in_the_chapter_alone():
+    app = open_app(page=PAGE)
+    send(app, "long_map", "cell", [1200, 900])
+    assert meta_of(app)["selected"] == [1200, 900]
+    assert app.query_params["long_texts.query"] == "1200"
+    assert "query" not in app.query_params
+    app = part(app, "own")
+    assert sentences(app) == []
+    assert meta_of(app)["selected"][0] < 10
+    assert meta_of(part(app, "half"))["selected"][0] == 1536  # not a place of another text
+
+
+def test_all_of_the_chapter_is_cut_where_the_model_ends_and_the_rotation_can_be_stretched():
+    app = part(open_app(page=PAGE), "whole")
+    assert sentences(app) == []
+    assert meta_of(app)["tokens"] == 2048
+    assert "The chapter has 2,946 tokens." in html(app)
+    app.button(key="long_NTK").click().run()
+    assert meta_of(app)["tokens"] == 2946
 
 
 @pytest.mark.parametrize(
@@ -208,17 +238,17 @@ def test_far_is_an_eighth_of_any_text_until_another_number_is_chosen():
     n_tokens = meta_of(app)["tokens"]
     assert app.number_input(key="long_texts.far").value == 4
     app.number_input(key="long_texts.far").set_value(n_tokens // 8).run()
-    app.button(key="long_text_half").click().run()
-    assert app.number_input(key="long_texts.far").value == meta_of(app)["tokens"] // 8
+    app = part(app, "half")
+    assert app.number_input(key="long_texts.far").value == meta_of(app)["tokens"] // 8 == 1537 // 8
     app = open_app(page=PAGE, text="a short one", **{"long_texts.far": "400"})
     assert sentences(app) == [f"The text has {meta_of(app)['tokens']} tokens: none of it is 400 away."]
 
 
-def test_the_buttons_of_the_page_keep_the_head_that_is_looked_at():
-    app = open_app(page=PAGE)
-    head = meta_of(app)["layer"], meta_of(app)["head"]
-    app.button(key="long_text_half").click().run()
-    assert (meta_of(app)["layer"], meta_of(app)["head"]) == head
+def test_another_text_keeps_the_head_that_is_looked_at():
+    app = open_app(page=PAGE, layer="3", head="5")
+    for name in ("whole", "own", "half"):
+        app = part(app, name)
+        assert (meta_of(app)["layer"], meta_of(app)["head"]) == (3, 5)
 
 
 @pytest.mark.parametrize("model, near", [("default", "last 64 tokens"), ("encoder", "tokens less than 64 away")])

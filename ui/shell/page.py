@@ -74,20 +74,22 @@ def open_page(
     two_texts: bool = False,
     compressed: bool = False,
     strip: StripView | None = StripView(),  # noqa: B008  a frozen value
+    instead: str | None = None,
 ) -> PageContext:
     """The session's text through its model, or, with the edits that it carries over every page, the changed one.
 
     ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
     that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
     show keys that stand for several tokens. ``strip``: what the model strip says of the page; None: the page shows that
-    itself. On a failure its sentence is shown and the page ends here.
+    itself. ``instead``: this page reads another text, in which the positions of the session's mean nothing: it has
+    neither query nor key, unless the page chooses them. On a failure its sentence is shown and the page ends here.
     """
     run_context().plain_model = plain_model
     edits = () if plain_model or not session.edits_on_all_pages() else edit_list.held()
     with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
         try:
             runner = announced(session.model(), show_stage)
-            capture = session.capture(runner, show_stage, edits)
+            capture = session.capture(runner, show_stage, edits, instead=instead)
             if capture.attentions:
                 if not two_texts:
                     raise OneStackOnly(name=runner.info.name)
@@ -96,7 +98,7 @@ def open_page(
                     offer_known_text(read, "text")
             elif compressed and capture.compressed is not None:
                 capture = choose_keys(capture, capture.compressed)
-            opened = _resolve(runner, capture)
+            opened = _resolve(runner, capture) if instead is None else _resolve_head(runner, capture)
         except RunnerError as error:
             frame_slots().clear_status()
             write_address()
@@ -185,19 +187,40 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= FEW_NAMES else f"{names[0]}, … ({len(names)})"
 
 
+def _resolve_head(runner: Runner, capture: Capture) -> PageContext:
+    """The head of the address in a text that is not the session's, or one that this text picks."""
+    problems = list(session.take_problems().values())
+    n_told = len(problems)
+    layer, head = _head_of_address(capture, problems)
+    if layer is None or head is None:
+        layer, head = first_head(capture)
+    if len(problems) > n_told:
+        problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
+        session.move(layer=layer, head=head, picked=True)
+    if problems:
+        st.info(plain(joined(*problems)))
+    return PageContext(runner, capture, layer, head, None, None)
+
+
+def _head_of_address(capture: Capture, problems: list[str]) -> tuple[int | None, int | None]:
+    """Its layer and head, None for both if it names none; one that the model lacks joins the problems."""
+    place = session.selection()
+    if place.layer is None:
+        return None, place.head
+    try:
+        return place.layer % capture.n_layers, index("head", place.head or 0, capture.record(place.layer).q.shape[0])
+    except RunnerError as error:
+        problems.append(sentence(error))
+        return None, place.head
+
+
 def _resolve(runner: Runner, capture: Capture) -> PageContext:
     """The place of the address as far as it exists; what does not is said and replaced. Raises RunnerError."""
     told = session.take_problems()
     problems, no_head = list(told.values()), not told.keys().isdisjoint(("layer", "head"))
-    place = session.selection()
-    layer, head = place.layer, place.head
-    try:
-        if layer is not None:
-            head = index("head", head or 0, capture.record(layer).q.shape[0])
-            layer %= capture.n_layers
-    except RunnerError as error:
-        problems.append(sentence(error))
-        layer, no_head = None, True
+    place, n_told = session.selection(), len(problems)
+    layer, head = _head_of_address(capture, problems)
+    no_head = no_head or len(problems) > n_told
     picked = layer is None or head is None
     if layer is None or head is None:
         fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)  # else the text may be too long

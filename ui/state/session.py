@@ -277,15 +277,25 @@ def adapter(name: str) -> AdapterInfo | None:
 
 
 def capture(
-    runner: Runner, say: Callable[[str, int, int], None], edits: tuple[Edit, ...] = (), *, continued: bool = True
+    runner: Runner,
+    say: Callable[[str, int, int], None],
+    edits: tuple[Edit, ...] = (),
+    *,
+    continued: bool = True,
+    instead: str | None = None,
 ) -> Capture:
-    """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
+    """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError.
+
+    ``instead``: another text, which is read alone. A model that hears has none.
+    """
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
     options = model_options()
     request = CaptureRequest(continuation=continuation() * continued, edits=edits)
     if runner.info.hears:
         request = replace(request, sound=session_sound.sound())
+    elif instead is not None:
+        request = CaptureRequest(text=instead, edits=edits)
     else:
         request = replace(request, text=text(), chat=options.chat)
     if runner.info.attentions:
