@@ -8,31 +8,47 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Example:
-    """``topic`` is its name on the screen, in the text's own language; ``model`` opens with it, "" the one at hand."""
+    """``topic`` is its name on the screen, in the text's own language; ``model`` opens with it, "" the one at hand.
+
+    ``beside`` is nearly the same text, to compare with.
+    """
 
     topic: str
     text: str
     model: str = ""
+    beside: str = ""
 
 
 EXAMPLES = (
-    Example("pronoun", "The pig is behind the dog. It"),
-    Example("two answers", "The dog chased the squirrel because it"),
-    Example("fact", "The capital of Italy is Rome. The capital of France is"),
-    Example("memory", "The Shawshank"),
-    Example("induction", "king bell ball lion king bell ball"),
-    Example("names", "John gave the book to Anna. Anna gave the book back to"),
-    Example("first name", "When Mary and John went to the store, John gave a drink to"),
-    Example("sum", "3 + 5 = "),
-    Example("code", "def add(a, b): return a +"),
-    Example("代词", "猫看见了狗，它"),
-    Example("两个答案", "狮子帮助了青蛙，因为它"),
-    Example("常识", "意大利的首都是罗马。法国的首都是"),
-    Example("背诵", "床前明月光，"),
-    Example("归纳", "火车，春天，学校，医生，火车，春天，学校，"),
-    Example("人名", "小丽把花给了小芳，小芳又把它还给了"),
-    Example("第一个名字", "小明和小红去了商店，小红把一本书送给了"),
-    Example("加法", "8加9等于17。2加4等于"),
+    Example("pronoun", "The pig is behind the dog. It", beside="The dog is behind the pig. It"),
+    Example("two answers", "The dog chased the squirrel because it", beside="The dog helped the squirrel because it"),
+    Example(
+        "fact",
+        "The capital of Italy is Rome. The capital of France is",
+        beside="The capital of Italy is Rome. The capital of Germany is",
+    ),
+    Example("memory", "The Shawshank", beside="The red"),
+    Example("induction", "king bell ball lion king bell ball", beside="lion king bell ball lion king bell"),
+    Example(
+        "names",
+        "John gave the book to Anna. Anna gave the book back to",
+        beside="Tom gave the book to Anna. Anna gave the book back to",
+    ),
+    Example(
+        "first name",
+        "When Mary and John went to the store, John gave a drink to",
+        beside="When Mary and John went to the store, Mary gave a drink to",
+    ),
+    Example("sum", "3 + 5 = ", beside="3 + 4 = "),
+    Example("code", "def add(a, b): return a +", beside="def add(b, a): return b +"),
+    Example("代词", "猫看见了狗，它", beside="狗看见了猫，它"),
+    Example("两个答案", "狮子帮助了青蛙，因为它", beside="狮子追赶青蛙，因为它"),
+    Example("常识", "意大利的首都是罗马。法国的首都是", beside="意大利的首都是罗马。德国的首都是"),
+    Example("背诵", "床前明月光，", beside="窗前明月光，"),
+    Example("归纳", "火车，春天，学校，医生，火车，春天，学校，", beside="学校，火车，春天，医生，学校，火车，春天，"),
+    Example("人名", "小丽把花给了小芳，小芳又把它还给了", beside="小明把花给了小芳，小芳又把它还给了"),
+    Example("第一个名字", "小明和小红去了商店，小红把一本书送给了", beside="小明和小红去了商店，小明把一本书送给了"),
+    Example("加法", "8加9等于17。2加4等于", beside="8加9等于17。2加5等于"),
 )
 # Of the default model, where the next word is open: what a page about sampling has to show, and so begins with. Most
 # examples expect one word nearly for certain, the first ones too.
@@ -76,6 +92,11 @@ OF_ANOTHER = {
 def first_text(page: str, language: str) -> str:
     """What a session of the default model that begins on this page reads."""
     return OPEN.get(language, OPEN["en"]) if page in SAMPLING else examples_of("", language)[0].text
+
+
+def text_beside(text: str) -> str:
+    """Nearly the same as an example's text, to compare with; "" for any other text."""
+    return next((one.beside for one in EXAMPLES if one.text == text), "")
 
 
 def open_text(text: str, largest: float, language: str) -> str:

@@ -9,6 +9,7 @@ from weakref import ref
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from analysis.examples import text_beside
 from analysis.head_names import head_name
 from analysis.joined import as_square
 from analysis.number_text import error_size
@@ -19,13 +20,13 @@ from jobs.second_text import OneCapture, Say, asked
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked, NoAdapter
 from model_runner.errors import Cancelled, HubNotAsked, NotVerified
-from pages.compare.state import MOST_CHARACTERS, SWITCHED, CompareState, state
+from pages.compare.state import MOST_CHARACTERS, SAME, SWITCHED, CompareState, state
 from ui.shared import cached
 from ui.shared.head_views import width_of
 from ui.shared.outside_vocabulary import TRANSLATOR, offer_known_text
 from ui.shell.models_offered import labelled, offered
 from ui.shell.page import PageContext, announced, offer_to_fetch
-from ui.state import session
+from ui.state import edit_list, session
 from ui.state.controls import pick
 from ui.state.frame_slots import frame_slots
 from ui.state.inputs import on_change, pick_one, widget_key
@@ -37,7 +38,28 @@ from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 SIDE = "B · "  # before what is said of its model
+OTHER_TOKENS = ("encoder", "default")  # embedded models of different tokenizers, English and Chinese
 Head = tuple[int, int]
+
+
+def model_of_b() -> str:
+    """The name of B's model, "" for A's. Where tokens are compared and nothing is chosen, another embedded one."""
+    held, listed = state(), listed_models()
+    if held.model == SAME:
+        return ""
+    if held.view != "tokens" or held.model or held.text:
+        return held.model
+    other = next(name for name in OTHER_TOKENS if name != session.model())
+    return other if not listed or other in listed else ""
+
+
+def text_of_b() -> str:
+    """B's text, "" for A's. One model says the same of the same text: an example is then beside one like it."""
+    held = state()
+    if held.text or model_of_b() or held.view not in ("next", "tokens"):
+        return held.text
+    as_it_is = not (session.edits_on_all_pages() and edit_list.held()) and not session.continuation()
+    return text_beside(session.text()) if as_it_is else ""
 
 
 def show_other(opened: PageContext) -> PageContext | None:
@@ -59,7 +81,7 @@ def show_other(opened: PageContext) -> PageContext | None:
     except RunnerError as error:
         st.warning(plain("B: " + sentence(error)))
         if isinstance(error, HubNotAsked | BaseNotAsked):
-            offer_to_fetch(error, state().model, "fetch_other")
+            offer_to_fetch(error, model_of_b(), "fetch_other")
         return None
     finally:
         frame_slots().clear_status()
@@ -67,12 +89,15 @@ def show_other(opened: PageContext) -> PageContext | None:
 
 def _model_box() -> None:
     """As the model box of the sidebar, with the same rules: only what the server lists, where it lists models."""
-    listed, held = listed_models(), state().model
+    listed, held = listed_models(), model_of_b()
     open_model = session.model() if held in ("", SWITCHED) else held
     names = {"": _("the same model")} | labelled(offered(listed, open_model), _)
     if session.adapter(session.model()) is not None or held == SWITCHED:
         words = _("without the adapter") if session.model_options().adapter else _("with the adapter")
         names = {"": names.pop(""), SWITCHED: words} | names
+    if state().view == "tokens":  # where no choice is another model
+        names = {SAME: names.pop("")} | names
+        held = held or SAME
 
     def typed(name: str) -> None:
         if not name.startswith(CUT):
@@ -84,16 +109,17 @@ def _model_box() -> None:
 
 def _choose(name: str) -> None:
     """The reader named it, so the hub may be asked; another model has other heads."""
-    if name not in ("", SWITCHED):
+    if name not in ("", SAME, SWITCHED):
         session.fetch_model(name)
     change(CompareState, model=name, head="")
 
 
 def _text_box() -> None:
-    key = widget_key(address_of(CompareState, "text"), state().text)
+    text = text_of_b()
+    key = widget_key(address_of(CompareState, "text"), text)
     st.text_input(
         _("text of B"),
-        state().text,
+        text,
         key=key,
         max_chars=MOST_CHARACTERS,
         placeholder=_("the same text"),
@@ -104,7 +130,7 @@ def _text_box() -> None:
 
 def _runner(opened: PageContext) -> Runner:
     """Of A where B is of the same model. Raises RunnerError."""
-    name = state().model
+    name = model_of_b()
     if name == SWITCHED:
         other = switched(opened.runner)
         if other is None:
@@ -144,7 +170,7 @@ def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool
 
 
 def _capture(opened: PageContext, runner: Runner) -> Capture:
-    request = request_of(opened, runner, state().text, predicts=state().view == "next")
+    request = request_of(opened, runner, text_of_b(), predicts=state().view == "next")
     if runner is opened.runner and request == opened.capture.request:
         return opened.capture
     key = (ref(runner), request)
@@ -152,7 +178,7 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
     found = kept.find(_say_reading)
     if found is None:
         raise Cancelled()
-    if state().model == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
+    if model_of_b() == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
         offer_known_text(found, "compare", lambda text: change(CompareState, text=text))
     return as_square(found)
 

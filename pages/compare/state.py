@@ -12,6 +12,7 @@ N_ = str  # marks a text for Babel without translating it here
 MOST_CHARACTERS = 1500  # of the second text: what an address holds
 MOST_OF_A_NAME = 300  # characters of a model's name, which may be a folder's path
 
+SAME = ":same"  # as the model of B: A's, where another one would stand for no choice
 SWITCHED = ":switched"  # as the model of B: A's, with its adapter where A is without, and without where A is with
 
 View = Literal["maps", "metrics", "next", "matrices", "tokens"]
@@ -19,9 +20,10 @@ View = Literal["maps", "metrics", "next", "matrices", "tokens"]
 
 @dataclass(frozen=True)
 class CompareState:
-    """Of B; "" for the model and the text of A. ``head`` is a name, as L3H7; for "" the page picks one.
+    """Of B. "" for the model and the text is A's, or another where A's would show nothing: see ``other.py``.
 
-    ``layers``: not those two heads but their layers, the mean of all heads of each.
+    ``head`` is a name, as L3H7; for "" the page picks one. ``layers``: not those two heads but their layers, the mean
+    of all heads of each.
     """
 
     SCOPE: ClassVar[str] = "compare"

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from analysis.aligned_heads import aligned_heads
+from analysis.examples import EXAMPLES, text_beside
 from analysis.head_grid import head_grid
 from analysis.head_map import head_map
 from attention.metrics import METRICS
@@ -200,8 +201,26 @@ def test_next_tokens_of_two_texts_in_one_model_have_their_kl():
     assert f"{100 * float(one.exp().max()):.1f} %" in html(app)
     first, second = (runner().token_text(int(side.argmax())).strip("·") for side in (one, two))
     assert f"A expects “<bdi>{first}</bdi>”, B “<bdi>{second}</bdi>”" in html(app)
-    app = open_app(page=PAGE, **{"compare.view": "next"})
+    app = open_app(page=PAGE, text="a text of my own", **{"compare.view": "next"})
     assert "Both sides are one model on one text." in html(app)
+
+
+def test_an_example_is_beside_one_like_it_and_tokens_are_beside_those_of_another_model():
+    fact = next(example.text for example in EXAMPLES if example.topic == "fact")
+    app = open_app(page=PAGE, text=fact, **{"compare.view": "next"})
+    beside = text_beside(fact)
+    assert next(box.value for box in app.text_input if "compare.text" in box.key) == beside
+    first, second = (capture(text).logits(-1).argmax() for text in (fact, beside))
+    assert first != second
+    words = [runner().token_text(int(token)).strip("·") for token in (first, second)]
+    assert f"A expects “<bdi>{words[0]}</bdi>”, B “<bdi>{words[1]}</bdi>”" in html(app)
+    app = open_app(page=PAGE, text=fact, **{"compare.view": "tokens"})
+    assert app.selectbox(key="compare.model").value == "encoder"
+    app.selectbox(key="compare.model").set_value(":same").run()
+    assert sentences(app) == []
+    assert next(box.value for box in app.text_input if "compare.text" in box.key) == beside
+    app = open_app(page=PAGE, model="encoder", **{"compare.view": "tokens"})
+    assert app.selectbox(key="compare.model").value == "default"
 
 
 def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():

@@ -20,7 +20,11 @@ from ui.state import session
         ({"compare.head": "L99H0"}, "There is no head L99H0 to compare with.", 3),
         ({"compare.head": "<b>"}, "There is no head <b> to compare with.", 3),
         ({"compare.model": "/no/such/folder"}, "B: ", 0),
-        ({"compare.model": "some/model"}, "B: The model some/model is not on this machine, and only an address", 0),
+        (
+            {"compare.model": "some/model"},
+            "B: The model some/model is not on this machine, and only a link",
+            0,
+        ),
         ({"compare.text": "x" * 1501}, "The text of B has more than 1500 characters.", 3),
         ({"compare.text": " \n "}, "B: There is no text to look at.", 0),
         ({"compare.view": "films"}, "“films” is no choice for view.", 3),
