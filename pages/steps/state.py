@@ -62,7 +62,7 @@ class StepsState:
     causal: bool = setting(True, N_("mask"))
     scaled: bool = setting(True, N_("division by √d"))
     numbers: str = setting("", N_("changed numbers"), max_length=LONGEST)
-    step: str = setting("x", N_("step"), options=lambda: STEPS)
+    step: str = setting("scores", N_("step"), options=lambda: STEPS)
     wide: Wide = setting("64", "d")
     temperature: float = setting(1.0, N_("temperature"), min=COLDEST, max=HOTTEST)
     gap: float = setting(7.0, N_("gap"), min=SMALLEST_GAP, max=LARGEST_GAP)

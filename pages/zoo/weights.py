@@ -32,6 +32,7 @@ from viz.markdown import plain
 SLIDERS, ACROSS = 8, 4  # of the largest singular values; in a row
 ONE = 100  # hundredths: a singular value stays as it is
 MOST = 300
+FIRST_LOOK = {"1": 0}  # what the matrix does without its largest singular value, until something is chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +93,23 @@ def _asked(opened: PageContext, matrix: str) -> Singulars:
 
 def _show_sliders(found: Singulars, count: int) -> np.ndarray:
     """A slider a singular value, some in a row; what each is multiplied by."""
-    held = state().factors or {}
+    chosen = state().factors
+    held = chosen or FIRST_LOOK
     values = [held.get(str(place + 1), ONE) for place in range(count)]
     for first in range(0, count, ACROSS):
         for place, column in zip(range(first, count), st.columns(ACROSS), strict=False):
             words = f"z{place + 1} · σ = {three_digits(float(found.sizes[place]))}"
             with column:
-                slider(ZooState, "factors", values[place], (0, MOST), plain(words), item=str(place + 1), per=ONE)
+                slider(
+                    ZooState,
+                    "factors",
+                    values[place],
+                    (0, MOST),
+                    plain(words),
+                    item=str(place + 1),
+                    besides=None if chosen else FIRST_LOOK,
+                    per=ONE,
+                )
     return np.array(values) / ONE
 
 

@@ -27,7 +27,7 @@ def changed(*edits):
 
 
 def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other():
-    app = opened()
+    app = opened(**{"factors.1": "100"})
     before, after, change = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
     np.testing.assert_array_equal(before, after)
     assert not np.nan_to_num(change).any()
@@ -47,6 +47,21 @@ def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other
     app.toggle[0].set_value(True).run()
     assert read(app.query_params["edits"]) == (edit,)
     assert sentences(app) == []
+
+
+def test_at_first_the_largest_singular_value_is_taken_out_and_stays_out_when_another_is_moved():
+    app = opened()
+    assert [one.value for one in app.slider] == [0.0] + [1.0] * 7
+    without = payloads(app, "head_map")[1][1]["values"]
+    edit = ScaledSingulars(3, "self_attn.q_proj", (0.0,))
+    np.testing.assert_allclose(without, masked(changed(edit).weights(3, 5).numpy()), atol=ROUNDING)
+    app.slider[1].set_value(2.0).run()
+    assert [one.value for one in app.slider] == [0.0, 2.0] + [1.0] * 6
+    app.slider[0].set_value(1.0).run()
+    app.slider[1].set_value(1.0).run()
+    assert [one.value for one in app.slider] == [1.0] * 8
+    before, after, _change = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    np.testing.assert_array_equal(before, after)
 
 
 def test_an_address_opens_its_matrix_and_a_wrong_one_is_one_sentence():

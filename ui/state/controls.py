@@ -62,19 +62,21 @@ def slider(  # noqa: PLR0913  what st.slider takes, by keyword
     *,
     step: float | None = None,
     item: str | None = None,
+    besides: Mapping[str, int] | None = None,
     per: int = 1,
     width: int | None = None,
     disabled: bool = False,
 ) -> None:
     """A number between two others; ``item`` is one of a field that holds several by name.
 
-    ``per``: the field counts in hundredths (100) or tenths (10), and the reader sees decimals.
+    ``besides`` are other items, which are held as well from the first change on. ``per``: the field counts in
+    hundredths (100) or tenths (10), and the reader sees decimals.
     """
     least, most, shown, form = *span, value, None
     if per > 1:
         least, most, shown = (one / per for one in (*span, value))
         step, form = (step or 1) / per, f"%.{len(str(per)) - 1}f"
-    key, remember = widget_key(_key(kind, name, item), shown), _remember(kind, name, item)
+    key, remember = widget_key(_key(kind, name, item), shown), _remember(kind, name, item, besides)
     then = on_change(key, lambda chosen: remember(round(chosen * per) if per > 1 else chosen))
     st.slider(
         words, least, most, shown, step=step, format=form, key=key, on_change=then, width=width or "stretch",
@@ -120,5 +122,7 @@ def _key(kind: type[State], name: str, item: str | None) -> str:
     return address_of(kind, name) + (f".{item}" if item else "")
 
 
-def _remember(kind: type[State], name: str, item: str | None = None) -> Callable[[object], None]:
-    return lambda value: change(kind, **{name: {item: value} if item else value})
+def _remember(
+    kind: type[State], name: str, item: str | None = None, besides: Mapping[str, int] | None = None
+) -> Callable[[object], None]:
+    return lambda value: change(kind, **{name: {**(besides or {}), item: value} if item else value})

@@ -47,6 +47,19 @@ def test_pointing_lights_the_row_and_the_column_and_spells_the_sum(mount):
     assert page.locator("[data-matrix=K] td.lit").evaluate_all("all => all.map(one => one.dataset.column)") == ["1"] * 4
     expect(page.locator(".sum")).to_contain_text("q₂ · k₁ = ")
     page.mouse.move(5, 5)
+    expect(page.locator(".sum")).to_contain_text("q₃ · k")  # at rest: the largest number of the last row
+
+
+def test_at_first_the_largest_number_of_the_last_row_shows_how_it_is_made_but_not_where_numbers_are_covered(mount):
+    page = mount(SOURCE, steps(), style=WIDE)
+    sizes = (
+        page.locator("[data-matrix=S] tbody tr")
+        .last.locator("td")
+        .evaluate_all("all => all.map(one => Math.abs(parseFloat(one.textContent.replace('−', '-'))))")
+    )
+    expect(page.locator(".sum")).to_contain_text(f"q₃ · k{'₀₁₂₃'[sizes.index(max(sizes))]} = ")
+    assert facts(page)["at"] == ""
+    page = mount(SOURCE, steps(ask=True), style=WIDE)
     expect(page.locator(".sum")).to_have_class("sum empty")
 
 

@@ -132,7 +132,7 @@ function refresh(state) {
   const step = openStep(state)
   state.about.textContent = aboutOf(step, texts)
   state.operators.forEach((one, i) => (one.textContent = operatorBefore(step, i, views.length, texts)))
-  const at = state.at ?? state.picked
+  const at = state.at ?? state.picked ?? firstLook(state)
   const told = at ? explained(chain, step, at[0], at[1], texts) : { lit: [], lines: [] }
   const isCovered = (id, i, j) => id === state.step && coveredAt(state, [i, j])
   const covered = (i, j) => coveredAt(state, [i, j])
@@ -146,9 +146,20 @@ function refresh(state) {
   nameButtons(state)
   placeSlide(state)
   state.pass.hidden = !(hidden && mayAsk(state) && askable(chain, step, at[0], at[1]))
-  Object.assign(state.root.dataset, { step: state.step, at: at ? at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
+  Object.assign(state.root.dataset, { step: state.step, at: (state.at ?? state.picked)?.join(" ") ?? "", edits: state.edits, playing: state.playing ? "1" : "" })
   tellShown(state)
   markPainted(state.root)
+}
+
+// Until the reader points at a number, the largest of the last row shows how it is made; none where numbers are covered.
+/** @type {(state: State) => [number, number] | null} */
+function firstLook(state) {
+  const step = openStep(state)
+  if (state.ask || state.playing || step.kind === "given" || step.kind === "model") return null
+  const { values } = state.chain.matrices[step.result]
+  const sizes = (values.at(-1) ?? []).map((value) => (Number.isFinite(value) ? Math.abs(value) : -1))
+  const largest = Math.max(...sizes)
+  return largest < 0 ? null : [values.length - 1, sizes.indexOf(largest)]
 }
 
 function nameButtons(state) {
