@@ -38,7 +38,7 @@ from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 SIDE = "B · "  # before what is said of its model
-OTHER_TOKENS = ("encoder", "default")  # embedded models of different tokenizers, English and Chinese
+OTHER_TOKENS = ("translator", "default")  # embedded models of different tokenizers, English and Chinese
 Head = tuple[int, int]
 
 

@@ -74,7 +74,7 @@ class ZooState:
     sram: str = setting("2", N_("SRAM"), options=lambda: SRAM)
     rows: int = setting(4, N_("queries in a tile"), min=1, max=LARGEST)
     columns: int = setting(4, N_("keys in a tile"), min=1, max=LARGEST)
-    frame: int = setting(1, N_("place in the film"), min=0, max=LONGEST)
+    frame: int = setting(2, N_("place in the film"), min=0, max=LONGEST)
 
     @property
     def first(self) -> Variant:
