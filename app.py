@@ -63,4 +63,6 @@ CLASSES = classroom_routes(
     share=phones_of,
     is_host=is_host_allowed,
 )
-app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())
+app = st.App(
+    Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options(ROOMS)
+)
