@@ -140,7 +140,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     async def receive(self) -> Any:
         message: Any = await super().receive()
         if message["type"] == "websocket.receive":
-            self._queued = 0 if self.queue.empty() else self._queued - len(message.get("bytes") or message["text"])
+            data = message["bytes"] if "bytes" in message else message["text"]  # either may be empty
+            self._queued = 0 if self.queue.empty() else self._queued - len(data)
             self._hold()
         return message
 
