@@ -7,6 +7,7 @@ it for its own list of pages, and greets who opens a fresh server at a page's ow
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from starlette.requests import Request
@@ -63,4 +64,6 @@ CLASSES = classroom_routes(
     share=phones_of,
     is_host=is_host_allowed,
 )
-app = st.App(Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())
+SCRIPT = Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py"
+OPTIONS: dict[str, Any] = {"routes": [*ROUTES, *CLASSES], **options(ROOMS)}
+app = st.App(SCRIPT, **OPTIONS)

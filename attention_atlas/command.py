@@ -22,18 +22,26 @@ INSTALLED = Path(__file__).with_name("app.py").is_file()  # else this is the rep
 HOME = Path(__file__).parent if INSTALLED else Path(__file__).parents[1]
 NO_SERVER = 'Serving models needs packages that are not installed. Run: pip install "attention-atlas[served]"'
 MISSING = 'The app needs packages that are not installed. Run: pip install "attention-atlas[app]"'
+OF_HOST = {"check": "hosting.check", "drain": "hosting.drain_client"}  # they read their own arguments
 PATIENCE = 60  # seconds until the browser is opened on the server, whether it answers or not
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit status."""
-    asked = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    asked, rest = _parser().parse_known_args(given)
+    if rest and asked.what not in OF_HOST:
+        _parser().error(f"unrecognized arguments: {' '.join(rest)}")
     if asked.what == "runner":
         return _serve_models(asked.settings, asked.new_key)
     if importlib.util.find_spec("streamlit") is None:
         sys.stderr.write(f"{MISSING}\n")
         return 1
-    return _serve(asked.settings) if asked.what == "serve" else _open(asked.model, asked.port, asked.browser)
+    if asked.what == "serve":
+        return _serve(asked.settings)
+    if asked.what in OF_HOST:
+        return _run(OF_HOST[asked.what], given[given.index(asked.what) + 1 :])
+    return _open(asked.model, asked.port, asked.browser)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,6 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     kinds = parser.add_subparsers(dest="what", metavar="")
     serve = kinds.add_parser("serve", help="serve the app to others, with a file of settings (see docs/hosting.md)")
     serve.add_argument("settings", nargs="?", default="", help="the file of settings; without it every default")
+    kinds.add_parser(
+        "check", add_help=False, help="try everything of a file of settings before the first visitor comes"
+    )
+    kinds.add_parser("drain", add_help=False, help="let nobody new in, and end the server when its lessons are over")
     runner = kinds.add_parser("runner", help="serve models to apps and notebooks (see docs/scale.md)")
     what = runner.add_mutually_exclusive_group(required=True)
     what.add_argument("settings", nargs="?", default="", help="the file of settings")
@@ -94,11 +106,18 @@ def _serve_models(settings: str, new_key: str) -> int:
 
 def _serve(settings: str) -> int:
     """In the place of this process: see hosting/serve.py."""
-    sys.argv[1:] = [str(Path(settings).resolve())] if settings else []
+    given = [str(Path(settings).resolve())] if settings else []
     if not INSTALLED:
         os.chdir(HOME)
+    return _run("hosting.serve", given)
+
+
+def _run(module: str, arguments: Sequence[str]) -> int:
+    """As ``python -m`` does; it ends this process with its own status."""
+    sys.argv[1:] = arguments
+    if not INSTALLED:
         sys.path.insert(0, str(HOME))
-    runpy.run_module(f"{__package__}.hosting.serve" if INSTALLED else "hosting.serve", run_name="__main__")
+    runpy.run_module(f"{__package__}.{module}" if INSTALLED else module, run_name="__main__")
     return 0
 
 

@@ -20,10 +20,13 @@ MOST_OVER = 10_000  # codes of rooms that have ended, which are remembered
 NO_ROOM = N_("There is no room with this code.")
 TOO_MANY_TRIES = N_("Too many wrong codes from here: wait a minute.")
 TOO_MANY_ROOMS = N_("This server has no place for another room.")
+RESTARTS = N_("This server is about to restart: no new room can be opened until then.")
 
 
 class RoomDesk:
     """Safe to use from several threads."""
+
+    opens = True  # whether a new room may be opened; one that was open may come back
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.born = secrets.token_hex(8)  # by which a browser knows whether the server was started again
@@ -34,8 +37,17 @@ class RoomDesk:
         self._lock = threading.Lock()
         self._tries = Tries(now)
 
+    @property
+    def count(self) -> int:
+        """How many rooms are open."""
+        with self._lock:
+            self._tidy()
+            return len(self._rooms)
+
     def open(self) -> Room:
-        """A new room. Raises Refused where there are too many."""
+        """A new room. Raises Refused where there are too many, and where none may be opened."""
+        if not self.opens:
+            raise Refused(RESTARTS)
         while True:
             key = new_key()
             code = code_of(key)

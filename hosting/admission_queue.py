@@ -48,6 +48,7 @@ class AdmissionQueue:
         self._in: dict[str, tuple[float, Visitor]] = {}  # session → when its reader last did something, who that is
         self._waiting: dict[str, tuple[float, Visitor]] = {}  # in order; session → when it last asked, who that is
         self._kept: list[tuple[float, Visitor]] = []  # places of who has left: until when
+        self._left: dict[str, float] = {}  # browsers that left, teachers' too: until when they are still known
         self._lock = threading.Lock()
 
     @property
@@ -60,6 +61,18 @@ class AdmissionQueue:
         with self._lock:
             now = self._clock()
             return sum(now - last < PATIENCE for last, _ in self._waiting.values())
+
+    @property
+    def active(self) -> int:
+        """How many of those who are in did something lately."""
+        with self._lock:
+            now = self._clock()
+            return sum(now - last < self._idle for last, _ in self._in.values())
+
+    def knows(self, who: str, visitor: Visitor) -> bool:
+        """Whether this session is in, or its browser was until a moment ago: its page is loaded again."""
+        with self._lock:
+            return who in self._in or self._left.get(visitor.browser, 0) > self._clock()
 
     def ask(self, who: str, visitor: Visitor = NOBODY) -> int | None:
         """How many wait before this session; None: it is in."""
@@ -79,8 +92,12 @@ class AdmissionQueue:
         with self._lock:
             _, visitor = self._in.pop(who, (0.0, NOBODY))
             self._waiting.pop(who, None)
+            until = self._clock() + self._keep
+            self._left = {browser: end for browser, end in self._left.items() if end > self._clock()}
+            if visitor.browser:
+                self._left[visitor.browser] = until
             if visitor.browser and not visitor.teaches:
-                self._kept.append((self._clock() + self._keep, visitor))
+                self._kept.append((until, visitor))
 
     def _enter(self, who: str, visitor: Visitor, now: float) -> None:
         self._waiting.pop(who, None)

@@ -13,6 +13,7 @@ HELP = {
     "failures_total": ("counter", "Pages that ended with an error of their own."),
     "sessions": ("gauge", "Sessions that are in."),
     "sessions_waiting": ("gauge", "Sessions that wait for a place."),
+    "draining": ("gauge", "1 while nobody new is let in, because the server is about to end."),
     "connections": ("gauge", "Connections that are open."),
     "queue": ("gauge", "Questions asked of the models and not answered yet."),
     "work_seconds_total": ("counter", "Seconds in which a model answered questions."),

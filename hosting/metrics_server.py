@@ -1,4 +1,4 @@
-"""Health and metrics, on a port of their own that only this machine reaches."""
+"""Health, metrics and the order to drain, on a port of their own that only this machine reaches."""
 
 from __future__ import annotations
 
@@ -6,38 +6,90 @@ import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
+from hosting.drain import LONGEST, Drain
+from hosting.logs import OURS
 from hosting.meter import Meter
 
 HERE = "127.0.0.1"
+NAMES = (HERE, "localhost")  # a page of the Web that leads its own name here is refused
+MINUTES = "90"  # until the end of a drain, unless it says otherwise: a double lesson
+WRONG_MINUTES = f"minutes must be a whole number from 0 to {LONGEST}.\n"
 
 
-def listen(port: int, meter: Meter, healthy: Callable[[], bool]) -> ThreadingHTTPServer:
+def listen(port: int, meter: Meter, healthy: Callable[[], bool], drain: Drain) -> ThreadingHTTPServer:
     """Answers from now on, on a thread of its own, until its ``shutdown``. Raises OSError where the port is taken."""
-
-    class MetricsHandler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # http.server's name
-            if self.path == "/metrics":
-                self._say(HTTPStatus.OK, meter.text(), "text/plain; version=0.0.4; charset=utf-8")
-            elif self.path == "/healthz":
-                well = healthy()
-                self._say(HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE, "ok\n" if well else "stuck\n")
-            else:
-                self._say(HTTPStatus.NOT_FOUND, "There is /healthz and /metrics.\n")
-
-        def _say(self, status: HTTPStatus, words: str, kind: str = "text/plain; charset=utf-8") -> None:
-            body = words.encode()
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.send_header("cache-control", "no-store")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing is worth a line."""
-
-    server = ThreadingHTTPServer((HERE, port), MetricsHandler)
-    server.daemon_threads = True
+    server = LocalServer(port, meter, healthy, drain)
     threading.Thread(target=server.serve_forever, name="local port", daemon=True).start()
     return server
+
+
+class LocalServer(ThreadingHTTPServer):
+    """What its answers are made of."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int, meter: Meter, healthy: Callable[[], bool], drain: Drain) -> None:
+        super().__init__((HERE, port), _Handler)
+        self.meter, self.healthy, self.drain = meter, healthy, drain
+
+    @property
+    def health(self) -> tuple[HTTPStatus, str]:
+        """A server that drains is well: whoever restarts what is not would end its lessons."""
+        if not self.healthy():
+            return HTTPStatus.SERVICE_UNAVAILABLE, "stuck\n"
+        return HTTPStatus.OK, "draining\n" if self.drain.begun else "ok\n"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: LocalServer  # pyright: ignore[reportIncompatibleVariableOverride]  # which alone makes these
+
+    def do_GET(self) -> None:  # http.server's name
+        if self.path == "/metrics":
+            self._say(HTTPStatus.OK, self.server.meter.text(), "text/plain; version=0.0.4; charset=utf-8")
+        elif self.path == "/healthz":
+            self._say(*self.server.health)
+        else:
+            self._say(HTTPStatus.NOT_FOUND, "There is /healthz and /metrics, and POST /drain.\n")
+
+    def do_POST(self) -> None:  # http.server's name
+        """/drain?minutes=90: nobody new comes in, and the server ends after that time at the latest."""
+        if not self._is_order():
+            return
+        given = parse_qs(urlsplit(self.path).query).get("minutes", [MINUTES])[0]
+        if not (given.isascii() and given.isdecimal() and len(given) <= len(str(LONGEST)) and int(given) <= LONGEST):
+            self._say(HTTPStatus.BAD_REQUEST, WRONG_MINUTES)
+            return
+        self.server.drain.begin(int(given))
+        OURS.info("Draining: nobody new is let in, and the server ends in %s minutes at the latest.", given)
+        self._say(HTTPStatus.ACCEPTED, f"draining, {given} minutes at most\n")
+
+    def do_DELETE(self) -> None:  # http.server's name
+        if self._is_order():
+            self.server.drain.cancel()
+            OURS.info("Draining was cancelled.")
+            self._say(HTTPStatus.OK, "not draining\n")
+
+    def _is_order(self) -> bool:
+        """Whether it comes from a program of this machine, not from a page in a browser on it."""
+        host = self.headers.get("host", "").rpartition(":")[0]
+        if urlsplit(self.path).path != "/drain":
+            self._say(HTTPStatus.NOT_FOUND, "There is POST /drain.\n")
+        elif host not in NAMES or "origin" in self.headers or "referer" in self.headers:
+            self._say(HTTPStatus.FORBIDDEN, "Only programs of this machine may say so.\n")
+        else:
+            return True
+        return False
+
+    def _say(self, status: HTTPStatus, words: str, kind: str = "text/plain; charset=utf-8") -> None:
+        body = words.encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.send_header("cache-control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is worth a line."""

@@ -24,7 +24,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 # Of Streamlit's own routes (1.67): uploads, numbers, and the ones that drive an app without a browser.
 CLOSED = ("/_stcore/upload_file", "/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check", "/component")
 FILES = ("/static/", "/scripts/")  # of the page itself; a browser keeps them, and they cost nothing
-POLICY_VIOLATION = 1008  # how a WebSocket is refused
+POLICY_VIOLATION, NO_BYTES = 1008, 1003  # how a WebSocket is refused, and one that says text where bytes are spoken
+STREAM = "/_stcore/stream"  # Streamlit's (1.67), which fails with a KeyError where a frame is text
 
 SENTENCES = {
     "closed": "This address is closed on a hosted server.",
@@ -105,14 +106,26 @@ class HostedMiddleware:
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
             return
 
+        closed = False
+
         async def paced() -> Message:
+            nonlocal closed
             message = await receive()
             if message["type"] == "websocket.receive":
+                if message.get("bytes") is None and scope["path"].endswith(STREAM):
+                    self._meter.count("refused_total", 'by="text"')
+                    closed = True
+                    await send({"type": "websocket.close", "code": NO_BYTES})
+                    return {"type": "websocket.disconnect", "code": NO_BYTES}
                 while wait := self._rates.ask(_who(scope)):
                     await asyncio.sleep(wait)
             return message
 
-        await self._app(scope, paced, send)
+        async def spoken(message: Message) -> None:
+            if not closed:  # else the app has not heard of it yet
+                await send(message)
+
+        await self._app(scope, paced, spoken)
 
 
 _STATUS = {

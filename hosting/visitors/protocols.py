@@ -38,15 +38,15 @@ def use_bounds() -> None:
 
 def loop_factory(use_subprocess: bool = False) -> Callable[[], asyncio.AbstractEventLoop]:
     """As uvicorn asks for one."""
-    return lambda: BoundedLoop(_hosted())
+    return lambda: BoundedLoop(hosted())
 
 
 class BoundedLoop(asyncio.SelectorEventLoop):
     """Whatever listens in it counts who comes, and gives TLS as long as the host allows."""
 
-    def __init__(self, hosted: Settings) -> None:
+    def __init__(self, given: Settings) -> None:
         super().__init__()
-        self._hosted = hosted
+        self._hosted = given
 
     async def create_server(self, protocol_factory: Any, *args: Any, **more: Any) -> asyncio.Server:
         given: socket.socket | None = more.get("sock")
@@ -60,7 +60,7 @@ class BoundedLoop(asyncio.SelectorEventLoop):
 @functools.cache
 def connections() -> OpenConnections:
     """Those of this server."""
-    held = OpenConnections(_hosted(), METER)
+    held = OpenConnections(hosted(), METER)
     METER.watch(connections=lambda: held.count)
     return held
 
@@ -94,7 +94,7 @@ class BoundedHTTP(H11Protocol):
 
     def _wait(self) -> None:
         self._waited()
-        self._waiting = self.loop.call_later(_hosted().limits.handshake, self._late)
+        self._waiting = self.loop.call_later(hosted().limits.handshake, self._late)
 
     def _waited(self) -> None:
         if self._waiting is not None:
@@ -140,7 +140,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     async def receive(self) -> Any:
         message: Any = await super().receive()
         if message["type"] == "websocket.receive":
-            self._queued = 0 if self.queue.empty() else self._queued - len(message.get("bytes") or message["text"])
+            data = message["bytes"] if "bytes" in message else message["text"]  # either may be empty
+            self._queued = 0 if self.queue.empty() else self._queued - len(data)
             self._hold()
         return message
 
@@ -174,7 +175,8 @@ def _proxies(trusted: str) -> Any:
     return ProxyHeadersMiddleware(nothing, trusted).trusted_hosts
 
 
-def _hosted() -> Settings:
-    hosted = settings.current()
-    assert hosted is not None  # only hosting.visitors.__main__ brings these in
-    return hosted
+def hosted() -> Settings:
+    """The settings of this process, which hosting.serve started."""
+    given = settings.current()
+    assert given is not None
+    return given

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
+import signal
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import streamlit as st
 from starlette.middleware import Middleware
 
 from hosting import settings
-from hosting.logs import keep_texts_out
+from hosting.drain import DRAIN
+from hosting.logs import OURS, keep_texts_out
 from hosting.meter import METER
 from hosting.metrics_server import listen
 from hosting.middleware import HostedMiddleware
@@ -29,7 +32,16 @@ MOST_PHONES = 500  # of a room, as classroom/room.py has it
 CALLBACK = "/oauth2callback"  # Streamlit's own (1.67)
 
 
-def options() -> dict[str, Any]:
+class Rooms(Protocol):
+    """The rooms of this server: how many are open, and whether another one may be opened."""
+
+    opens: bool
+
+    @property
+    def count(self) -> int: ...
+
+
+def options(rooms: Rooms) -> dict[str, Any]:
     """Keyword arguments of ``st.App``. Raises WrongSetting."""
     hosted = settings.current()
     if hosted is None:
@@ -38,7 +50,7 @@ def options() -> dict[str, Any]:
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return {
         "middleware": [Middleware(HostedMiddleware, settings=hosted, meter=METER, page=page)],
-        "lifespan": lambda _app: _alive(hosted),
+        "lifespan": lambda _app: _alive(hosted, rooms),
         "on_script_error": failed,
         "secrets": {"auth": _auth(hosted)} if hosted.sign_in.metadata else None,
     }
@@ -60,27 +72,36 @@ def failed(_error: Exception) -> bool:
 
 
 @asynccontextmanager
-async def _alive(hosted: Settings) -> AsyncGenerator[None]:
-    """Health and metrics for as long as the server runs."""
+async def _alive(hosted: Settings, rooms: Rooms) -> AsyncGenerator[None]:
+    """Health, metrics and the order to drain for as long as the server runs."""
     entrance(hosted)
     if not hosted.server.local_port:
         yield
         return
     last = [time.monotonic()]
-
-    async def beat() -> None:
-        while True:
-            last[0] = time.monotonic()
-            await asyncio.sleep(BEAT)
-
-    beating = asyncio.create_task(beat())
-    local = listen(hosted.server.local_port, METER, lambda: time.monotonic() - last[0] < STUCK)
+    beating = asyncio.create_task(_beat(hosted, rooms, last))
+    local = listen(hosted.server.local_port, METER, lambda: time.monotonic() - last[0] < STUCK, DRAIN)
+    OURS.info("The server is ready.")
     try:
         yield
     finally:
+        OURS.info("The server ends.")
         local.shutdown()
         local.server_close()
         beating.cancel()
+
+
+async def _beat(hosted: Settings, rooms: Rooms, last: list[float]) -> None:
+    """Every second: the loop runs; and a server that drains ends when nobody does anything in it any more."""
+    queue, ending = entrance(hosted).queue, False
+    while True:
+        last[0] = time.monotonic()
+        rooms.opens = not DRAIN.begun
+        if not ending and DRAIN.is_over(bool(queue.active or rooms.count)):
+            ending = True
+            OURS.info("Draining is over.")
+            os.kill(os.getpid(), signal.SIGTERM)  # uvicorn ends as it does for the system
+        await asyncio.sleep(BEAT)
 
 
 def _auth(hosted: Settings) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hosting import settings
+from hosting.drain import DRAIN
 from hosting.teachers import may_teach as may
 from ui.wording.i18n import _, language
 from viz.markdown import plain
@@ -23,6 +24,9 @@ def show_foot() -> None:
     with st.sidebar, st.container(key="visitors_foot", horizontal=True, vertical_alignment="center", gap="small"):
         words, where = _("Privacy"), f"privacy?lang={language()}"
         st.html(f"<a class='atlas-caption' href='{where}' target='_blank'>{words}</a>", width="content")
+        if DRAIN.begun:
+            words = _("This server restarts within {minutes} min. Save what you still need.")
+            st.caption(words.format(minutes=DRAIN.minutes_left))
         if not hosted.sign_in.metadata:
             return
         if not st.user.get("is_logged_in"):

@@ -1,16 +1,24 @@
-"""``python -m tests.fuzz --seed 1 --addresses 10000 --texts 2000``: tracebacks at made-up addresses and of texts."""
+"""``python -m tests.fuzz --seed 1 --addresses 10000 --texts 2000``: tracebacks at made-up addresses and of texts.
+
+With ``--hosted`` as a visitor of a hosted server meets them.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub, which reads it once
 
+from hosting.settings import VARIABLE
 from tests.fuzz.look import tracebacks_at, tracebacks_of
 from tests.fuzz.made import addresses, texts
+
+SETTINGS = "[limits]\nlooks = 1000000\ntext = 5000\ntokens = 60\n"  # nobody has to wait between two addresses
 
 
 def main() -> int:
@@ -19,7 +27,17 @@ def main() -> int:
     options.add_argument("--addresses", type=int, default=10_000)
     options.add_argument("--texts", type=int, default=2_000)
     options.add_argument("--first", type=int, default=0, help="go on from this one")
+    options.add_argument("--hosted", action="store_true")
     given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.hosted:
+            settings = Path(folder) / "hosting.toml"
+            settings.write_text(SETTINGS)
+            os.environ[VARIABLE] = str(settings)
+        return _looked(given)
+
+
+def _looked(given: argparse.Namespace) -> int:
     found, begun = 0, time.monotonic()
     for number, (page, address) in enumerate(addresses(given.seed, given.addresses)):
         if number >= given.first:

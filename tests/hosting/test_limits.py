@@ -152,3 +152,32 @@ def test_who_has_gone_is_not_counted_as_waiting():
     assert [held.ask(who) for who in "ab"] == [None, 0]
     clock.now = PATIENCE + 1
     assert held.waiting == 0
+
+
+def test_who_loads_a_page_again_is_known_for_a_moment_and_a_teacher_too():
+    clock = Clock()
+    held = AdmissionQueue(5, 100, lambda: True, clock, keep=60)
+    ada, ben = Visitor("1.1.1.1", "ada", teaches=True), Visitor("1.1.1.1", "ben")
+    for who, visitor in (("a", ada), ("b", ben)):
+        assert not held.knows(who, visitor)
+        held.ask(who, visitor)
+        assert held.knows(who, visitor)
+    assert held.active == 2
+    held.leave("a")
+    held.leave("b")
+    assert held.active == 0
+    assert held.knows("a2", ada)
+    assert held.knows("b2", ben)
+    assert not held.knows("c", Visitor("1.1.1.1", "cem"))
+    assert not held.knows("d", Visitor("1.1.1.1"))  # whose browser says nothing
+    clock.now = 61
+    assert not held.knows("a2", ada)
+
+
+def test_who_does_nothing_for_too_long_is_in_and_not_active():
+    held, clock = door(most=5, idle=100)
+    held.ask("a")
+    clock.now = 101
+    assert (held.inside, held.active) == (1, 0)
+    held.ask("a")
+    assert held.active == 1

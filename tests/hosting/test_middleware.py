@@ -143,6 +143,33 @@ def test_a_web_socket_of_this_server_is_let_through_by_its_name_alone():
     assert spoken(made(), "https://a.org", host="evil.org")[0]["type"] == "websocket.close"
 
 
+def test_text_on_the_stream_of_bytes_closes_it_and_the_app_hears_of_the_end_alone():
+    heard: list[Any] = []
+
+    async def stream(_scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] != "websocket.disconnect":
+            heard.append(message)
+        await send({"type": "websocket.send", "bytes": b"too late"})
+
+    edge = HostedMiddleware(stream, SETTINGS, Meter(), PAGE)
+    given = [(b"host", b"a.org"), (b"origin", b"https://a.org")]
+    coming = iter([{"type": "websocket.receive", "bytes": b"m"}, {"type": "websocket.receive", "text": "m"}])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(coming)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "websocket", "path": "/atlas/_stcore/stream", "headers": given, "client": ("1.2.3.4", 5)}
+    asyncio.run(edge(scope, receive, send))
+    assert [one["bytes"] for one in heard] == [b"m"]
+    assert sent == [{"type": "websocket.accept"}, {"type": "websocket.close", "code": 1003}]
+    assert 'atlas_refused_total{by="text"} 1' in edge._meter.text()
+
+
 def test_too_many_messages_come_later_and_none_is_lost(monkeypatch):
     slept: list[float] = []
 

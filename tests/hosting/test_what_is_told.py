@@ -8,6 +8,7 @@ import urllib.request
 
 import pytest
 
+from hosting.drain import Drain
 from hosting.logs import keep_texts_out
 from hosting.meter import Meter
 from hosting.metrics_server import listen
@@ -77,7 +78,7 @@ def test_the_local_port_says_health_and_numbers():
     meter.watch(sessions=lambda: 3)
     meter.count("refused_total", 'by="looks"')
     port = free_port()
-    server = listen(port, meter, lambda: well[0])
+    server = listen(port, meter, lambda: well[0], Drain())
     try:
         told = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
         assert "\natlas_sessions 3\n" in told

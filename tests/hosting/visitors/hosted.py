@@ -55,6 +55,10 @@ class Serving:
         self.kill()
         pytest.fail(self.log.read_text(errors="replace"), pytrace=False)
 
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
     def kill(self) -> None:
         """Without a word, as a machine does that has no memory left."""
         self._process.kill()
@@ -121,7 +125,7 @@ def hosted_app(folder: Path, *, sessions: int, **more: Mapping[str, Any]) -> Gen
                 "teachers": ["@school.org"],
             },
         }
-        given = {name: {**values, **more.get(name, {})} for name, values in usual.items()}
+        given = {name: {**usual.get(name, {}), **more.get(name, {})} for name in {**usual, **more}}
         settings = folder / "hosting.toml"
         settings.write_text(_toml(given))
         serving = Serving(settings, local)

@@ -1,9 +1,8 @@
-"""The nginx of docs/hosting.md before a hosted server, in a process and a folder of its own."""
+"""The nginx of deploy/ before a hosted server, in a process and a folder of its own."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import socket
@@ -19,40 +18,25 @@ import pytest
 
 from tests.browser import ROOT
 
-DOCS = ROOT / "docs" / "hosting.md"
-SITE = "https://atlas.school.org"  # in docs/hosting.md
+DEPLOY = ROOT / "deploy"
+SITE = "https://atlas.school.org"  # in deploy/atlas.toml
 SYSTEM = "/usr/local/sbin:/usr/sbin"  # where it is, too, and where not everybody looks
-# what Debian's nginx.conf says around a file of conf.d, its logs as they are without a word, in one folder
-AROUND = """
-{user}
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ worker_connections 256; }}
-http {{
-    access_log {folder}/access.log;
-    gzip on;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    {block}
-}}
-"""
+# of a folder of the tests; the packages' own folders are not everybody's
+TEMPORARY = "".join(f"{kind}_temp_path {{folder}}/{kind};" for kind in ("proxy", "fastcgi", "uwsgi", "scgi"))
 
 
-def documented(language: str) -> str:
-    """The only block of docs/hosting.md in this language that is about a proxy."""
-    blocks = re.findall(rf"^```{language}\n(.*?)^```", DOCS.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    (found,) = (block for block in blocks if "prox" in block)
-    return found
+def changed(text: str, changes: Mapping[str, str]) -> str:
+    """The file, with each of these, which it has once, as it is here."""
+    for written, here in changes.items():
+        assert text.count(written) == 1, written
+        text = text.replace(written, here)
+    return text
 
 
 def documented_server(port: int) -> Mapping[str, Any]:
-    """The part [server] of the settings that docs/hosting.md has for a proxy, which is at this port."""
-    return tomllib.loads(documented("toml").replace(SITE, f"https://127.0.0.1:{port}"))["server"]
+    """The part [server] of deploy/atlas.toml, whose proxy is at this port."""
+    text = (DEPLOY / "atlas.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text.replace(SITE, f"https://127.0.0.1:{port}"))["server"]
 
 
 def find_nginx() -> str:
@@ -66,26 +50,28 @@ def find_nginx() -> str:
 
 
 class Nginx:
-    """Run as docs/hosting.md says, but for ports, files and the folder of logs; it can be killed and started again."""
+    """Run as deploy/ has it, but for ports, files and the folder of logs; it can be killed and started again."""
 
     def __init__(self, folder: Path, port: int, app: int, certificate: Path, key: Path) -> None:
         """It listens at ``port`` of 127.0.0.1, and the app at ``app``."""
         self._program, self._folder, self._port = find_nginx(), folder, port
-        block, changes = (
-            documented("nginx"),
-            {
-                "listen 443": f"listen 127.0.0.1:{port}",
-                "127.0.0.1:8501": f"127.0.0.1:{app}",
-                "/etc/ssl/atlas.pem": str(certificate),
-                "/etc/ssl/atlas.key": str(key),
-                "/var/log/nginx": str(folder),
-            },
-        )
-        for written, here in changes.items():
-            assert block.count(written) == 1, written
-            block = block.replace(written, here)
-        user = "user root;" if os.geteuid() == 0 else ""  # else nobody, who may not look into a folder of the tests
-        (folder / "nginx.conf").write_text(AROUND.format(user=user, folder=folder, block=block))
+        site = {
+            "listen 443": f"listen 127.0.0.1:{port}",
+            "127.0.0.1:8501": f"127.0.0.1:{app}",
+            "/etc/ssl/atlas.pem": str(certificate),
+            "/etc/ssl/atlas.key": str(key),
+            "/var/log/nginx": str(folder),
+        }
+        # without a user its workers are nobody, who may not look into a folder of the tests
+        whole = {
+            "user www-data;": "daemon off;" + (" user root;" if os.geteuid() == 0 else ""),
+            "/run/nginx.pid": f"{folder}/nginx.pid",
+            "include /etc/nginx/conf.d/*.conf;": f"client_body_temp_path {folder}/body; "
+            + TEMPORARY.format(folder=folder)
+            + f"include {folder}/nginx-atlas.conf;",
+        }
+        for name, changes in {"nginx-atlas.conf": site, "nginx.conf": whole}.items():
+            (folder / name).write_text(changed((DEPLOY / name).read_text(encoding="utf-8"), changes))
         self.start()
 
     def start(self) -> None:
@@ -108,7 +94,11 @@ class Nginx:
         with suppress(ProcessLookupError):  # killed already
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        with suppress(OSError):  # its workers hold the port for a moment longer
+            while True:
+                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
+                time.sleep(0.01)
 
     def logged(self) -> list[str]:
-        """The lines of the access log of docs/hosting.md."""
+        """The lines of the access log of deploy/nginx-atlas.conf."""
         return (self._folder / "atlas.log").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""A certificate for 127.0.0.1 that signs itself, made anew for each run of the tests."""
+"""A certificate, usually for 127.0.0.1, that signs itself, made anew for each run of the tests."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 
-def own_certificate(folder: Path) -> tuple[Path, Path]:
+def own_certificate(folder: Path, *, host: str = "127.0.0.1", ends: timedelta = timedelta(days=1)) -> tuple[Path, Path]:
     """The files of it and of its key, as a host names them."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test of Attention Atlas")])
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))])
     now = datetime.now(UTC)
     made = (
         x509.CertificateBuilder()
@@ -26,8 +26,8 @@ def own_certificate(folder: Path) -> tuple[Path, Path]:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now - timedelta(days=30))
+        .not_valid_after(now + ends)
         .add_extension(here, critical=False)
         .sign(key, hashes.SHA256())
     )

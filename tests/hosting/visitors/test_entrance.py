@@ -12,7 +12,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
+from classroom.desk import DESK as ROOMS
 from hosting import settings
+from hosting.drain import DRAIN
 from hosting.meter import METER
 from hosting.settings import VARIABLE
 from hosting.visitors.entrance import _visitor, entrance
@@ -37,12 +39,12 @@ def hosted(tmp_path, monkeypatch):
 
 
 def test_an_app_of_ones_own_has_no_entrance_and_stands_in_no_frame():
-    assert set(options()) == {"middleware"}
+    assert set(options(ROOMS)) == {"middleware"}
 
     def page(_request: Request) -> Response:
         return Response("")
 
-    with TestClient(Starlette(routes=[Route("/", page)], **options())) as browser:
+    with TestClient(Starlette(routes=[Route("/", page)], **options(ROOMS))) as browser:
         assert browser.get("/").headers["content-security-policy"].startswith("frame-ancestors 'self'")
     app = open_app()
     assert "privacy" not in html(app)
@@ -96,6 +98,27 @@ def test_who_waits_is_told_how_many_are_before(hosted, lang, words):
     assert words in sentences(app)[0]
     for other in ("first", "second", "third"):
         door.leave(other)
+    app.checked = True
+    app.run()
+    assert sentences(app) == []
+
+
+def test_a_server_that_drains_lets_nobody_new_in_and_who_is_in_goes_on(hosted, monkeypatch):
+    hosted("[limits]\nidle = 63")
+    inside = open_app()
+    monkeypatch.setattr(DRAIN, "_until", DRAIN._clock() + 1800)
+    inside.run()
+    assert sentences(inside) == []
+    assert "This server restarts within 30 min." in " ".join(one.value for one in inside.caption)
+    door = entrance(settings.current()).queue
+    door.leave(next(iter(door._in)))  # every session of these tests has the same name
+    app = open_app(checked=False)
+    assert sentences(app) == [
+        "This server restarts when the lessons that are running have ended. The page then opens by itself."
+    ]
+    assert METER.text().count('atlas_refused_total{by="draining"}') == 1
+    assert "\natlas_draining 1\n" in METER.text()
+    DRAIN.cancel()
     app.checked = True
     app.run()
     assert sentences(app) == []

@@ -1,7 +1,8 @@
-"""A class through a proxy that speaks TLS for an app below a path: the nginx of docs/hosting.md, as it stands there."""
+"""A class through a proxy that speaks TLS for an app below a path: the nginx of deploy/, as it stands there."""
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import http.client
 import io
@@ -10,12 +11,14 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 from itertools import count
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Response, expect
+from websockets.asyncio.client import connect as dial
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -40,12 +43,13 @@ SHAKING = {  # hands, for a WebSocket (RFC 6455)
     "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }
+PHONES = 500
 BACK_IN = 10.0  # seconds after the teacher, by the issue
 
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
-    """The settings that docs/hosting.md has for a proxy, and teachers who stay signed in."""
+    """The settings that deploy/ has for a proxy, and teachers who stay signed in."""
     find_nginx()
     folder, port = tmp_path_factory.mktemp("proxied"), free_port()
     (folder / "cookie").write_text(secrets.token_hex(32))
@@ -137,6 +141,28 @@ def test_headers_as_long_as_they_may_be_pass_the_proxy_both_ways(hosted: Hosted,
     back = "/attention/?text=".ljust(LONGEST, "y")
     answer = answered(hosted, "/auth/login", Referer=f"{origin}{back}")
     assert (answer.status, answer.headers["location"]) == (302, back)
+
+
+@pytest.mark.long
+def test_a_room_of_500_phones_and_who_explores_beside_it_fit_through_the_proxy(hosted: Hosted, nginx: Nginx):
+    """Each has two connections of nginx's; Debian's own settings end at 381 for each worker."""
+    talk, origin = f"{hosted.url.replace('https', 'wss')}/classroom/talk", hosted.url.removesuffix("/attention")
+
+    async def crowd() -> int:
+        dialling = asyncio.Semaphore(20)
+
+        async def phone(stack: AsyncExitStack) -> None:
+            async with dialling:
+                given: Any = {"origin": origin, "ssl": hosted.trust, "open_timeout": 60}
+                await stack.enter_async_context(dial(talk, **given))
+
+        async with AsyncExitStack() as stack:
+            await asyncio.gather(*(phone(stack) for _ in range(PHONES)))
+            status = await asyncio.to_thread(answered, hosted, "/_stcore/health")
+            assert status.status == 200
+            return int(float(re.search(r"^atlas_connections (\d+)", hosted.metrics(), re.MULTILINE)[1]))
+
+    assert asyncio.run(crowd()) >= PHONES
 
 
 def logs(nginx: Nginx, wanted: list[str]) -> None:

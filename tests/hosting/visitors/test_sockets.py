@@ -42,7 +42,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         while (message := await receive())["type"] == "websocket.receive":
-            await send({"type": "websocket.send", "text": str(len(message.get("bytes") or message["text"]))})
+            await send({"type": "websocket.send", "text": str(len(message.get("bytes") or message.get("text") or ""))})
     elif scope["type"] == "http":
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
@@ -223,6 +223,16 @@ def test_who_says_nothing_or_half_a_head_is_cut_off(serve, tls):
                 if said == b"reset":
                     break
         assert until(lambda: not protocols.connections().count)
+
+
+def test_an_empty_message_is_one(serve):
+    target = serve(handshake=60)
+    with target.socket(STREAM) as line:
+        line.sendall(head(0) + head(3) + b"abc")
+        said = heard(line)
+        if len(said) < 6:
+            said += heard(line)
+        assert (said[2:3], said[5:6]) == (b"0", b"3")
 
 
 def test_one_address_has_its_share_of_connections_and_others_theirs(serve):

@@ -1,0 +1,121 @@
+"""The end of a server: who may order it, when it comes, and what the command says."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from classroom.desk import RESTARTS, RoomDesk
+from classroom.frames import Refused
+from hosting.drain import LONGEST, Drain
+from hosting.drain_client import main
+from hosting.meter import Meter
+from hosting.metrics_server import listen
+from tests.browser import free_port
+
+
+@pytest.fixture
+def drain() -> Drain:
+    return Drain()
+
+
+@pytest.fixture
+def port(drain: Drain) -> Iterator[int]:
+    found = free_port()
+    server = listen(found, Meter(), lambda: True, drain)
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+def ordered(port: int, query: str = "", method: str = "POST", **headers: str) -> tuple[int, str]:
+    """Status and words."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/drain{query}", method=method, headers=headers)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+def test_a_server_ends_when_nobody_is_busy_or_after_its_time():
+    now = [0.0]
+    drain = Drain(lambda: now[0])
+    assert not drain.is_over(busy=False)  # nobody ordered it
+    drain.begin(10)
+    assert (drain.begun, drain.minutes_left) == (True, 10)
+    assert not drain.is_over(busy=True)
+    assert drain.is_over(busy=False)
+    now[0] = 9.5 * 60
+    assert drain.minutes_left == 1
+    assert not drain.is_over(busy=True)
+    now[0] = 10 * 60
+    assert drain.is_over(busy=True)
+    drain.cancel()
+    assert not drain.is_over(busy=False)
+
+
+def test_the_local_port_takes_the_order_and_health_says_so(port: int, drain: Drain):
+    assert ordered(port, "?minutes=30") == (202, "draining, 30 minutes at most\n")
+    assert drain.minutes_left == 30
+    assert urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz").read() == b"draining\n"
+    assert ordered(port, method="DELETE") == (200, "not draining\n")
+    assert urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz").read() == b"ok\n"
+    assert ordered(port)[0] == 202
+    assert drain.minutes_left == 90
+
+
+@pytest.mark.parametrize("minutes", ["x", "-1", "soon", "1.5", "²", str(LONGEST + 1), "9" * 5000])
+def test_a_time_that_is_none_is_refused(port: int, drain: Drain, minutes: str):
+    status, words = ordered(port, f"?minutes={quote(minutes)}")
+    assert (status, words) == (400, f"minutes must be a whole number from 0 to {LONGEST}.\n")
+    assert not drain.begun
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Origin": "https://evil.org"}, {"Referer": "https://evil.org/"}, {"Host": "evil.org:9464"}]
+)
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_page_in_a_browser_of_this_machine_may_order_nothing(port: int, drain: Drain, method: str, headers):
+    drain.begin(5)
+    assert ordered(port, "?minutes=0", method, **headers)[0] == 403
+    assert drain.minutes_left == 5
+
+
+def test_the_command_orders_cancels_and_says_when_nobody_is_there(port: int, drain: Drain, tmp_path, capsys):
+    file = tmp_path / "hosting.toml"
+    file.write_text(f"[server]\nlocal_port = {port}")
+    assert main([str(file), "--minutes", "7", "--no-wait"]) == 0
+    assert drain.minutes_left == 7
+    assert main([str(file), "--minutes", "soon"]) == 1
+    assert main([str(file), "--cancel"]) == 0
+    assert not drain.begun
+    file.write_text(f"[server]\nlocal_port = {free_port()}")
+    assert main([str(file)]) == 1
+    file.write_text("[server]\nlocal_port = 0")
+    assert main([str(file)]) == 1
+    assert main([str(tmp_path / "none.toml")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "draining, 7 minutes at most"
+    assert said[1].startswith("minutes must be")
+    assert said[2] == "not draining"
+    assert said[3].startswith("No server of these settings runs here")
+    assert said[4] == "server.local_port is 0: this server cannot be told to drain."
+    assert said[5].endswith("No such file or directory.")
+
+
+def test_rooms_that_are_open_stay_and_no_other_is_opened():
+    desk = RoomDesk()
+    room = desk.open()
+    desk.opens = False
+    with pytest.raises(Refused, match=RESTARTS):
+        desk.open()
+    assert desk.back(room.key) is room
+    assert desk.count == 1
+    desk.opens = True
+    desk.open()
+    assert desk.count == 2
