@@ -87,6 +87,7 @@ class Poll:
     votes: list[Kept] = field(default_factory=lambda: [Kept()])
     asked: float = field(default_factory=time.time)  # seconds since 1970, UTC
     taken: int = 0  # answers, in all votes, those that were changed later included
+    step: str = ""  # of a lesson, which asks this before its page is shown
 
     def take(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count this answer instead of an earlier one of the same student; its value and label. Raises Refused."""

@@ -46,6 +46,7 @@ class Room:
         self.board = SharedFigures()
         self.names = False
         self.asks_first = False  # a page waits for a question, or for its teacher to show it
+        self.shown: set[str] = set()  # pages and steps of lessons that the class was asked about, or shown
         self.poll: Poll | None = None
         self.past: list[Poll] = []
         self._saved: list[int] = []  # of each question, how many answers were taken when its file was saved
@@ -124,11 +125,11 @@ class Room:
 
     # -- what is asked ------------------------------------------------------------------------------------------------
 
-    def ask(self, question: ClassQuestion) -> None:
-        """Ask the class; a question before it that was not revealed is dropped."""
+    def ask(self, question: ClassQuestion, step: str = "") -> None:
+        """Ask the class; a question before it that was not revealed is dropped. ``step``: of a lesson, that asks it."""
         with self._lock:
             self.rounds += 1
-            self.poll = Poll(question, self.rounds, self.names)
+            self.poll = Poll(question, self.rounds, self.names, step=step)
         self._tell_poll()
 
     def ask_again(self) -> None:
@@ -148,11 +149,30 @@ class Room:
                 raise Refused(CLOSED)
             self.poll.state = "revealed"
             self.past.append(self.poll)
+            if self.poll.step:
+                self.shown.add(self.poll.step)
         self._tell_poll()
 
     def drop(self) -> None:
         """Back to the page; what was revealed is kept for the results."""
         with self._lock:
+            self.poll = None
+        self._tell_poll()
+
+    def show(self, name: str) -> None:
+        """The class was shown this, or asked about it: it waits for no question any more."""
+        with self._lock:
+            self.shown.add(name)
+
+    def leave_step(self, step: str = "") -> None:
+        """The page of a lesson's step instead of its question, or another step; answers are kept for the results."""
+        with self._lock:
+            poll = self.poll
+            if poll is not None and poll.state == "open" and any(poll.votes):
+                self.past.append(poll)
+                self.shown.add(poll.step)
+            if step:
+                self.shown.add(step)
             self.poll = None
         self._tell_poll()
 
