@@ -119,7 +119,7 @@ def test_a_class_follows_a_lesson_and_is_asked_its_question(
     wait_for_rest(page)
     page.keyboard.press("PageDown")  # on the laptop: the answers, and then the page
     expect(page.locator(".st-key-poll_actions [data-testid=stDownloadButton]")).to_be_visible(timeout=PATIENCE)
-    expect(phone.locator(".own")).not_to_be_empty(timeout=PATIENCE)
+    expect(phone.locator("p.own")).not_to_be_empty(timeout=PATIENCE)
     wait_for_rest(page)
     page.keyboard.press("PageDown")
     expect(page.locator(".st-key-class_poll")).to_have_count(0, timeout=PATIENCE)
