@@ -1,7 +1,7 @@
 """Which phone it is: random bits that this server chose and signed, in a cookie, so that one phone has one vote.
 
-A phone's own word would be as many votes as it likes to send. The secret is of this process: a server that was started
-again has forgotten the votes, and gives new cookies.
+A phone's own word would be as many votes as it likes to send. The secret is kept with the rooms (kept_rooms.py); a
+server that keeps none has forgotten the votes when it was started again, and gives new cookies.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ KEPT = 6 * 3600  # seconds: a school day
 
 
 class Devices:
-    """Cookies of one server."""
+    """Cookies of one server; without a secret of before it makes one."""
 
-    def __init__(self) -> None:
-        self._secret = secrets.token_bytes(32)
+    def __init__(self, secret: bytes | None = None) -> None:
+        self.secret = secrets.token_bytes(32) if secret is None else secret
 
     def new(self) -> str:
         """A phone that was not here before."""
@@ -31,7 +31,7 @@ class Devices:
 
     def value(self, device: str) -> str:
         """The cookie's, of this phone."""
-        return f"{device}.{hmac.new(self._secret, device.encode(), hashlib.sha256).hexdigest()}"
+        return f"{device}.{hmac.new(self.secret, device.encode(), hashlib.sha256).hexdigest()}"
 
     def header(self, device: str, path: str, *, secure: bool) -> str:
         """Set-Cookie, for everything below this path."""

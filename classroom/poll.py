@@ -105,6 +105,15 @@ class Poll:
         return value, answers.label(value)
 
     @property
+    def number(self) -> int:
+        """Its own in its room: the round in which it was asked first."""
+        return self.round - len(self.votes) + 1
+
+    def take_back(self, who: str) -> bool:
+        """Count no answer of this student in the vote that is open; whether there was one."""
+        return self.state == "open" and self.votes[-1].pop(who, None) is not None
+
+    @property
     def answered(self) -> int:
         """How many, in the vote that is open."""
         return len(self.votes[-1])

@@ -23,7 +23,7 @@ from classroom import frames
 from classroom.desk import NO_ROOM, RoomDesk
 from classroom.devices import COOKIE
 from classroom.frames import Alive, Complete, Join, PointerFrame, Refused, Teach, Vote
-from classroom.room import MOST_STUDENTS, STAYS, Present, Room
+from classroom.room import MOST_STUDENTS, REMOVED, STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
 Translate = Callable[[str, str], str]  # language, message → message
@@ -206,6 +206,8 @@ class _Talk:
             await self._send(dict(zip(("round", "answer", "label"), voted), kind="voted"))
         while not room.ended:
             one.changed.clear()
+            if room.is_removed(one):
+                raise Refused(REMOVED)
             seen, news = room.board.since(seen)
             for frame in news:
                 await self._send_frame(frame)
@@ -218,6 +220,7 @@ class _Talk:
         while not room.ended:
             one.changed.clear()
             count = {"kind": "count", "there": room.there, "answered": room.answered, "unsaved": room.unsaved}
+            count |= {"born": self._desk.born}
             if count != told:
                 told = count
                 await self._send(count)

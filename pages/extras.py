@@ -11,7 +11,7 @@ import streamlit as st
 from pages.entries import ENTRIES
 from ui.classroom.around import around
 from ui.classroom.lesson_step import ShowMap
-from ui.classroom.sidebar import PROBLEM, show_room
+from ui.classroom.sidebar import PROBLEM, may_have_one, show_room
 from ui.lessons.card import beside_lesson, step_in_room
 from ui.lessons.record import show_record
 from ui.lessons.sidebar import show_lessons
@@ -33,6 +33,7 @@ def extras_of(page: str, may_teach: Callable[[], bool]) -> PageExtras:
         around=_run_page,
         sound=show_sound,
         translate=partial(translated, ENTRIES, here),
+        covers=lambda: session.room() is not None or may_have_one(),
     )
 
 

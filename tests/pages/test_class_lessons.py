@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from classroom.frames import Vote
 from classroom.room import Present, Room
@@ -14,13 +15,13 @@ from tests.classroom.talking import frames
 from tests.pages.test_class_figures import opened
 from tests.pages.test_class_names import sent_to_phones
 from tests.pages.test_lessons import FILES, PICTURES, SHIPPED
-from tests.ui.driving import App, button, components, payload, send, sentences
+from tests.ui.driving import button, components, payload, send, sentences
 
 ATTENTION = next(one for one in SHIPPED["en"] if one.name == "attention")
 HEADS = next(one for one in SHIPPED["en"] if one.name == "heads")
 
 
-def at_step(lesson: Lesson, number: int = 1) -> tuple[App, Room]:
+def at_step(lesson: Lesson, number: int = 1) -> tuple[AppTest, Room]:
     """A room that is opened on a step's page."""
     step = lesson.steps[number - 1]
     place = {"lesson": lesson.name} | ({"step": str(number)} if number > 1 else {})
