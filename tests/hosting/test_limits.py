@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from hosting.admission_queue import PATIENCE, AdmissionQueue, Visitor
 from hosting.rates import MINUTE, Rates
+from hosting.settings import Limits
+from tests.browser import ROOT
 
 
 class Clock:
@@ -152,3 +155,11 @@ def test_who_has_gone_is_not_counted_as_waiting():
     assert [held.ask(who) for who in "ab"] == [None, 0]
     clock.now = PATIENCE + 1
     assert held.waiting == 0
+
+
+def test_the_nginx_of_the_docs_holds_as_many_connections_as_the_server():
+    """Each phone is two connections of nginx: with Debian's 768 a room ended at 381 phones."""
+    docs = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    (connections,) = re.findall(r"worker_connections (\d+)", docs)
+    (files,) = re.findall(r"worker_rlimit_nofile (\d+)", docs)
+    assert 2 * Limits().connections <= int(connections) <= int(files)

@@ -55,6 +55,11 @@ class Serving:
         self.kill()
         pytest.fail(self.log.read_text(errors="replace"), pytrace=False)
 
+    @property
+    def pid(self) -> int:
+        """Of the server's process."""
+        return self._process.pid
+
     def kill(self) -> None:
         """Without a word, as a machine does that has no memory left."""
         self._process.kill()

@@ -72,6 +72,7 @@ function draw(state) {
   readTheme(root)
   words.textContent = problem || (count ? fill(meta.texts.there, { count: wholeNumber(count.there) }) : "")
   root.dataset.there = count ? String(count.there) : ""
+  root.dataset.born = meta.born
   // the page says how many answered, too, where it asks the class; it was right when it was drawn
   if (count) {
     const there = Math.max(count.there, count.answered) // who answered may have left
