@@ -327,6 +327,7 @@ def _signed_in(page: Page, hosted: Hosted) -> str:
 def _pointed(lesson: Class, name: str, times: int, server: psutil.Process) -> float:
     """The teacher points at cells; the most memory meanwhile, in MB."""
     most = 0.0
+    lesson.page.mouse.move(5, 5)  # else the first cell may be the last one of before
     for number in range(times):
         place = cell(lesson.page, number)
         lesson.do(name, "point", "head_map", lambda place=place: lesson.page.mouse.move(*place))

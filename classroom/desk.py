@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from classroom.codes import Tries, code_of, new_key, normalized
-from classroom.devices import Devices
+from classroom.devices import Devices, Newcomers
 from classroom.frames import Refused
 from classroom.kept_rooms import KeptRooms
 from classroom.room import Room
@@ -28,7 +28,7 @@ class RoomDesk:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.born = secrets.token_hex(8)  # by which a browser knows whether the server was started again
-        self.devices = Devices()
+        self.devices, self.newcomers = Devices(), Newcomers(now)
         self._now = now
         self._over: dict[str, None] = {}
         self._rooms: dict[str, Room] = {}

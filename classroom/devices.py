@@ -9,9 +9,36 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import time
+from collections.abc import Callable
 
 COOKIE = "atlas_phone"
 KEPT = 6 * 3600  # seconds: a school day
+MINUTE, MOST_SOURCES = 60.0, 10_000
+
+
+class Newcomers:
+    """Phones that were not here before, by the network that they come from: so many in a minute.
+
+    One that is there has joined once; who joins again and again as another costs the class's server its time. Used by
+    the event loop alone.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._came: dict[str, list[float]] = {}  # source → when its phones came, the last minute
+
+    def may(self, source: str, most: int) -> bool:
+        """Whether another one may come from there; then it is counted."""
+        since = self._now() - MINUTE
+        came = [at for at in self._came.pop(source, []) if at > since]
+        if len(self._came) >= MOST_SOURCES:
+            del self._came[next(iter(self._came))]
+        self._came[source] = came
+        if len(came) >= most:
+            return False
+        came.append(self._now())
+        return True
 
 
 class Devices:
