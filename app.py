@@ -16,7 +16,9 @@ from starlette.routing import Route
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from classroom.desk import DESK as ROOMS
+from classroom.kept_rooms import KeptRooms
 from classroom.routes import classroom_routes
+from hosting.listed import state_folder
 from hosting.visitors.maps import maps
 from hosting.visitors.privacy import privacy
 from hosting.visitors.served_texts import served_texts
@@ -40,6 +42,8 @@ def import_ahead() -> None:
 meet_awake()
 sys.setswitchinterval(SWITCH)
 threading.Thread(target=import_ahead, name="frame", daemon=True).start()
+if folder := state_folder():
+    ROOMS.keep(KeptRooms(folder))
 BASE = base()  # below which Streamlit puts its own routes
 
 

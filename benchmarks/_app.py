@@ -49,6 +49,11 @@ class App:
     process: subprocess.Popen[bytes]
     spawned: float  # seconds since the epoch
 
+    @property
+    def url(self) -> str:
+        """Without a slash at its end."""
+        return f"http://127.0.0.1:{self.port}"
+
     def open(self, page: Page, address: str = "/") -> None:
         """As soon as the server listens, as `make run` opens the browser."""
         deadline = time.monotonic() + 60
@@ -62,12 +67,12 @@ class App:
 
 
 @contextmanager
-def running_app(watch: Watch, script: str = "app.py", port: int | None = None) -> Generator[App]:
-    """The app as a user starts it, or another script; it may be killed meanwhile."""
+def running_app(watch: Watch, script: str = "app.py", port: int | None = None, **more: str) -> Generator[App]:
+    """The app as a user starts it, or another script, with ``more`` in its environment; it may be killed meanwhile."""
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
     left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
-    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    environment = {name: value for name, value in os.environ.items() if name not in left_out} | more
     with tempfile.TemporaryFile() as log:
         spawned = time.time()
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Followers of a room, without a browser: python -m benchmarks._followers PORT CODE COUNT ASLEEP, in its own process.
+"""Followers of a room, without a browser: python -m benchmarks._followers URL CODE COUNT ASLEEP, in its own process.
 
 ASLEEP is after how many seconds, about, each follower's connection is lost; 0 is never.
 Each keeps when it was told what, answers a question at a random moment within VOTING seconds, and comes back as a phone
@@ -13,6 +13,7 @@ import atexit
 import json
 import os
 import random
+import ssl
 import struct
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import time
 import zlib
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -42,10 +44,13 @@ class Told:
     of: str
 
 
-def started(port: int, code: str, count: int, asleep: float = 0) -> list[subprocess.Popen[str]]:
-    """``count`` followers, in a few processes; they end with this one at the latest."""
+def started(url: str, code: str, count: int, asleep: float = 0) -> list[subprocess.Popen[str]]:
+    """``count`` followers of a room of this server, whose certificate is not looked at, in a few processes.
+
+    They end with this one at the latest.
+    """
     shares = [count // PROCESSES + (number < count % PROCESSES) for number in range(PROCESSES)]
-    command = [sys.executable, "-m", "benchmarks._followers", str(port), code]
+    command = [sys.executable, "-m", "benchmarks._followers", url, code]
     processes = [
         subprocess.Popen([*command, str(share), str(asleep)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         for share in shares
@@ -79,8 +84,15 @@ def waits(
     return [came - at for came in first.values()]
 
 
-async def _all(port: int, code: str, count: int, asleep: float) -> None:
-    everybody = await asyncio.gather(*(_Follower(port, code, number, asleep).follow() for number in range(count)))
+def unverified() -> ssl.SSLContext:
+    """For a server of this machine, whose certificate nobody signed."""
+    secure = ssl.create_default_context()
+    secure.check_hostname, secure.verify_mode = False, ssl.CERT_NONE
+    return secure
+
+
+async def _all(url: str, code: str, count: int, asleep: float) -> None:
+    everybody = await asyncio.gather(*(_Follower(url, code, number, asleep).follow() for number in range(count)))
     for found in everybody:
         for one in found:
             print(json.dumps([one.who, one.at, one.kind, one.of]))
@@ -97,16 +109,19 @@ async def _next(socket: ClientConnection) -> str | bytes:
 
 
 class _Follower:
-    def __init__(self, port: int, code: str, number: int, asleep: float) -> None:
-        self._origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
-        self._address = f"ws://127.0.0.1:{port}/classroom/talk"
+    def __init__(self, url: str, code: str, number: int, asleep: float) -> None:
+        server = urlsplit(url)
+        self._origin: Any = f"{server.scheme}://{server.netloc}"  # typed as a string of its own
+        self._address = f"{url.replace('http', 'ws', 1)}/classroom/talk"
+        self._secure = unverified() if server.scheme == "https" else None
         self._code, self._cookie, self._born = code, "", ""
         self._name, self._told, self._over, self._tries = f"{os.getpid()} {number}", list[Told](), False, 0
-        self._asleep = asleep
+        self._asleep, self._answered = asleep, 0
 
     async def follow(self) -> list[Told]:
         while not self._over:
             given: dict[str, Any] = {"origin": self._origin, "compression": None, "max_size": None, "open_timeout": 30}
+            given["ssl"] = self._secure
             try:
                 given["additional_headers"] = {"Cookie": self._cookie} if self._cookie else {}
                 async with connect(self._address, **given) as socket:
@@ -136,6 +151,8 @@ class _Follower:
             return
         said = json.loads(frame)
         self._note(said["kind"], said.get("key", said.get("title", "")))
+        if said["kind"] == "voted":
+            self._answered = said["round"]
         if said["kind"] == "point" and said["key"] == "film":
             self._note("frame", str(said["at"]["at"]))
         if said["kind"] == "point":
@@ -143,7 +160,7 @@ class _Follower:
         if said["kind"] == "here":
             self._born, self._tries = said["born"], 0
         self._over |= bool(said.get("last"))
-        if said["kind"] == "poll" and said["state"] == "open":
+        if said["kind"] == "poll" and said["state"] == "open" and said["round"] != self._answered:
             await asyncio.sleep(random.random() * VOTING)
             vote = {"kind": "vote", "round": said["round"], "answer": "likelier", "name": ""}
             await socket.send(json.dumps(vote))
@@ -153,4 +170,4 @@ class _Follower:
 
 
 if __name__ == "__main__":
-    asyncio.run(_all(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))
+    asyncio.run(_all(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))

@@ -65,15 +65,25 @@ def cell(page: Page, number: int) -> tuple[float, float]:
 
 def vote(page: Page, followers: int) -> int:
     """Ask what the head does, and reveal the answers: how many were counted until the last could have come."""
+    counted = ask(page, followers)
+    reveal(page)
+    return counted
+
+
+def reveal(page: Page) -> None:
+    """The answers, and back to the page."""
+    page.locator(".st-key-reveal button").click()
+    page.locator(".st-key-drop_poll button").click()
+    page.locator(PAINTED).wait_for()
+    settle(page)
+
+
+def ask(page: Page, followers: int) -> int:
+    """Ask what the head does: how many were counted until the last could have come."""
     page.locator(".st-key-ask_class button").first.click()
     page.locator(".st-key-ask_ablate button").click()
     page.locator(".class-answered").wait_for()
     deadline = time.monotonic() + VOTING + 5
     while time.monotonic() < deadline and page.locator(".class-answered").inner_text() != str(followers):
         page.wait_for_timeout(50)
-    counted = int(page.locator(".class-answered").inner_text())
-    page.locator(".st-key-reveal button").click()
-    page.locator(".st-key-drop_poll button").click()
-    page.locator(PAINTED).wait_for()
-    settle(page)
-    return counted
+    return int(page.locator(".class-answered").inner_text())

@@ -52,7 +52,7 @@ def main() -> None:
         page = browser.new_context(viewport=DESK, locale="en-US").new_page()  # without a probe, which keeps what it saw
         with running_app(watch) as app:
             code = opened_room(page, app)
-            followers = _followers.started(app.port, code, options.followers, ASLEEP)
+            followers = _followers.started(app.url, code, options.followers, ASLEEP)
             phone = _phone(browser, app, code)
             all_there(page, options.followers + 1)
             for row in _looks(page, phone, app, options):

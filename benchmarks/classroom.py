@@ -1,11 +1,13 @@
-"""How long does a class wait? A room of 200 followers, a teacher in a real Chromium, 30 sessions of the app beside it.
+"""How long does a class wait? A room of 500 followers, a teacher in a real Chromium, 40 sessions of the app beside it.
 
-    python -m benchmarks.classroom [--followers 200] [--times 10] [--wanderers 30] [--minutes 2]
+    python -m benchmarks.classroom [--followers 500] [--times 10] [--wanderers 40] [--minutes 2] [--only class|attacks]
 
 Followers and sessions speak the protocols without a browser, in processes of their own (_followers.py, _wanderers.py):
 30 browsers do not fit beside a server on two cores. What is measured ends when the new data are at a follower, whole
 and unpacked; a phone draws them in a frame or two more (page_latency). All of it shares this machine: server, browser,
-followers, sessions. Memory is the server's resident set, each half minute of the last part.
+followers, sessions. Memory is the server's resident set, each half minute of the last part. Then the server is killed
+with a question open, and started again: it keeps rooms in a folder. At last a class of 30 follows a hosted server
+(docs/hosting.md) while somebody at another address attacks it, in one way after the other (_attacks.py).
 """
 
 from __future__ import annotations
@@ -13,28 +15,45 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median, quantiles
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from benchmarks import _followers, _wanderers
+from benchmarks import _attacks, _followers, _wanderers
 from benchmarks._app import App, opened_page, running_app, settle
 from benchmarks._followers import VOTING, Told, mark_of
 from benchmarks._table import Target, machine, print_table
-from benchmarks._teaching import PAINTED, all_there, cell, chromium, click_head, go, opened_room, vote
+from benchmarks._teaching import (
+    PAINTED,
+    PATIENCE,
+    all_there,
+    ask,
+    cell,
+    chromium,
+    click_head,
+    go,
+    opened_room,
+    reveal,
+    vote,
+)  # fmt: skip  # what the teacher does
 from tests.browser import FLAGS, Watch
+from tests.hosting.visitors.hosted import Hosted, hosted_app
 from tests.hosting.visitors.phones import REEL
-from ui.classroom.sidebar import AGAIN
 
 PAUSE = 2.0  # seconds between two things that the teacher does
 BESIDE = 5.0  # seconds between two clicks while others wander
 LOOK = 30.0  # seconds between two looks at the memory
 DRAGGED = 40  # places through which a slider is dragged
 STEPS = 4  # of the film: after five tokens the model ends the text
+QUIET = "before"  # all attacks
+LARGER = Target(1.2, "")  # times the memory of before
+WINDOW: ViewportSize = {"width": 1440, "height": 900}
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
 PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Which token looks at which?", "head_map"))
 Sought = str | frozenset[str] | None  # what of its kind a follower has to be told: this, one of these, anything
@@ -46,6 +65,15 @@ HAND = """() => { window.hand = []
     window.hand.push([since ?? Date.now(), JSON.stringify(detail)])
     since = null
   }) }"""
+
+
+@dataclass(frozen=True)
+class Back:
+    """When the server was killed, and how many answers the open question had before and after."""
+
+    killed: float
+    before: int
+    after: int
 
 
 @dataclass
@@ -68,34 +96,48 @@ class Class:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--followers", type=int, default=200)
+    parser.add_argument("--followers", type=int, default=500)
     parser.add_argument("--times", type=int, default=10, help="how often the teacher does each thing")
-    parser.add_argument("--wanderers", type=int, default=30, help="sessions of the whole app beside the class")
+    parser.add_argument("--wanderers", type=int, default=40, help="sessions of the whole app beside the class")
     parser.add_argument("--minutes", type=float, default=2, help="for which they wander and memory is looked at")
+    parser.add_argument("--only", choices=("class", "attacks"), help="one part alone")
     options = parser.parse_args()
+    if options.only != "attacks":
+        _class(options)
+    if options.only != "class":
+        _attacks_on(30, options.times)
+
+
+def _class(options: argparse.Namespace) -> None:
     watch = Watch()
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as state:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         with opened_page(browser, watch) as page:
-            with running_app(watch) as app:
+            with running_app(watch, ATLAS_STATE=state) as app:
                 code = opened_room(page, app)
-                followers = _followers.started(app.port, code, options.followers)
+                followers = _followers.started(app.url, code, options.followers)
                 all_there(page, options.followers)
                 lesson = Class(page)
                 counted = _lesson(lesson, options)
                 sessions, memory = _beside(lesson, app, options)
+                settle(page)
+                open_answers = ask(page, options.followers)
+                page.wait_for_timeout(PAUSE * 1000)
+                born = page.locator(".room-link").first.get_attribute("data-born")
+                killed = time.time()
                 app.process.kill()
                 app.process.wait()
-            with running_app(watch, port=app.port) as app:
-                page.locator(".st-key-room_box").get_by_text(AGAIN).wait_for()  # all else stands there from before
-                all_there(page, options.followers)
+            with running_app(watch, port=app.port, ATLAS_STATE=state):
+                page.locator(f".room-link[data-there='{options.followers}']:not([data-born='{born}'])").wait_for()
                 settle(page)
+                found = int(page.locator(".class-answered").inner_text())
+                reveal(page)
                 page.locator(".st-key-end_room button").click()
                 page.locator(".st-key-end_it button").click()
                 page.locator(".st-key-open_room").wait_for()
                 heard = _followers.told(followers)
         browser.close()
-    _print(options, lesson, heard, counted, sessions, memory)
+    _print(options, lesson, heard, counted, sessions, memory, Back(killed, open_answers, found))
 
 
 # -- what the teacher does --------------------------------------------------------------------------------------------
@@ -195,7 +237,7 @@ def _beside(lesson: Class, app: App, options: argparse.Namespace) -> tuple[list[
 
 
 def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counted: int, sessions: list[float],
-           memory: list[tuple[float, float]]) -> None:  # fmt: skip  # one line of what and one of how
+           memory: list[tuple[float, float]], back: Back) -> None:  # fmt: skip  # one line of what and one of how
     rows: list[tuple[str, ...]] = []
     for name, done in lesson.done.items():
         found = [wait * 1000 for at, kind, of in done for wait in _followers.waits(at, PAUSE, heard, kind, of)]
@@ -208,10 +250,13 @@ def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counte
     name = f"an action of {options.wanderers} sessions, one per {_wanderers.PACE:g} s each"
     rows.append((name, f"{len(seconds):,}", f"{median(seconds):.0f} ms", *_p95(seconds, SESSION)))
     rows.append((f"votes counted, sent within {VOTING:g} s", f"{counted} of {options.followers}", "", "", "all", ""))
-    here = sorted(one.at for one in heard if one.kind == "here")[-options.followers :]
-    last = here[-1] - here[0]
-    about = "server killed and started: the last follower after the first, who comes with the teacher"
-    rows.append((about, f"{len(here)}", "", f"{last:.1f} s", str(BACK), BACK.verdict(last)))
+    up = min(one.at for one in heard if one.kind == "here" and one.at > back.killed)
+    voted = {one.who: one.at for one in reversed(heard) if one.kind == "voted" and one.at > back.killed}
+    last = max(voted.values(), default=float("inf")) - up
+    about = "server killed with a question open, and started again: the last follower with its answer after the first"
+    rows.append((about, f"{len(voted)} of {back.before}", "", f"{last:.1f} s", str(BACK), BACK.verdict(last)))
+    kept = "all", "ok" if back.after == back.before == options.followers else "NOT ok"
+    rows.append(("its answers on the teacher's page then", f"{back.after} of {options.followers}", "", "", *kept))
     head = ("measured at followers", "reached", "median", "95 %", "target", "")
     print_table(f"A room of {options.followers} followers · {machine()}", head, rows)
     used = [f"{minutes:.1f} min: {mb:.0f} MB" for minutes, mb in memory]
@@ -221,6 +266,73 @@ def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counte
     print("from its second half.")
     if counted != options.followers:
         sys.exit("Not every vote was counted.")
+
+
+# -- while somebody attacks -------------------------------------------------------------------------------------------
+
+
+def _attacks_on(count: int, times: int) -> None:
+    """The same class under each attack, and before all of them."""
+    rows, answered = list[tuple[str, ...]](), 0
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as place:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        page = browser.new_context(ignore_https_errors=True, locale="en-US", viewport=WINDOW).new_page()
+        page.set_default_timeout(PATIENCE)
+        with hosted_app(Path(place), sessions=60, server={"state": place}) as hosted:
+            code = _signed_in(page, hosted)
+            followers = _followers.started(hosted.url, code, count)
+            all_there(page, count)
+            server, lesson = psutil.Process(hosted.serving.pid), Class(page)
+            memory = {QUIET: _pointed(lesson, QUIET, times, server)}
+            for name in _attacks.ATTACKS:
+                settle(page)
+                if name.startswith("votes"):
+                    ask(page, count)  # what is stuffed: the projector's own count is not pointed at
+                attack = _attacks.started(name, hosted.url, code, 2 * PAUSE + times * PAUSE + 2)
+                page.wait_for_timeout(2 * PAUSE * 1000)
+                if name.startswith("votes"):
+                    answered = int(page.locator(".class-answered").inner_text())
+                    reveal(page)
+                memory[name] = _pointed(lesson, name, times, server)
+                attack.wait(60)
+            page.locator(".st-key-end_room button").click()
+            page.locator(".st-key-end_it button").click()
+            page.locator(".st-key-open_room").wait_for()
+            heard = _followers.told(followers)
+        browser.close()
+    for name, done in lesson.done.items():
+        found = [wait * 1000 for at, kind, of in done for wait in _followers.waits(at, PAUSE, heard, kind, of)]
+        all_of = [*found, *[PAUSE * 1000] * (len(done) * count - len(found))]
+        middle, share = median(all_of), memory[name] / memory[QUIET]
+        verdict = "ok" if "ok" == SHOWN.verdict(middle) == LARGER.verdict(share) else "NOT ok"
+        reached = f"{len(found):,} of {len(done) * count:,}"
+        rows.append((name, reached, f"{middle:.0f} ms", str(SHOWN), f"{share:.2f}", str(LARGER), verdict))
+    head = ("a class of 30 is pointed at a cell", "reached", "median", "target", "memory / before", "target", "")
+    print_table(f"Under attack from another address · {machine()}", head, rows)
+    print(f"Answers counted while votes were stuffed: {answered} of {count} phones; one address may have 40.")
+
+
+def _signed_in(page: Page, hosted: Hosted) -> str:
+    """The teacher, at Heads, and his room's code, which is not shown any more."""
+    page.goto(f"{hosted.url}/?lang=en")
+    page.locator(".st-key-visitors_foot").get_by_role("button", name="For teachers: sign in").click()
+    page.locator(".st-key-open_room button").click()
+    code = page.locator(".atlas-huge").inner_text()
+    page.locator(".st-key-hide_code button").click()
+    page.locator(PAINTED).wait_for()
+    settle(page)
+    return code
+
+
+def _pointed(lesson: Class, name: str, times: int, server: psutil.Process) -> float:
+    """The teacher points at cells; the most memory meanwhile, in MB."""
+    most = 0.0
+    lesson.page.mouse.move(5, 5)  # else the first cell may be the last one of before
+    for number in range(times):
+        place = cell(lesson.page, number)
+        lesson.do(name, "point", "head_map", lambda place=place: lesson.page.mouse.move(*place))
+        most = max(most, server.memory_info().rss / 1e6)
+    return most
 
 
 def _p95(values: list[float], target: Target) -> tuple[str, str, str]:

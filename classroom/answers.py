@@ -39,6 +39,14 @@ class AnswerKind(Protocol):
         """What a phone is told to offer."""
         ...
 
+    def values(self) -> list[str]:
+        """Every value that there is, in order; nothing where any number may be typed."""
+        ...
+
+    def kept(self) -> tuple[str, Any]:
+        """What it is made of again, as JSON."""
+        ...
+
 
 class Options:
     """A few values with their labels, to be tapped on. All that were given are shown, in this order."""
@@ -63,6 +71,14 @@ class Options:
     def offered(self) -> dict[str, Any]:
         """As :class:`AnswerKind` has it."""
         return {"options": [list(option) for option in self._labels.items()]}
+
+    def values(self) -> list[str]:
+        """As :class:`AnswerKind` has it."""
+        return list(self._labels)
+
+    def kept(self) -> tuple[str, Any]:
+        """As :class:`AnswerKind` has it."""
+        return "options", [list(option) for option in self._labels.items()]
 
 
 class Heads:
@@ -91,6 +107,14 @@ class Heads:
         """As :class:`AnswerKind` has it."""
         return {"options": None, "heads": self._counts}
 
+    def values(self) -> list[str]:
+        """As :class:`AnswerKind` has it."""
+        return [f"L{layer}H{head}" for layer, count in enumerate(self._counts) for head in range(count)]
+
+    def kept(self) -> tuple[str, Any]:
+        """As :class:`AnswerKind` has it."""
+        return "heads", self._counts
+
 
 class TypedNumbers:
     """Any number up to :data:`LARGEST`, with a point or a comma before its decimals. All are shown, by their size."""
@@ -114,6 +138,14 @@ class TypedNumbers:
     def offered(self) -> dict[str, Any]:
         """As :class:`AnswerKind` has it."""
         return {"options": None}
+
+    def values(self) -> list[str]:
+        """As :class:`AnswerKind` has it."""
+        return []
+
+    def kept(self) -> tuple[str, Any]:
+        """As :class:`AnswerKind` has it."""
+        return "typed", None
 
 
 def written(value: float) -> str:

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable
 
 from classroom.codes import Tries, code_of, new_key, normalized
-from classroom.devices import Devices
+from classroom.devices import Devices, Newcomers
 from classroom.frames import Refused
+from classroom.kept_rooms import KeptRooms
 from classroom.room import Room
 
 N_ = str  # marks a text for Babel without translating it here
@@ -30,12 +31,33 @@ class RoomDesk:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.born = secrets.token_hex(8)  # by which a browser knows whether the server was started again
-        self.devices = Devices()
+        self.devices, self.newcomers = Devices(), Newcomers(now)
         self._now = now
         self._over: dict[str, None] = {}
         self._rooms: dict[str, Room] = {}
         self._lock = threading.Lock()
         self._tries = Tries(now)
+        self._kept: KeptRooms | None = None
+
+    def keep(self, kept: KeptRooms) -> None:
+        """Keep what rooms hold from now on, and open those that a server before this one kept. Once, at the start."""
+        self._kept = kept
+        self.devices = Devices(kept.secret(self.devices.secret))
+        with self._lock:
+            for one in kept.rooms():
+                file = kept.file_of(one.code, [*one.polls])
+                self._rooms[one.code] = Room(one.code, "", self._now, file, one)
+        kept.start(self._living)
+
+    @property
+    def problem(self) -> str:
+        """Why rooms are not kept though they should be, in one sentence; else nothing."""
+        return self._kept.problem if self._kept else ""
+
+    def _living(self) -> list[str]:
+        with self._lock:
+            self._tidy()
+            return [*self._rooms]
 
     @property
     def count(self) -> int:
@@ -59,8 +81,9 @@ class RoomDesk:
     def back(self, key: str) -> Room:
         """The room that this key is of, for its teacher who comes back.
 
-        A server that was started again knows nothing of it: it is empty then, under the code that it had, and says so
-        (``Room.again``). Raises Refused for a room that has ended on this server, and where there are too many.
+        A server that was started again and did not keep it knows nothing of it: it is empty then, under the code that
+        it had, and says so (``Room.again``). Raises Refused for a room that has ended on this server, and where there
+        are too many.
         """
         code = code_of(key)
         with self._lock:
@@ -70,14 +93,14 @@ class RoomDesk:
                 room = self._opened(code, key)
                 room.reopened = room.rounds
                 return room
-            if held is None or not secrets.compare_digest(held.key.encode(), key.encode()):
+            if held is None or not held.is_of(key):
                 raise Refused(NO_ROOM)
             return held
 
     def _opened(self, code: str, key: str) -> Room:
         if len(self._rooms) >= MOST_ROOMS:
             raise Refused(TOO_MANY_ROOMS)
-        self._rooms[code] = Room(code, key, self._now)
+        self._rooms[code] = Room(code, key, self._now, self._kept.file_of(code) if self._kept else None)
         return self._rooms[code]
 
     def find(self, typed: str, address: str) -> Room:
@@ -99,7 +122,7 @@ class RoomDesk:
         Wrong codes of others at the same address, a school's, do not keep its teacher out: the key cannot be guessed.
         """
         room = self.there(typed)
-        if room is not None and secrets.compare_digest(room.key.encode(), key.encode()):
+        if room is not None and room.is_of(key):
             return room
         self._tries.missed(address, f"{typed} {key}")
         raise Refused(NO_ROOM if self._tries.may(address) else TOO_MANY_TRIES)

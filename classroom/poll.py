@@ -87,6 +87,7 @@ class Poll:
     votes: list[Kept] = field(default_factory=lambda: [Kept()])
     asked: float = field(default_factory=time.time)  # seconds since 1970, UTC
     taken: int = 0  # answers, in all votes, those that were changed later included
+    step: str = ""  # of a lesson, which asks this before its page is shown
 
     def take(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count this answer instead of an earlier one of the same student; its value and label. Raises Refused."""
@@ -102,6 +103,15 @@ class Poll:
         self.votes[-1][who] = given
         self.taken += 1
         return value, answers.label(value)
+
+    @property
+    def number(self) -> int:
+        """Its own in its room: the round in which it was asked first."""
+        return self.round - len(self.votes) + 1
+
+    def take_back(self, who: str) -> bool:
+        """Count no answer of this student in the vote that is open; whether there was one."""
+        return self.state == "open" and self.votes[-1].pop(who, None) is not None
 
     @property
     def answered(self) -> int:

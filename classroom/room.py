@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import secrets
 import threading
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from classroom.frames import Refused, Vote
+from classroom.kept_rooms import KeptRoom, NotKept, RoomFile
 from classroom.poll import CLOSED, ClassQuestion, Poll
 from classroom.shared_figures import SharedFigures
 from classroom.vocabulary import Vocabulary
@@ -22,6 +24,7 @@ MOST_KNOWN = 5000  # phones that a room remembers
 
 FULL = N_("This room is full.")
 LOCKED = N_("This room is locked: nobody else can join. Ask your teacher.")
+REMOVED = N_("Your teacher has taken this phone out of the room.")
 MANY = N_("Too many phones of your network are in this room. Ask your teacher.")
 
 
@@ -38,14 +41,38 @@ class Present:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Room:
-    """Safe to use from several threads; those who are connected are woken in the event loop that they came in."""
+@dataclass(frozen=True)
+class Phone:
+    """Somebody who is or was in a room: the number in the order in which they came, and the name last given."""
 
-    def __init__(self, code: str, key: str, now: Callable[[], float] = time.monotonic) -> None:
+    who: str
+    number: int
+    name: str
+    here: bool
+    answered: bool  # in the vote that is open
+
+
+class Room:
+    """Safe to use from several threads; those who are connected are woken in the event loop that they came in.
+
+    What it holds is kept by ``file``. Of one that ``kept`` is of, which a server had before this one, its teacher has
+    to bring the key.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        key: str,
+        now: Callable[[], float] = time.monotonic,
+        file: RoomFile | None = None,
+        kept: KeptRoom | None = None,
+    ) -> None:
         self.code, self.key = code, key
+        self._proof = _proof_of(key) if kept is None else kept.proof
+        self._file: RoomFile = NotKept() if file is None else file
         self.board = SharedFigures()
-        self.names = False
-        self.asks_first = False  # a page waits for a question, or for its teacher to show it
+        self._names = self._asks_first = self._locked = False
+        self.shown: set[str] = set()  # pages and steps of lessons that the class was asked about, or shown
         self.poll: Poll | None = None
         self.past: list[Poll] = []
         self._saved: list[int] = []  # of each question, how many answers were taken when its file was saved
@@ -53,8 +80,9 @@ class Room:
         self._lock = threading.RLock()
         self._students: set[Present] = set()
         self._teachers: set[Present] = set()
-        self.locked = False  # only phones that were here may come back
-        self._came: dict[str, None] = {}  # phones that were here, the last ones
+        self._came: dict[str, int] = {}  # phones that were here, the last ones, and their numbers
+        self._removed: set[str] = set()
+        self._numbers = 0  # that were given to phones
         self._answered: dict[str, set[str]] = {}  # source → phones of it that answered
         self._left = now()
         self._ended = False
@@ -62,7 +90,78 @@ class Room:
         self.reopened: int | None = None  # its round when it was opened once more on a server that was started again
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waking = False
+        if kept is None:
+            self._keep()
+        else:
+            self._come_back(kept)
         self._tell_poll()
+
+    # -- its file -----------------------------------------------------------------------------------------------------
+
+    def _come_back(self, kept: KeptRoom) -> None:
+        """As it was left."""
+        told, polls = kept.state, kept.polls
+        self._names, self._asks_first, self._locked = told["names"], told["asks_first"], told["locked"]
+        self.shown, self._saved, self.rounds = {*told["shown"]}, [*told["saved"]], told["rounds"]
+        self.poll = polls.get(told["poll"])
+        self.past = [polls[number] for number in told["past"] if number in polls]
+        self._came = {who: number for who, (number, _) in kept.phones.items()}
+        self._removed = {who for who, (_, removed) in kept.phones.items() if removed}
+        self._numbers = max(self._came.values(), default=0)
+
+    def _keep(self) -> None:
+        """All that is one value."""
+        told = {
+            "names": self._names,
+            "asks_first": self._asks_first,
+            "locked": self._locked,
+            "shown": sorted(self.shown),
+            "saved": self._saved,
+            "rounds": self.rounds,
+            "poll": None if self.poll is None else self.poll.number,
+            "past": [poll.number for poll in self.past],
+        }
+        self._file.state(self._proof, told)
+
+    def is_of(self, key: str) -> bool:
+        """Whether this is its teacher's key, who is known by it from now on."""
+        given = secrets.compare_digest(_proof_of(key), self._proof)
+        if given:
+            self.key = key
+        return given
+
+    @property
+    def names(self) -> bool:
+        """Whether phones are asked for a name."""
+        return self._names
+
+    @names.setter
+    def names(self, on: bool) -> None:
+        self._choose("_names", on)
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether a page waits for a question, or for its teacher to show it."""
+        return self._asks_first
+
+    @asks_first.setter
+    def asks_first(self, on: bool) -> None:
+        self._choose("_asks_first", on)
+
+    @property
+    def locked(self) -> bool:
+        """Whether only phones that were here may come back."""
+        return self._locked
+
+    @locked.setter
+    def locked(self, on: bool) -> None:
+        self._choose("_locked", on)
+
+    def _choose(self, name: str, on: bool) -> None:
+        with self._lock:
+            if getattr(self, name) != on:
+                setattr(self, name, on)
+                self._keep()
 
     # -- its life -----------------------------------------------------------------------------------------------------
 
@@ -72,6 +171,7 @@ class Room:
         with self._lock:
             if not self._ended and not self._teachers and self._now() - self._left > STAYS:
                 self._ended = True
+                self._file.over()
             return self._ended
 
     @property
@@ -83,6 +183,7 @@ class Room:
         """Nobody may come any more, and who is there is told."""
         with self._lock:
             self._ended = True
+            self._file.over()
         self.wake()
 
     def enter(self, one: Present, *, teacher: bool = False) -> None:
@@ -97,13 +198,18 @@ class Room:
     def _let_in(self, one: Present) -> None:
         if len(self._students) >= MOST_STUDENTS:
             raise Refused(FULL)
+        if one.who in self._removed:
+            raise Refused(REMOVED)
         if self.locked and one.who not in self._came:
             raise Refused(LOCKED)
         beside = {other.who for other in self._students if other.source == one.source and other.who != one.who}
         if len(beside) >= one.share:
             raise Refused(MANY)
-        self._came.pop(one.who, None)
-        self._came[one.who] = None
+        number = self._came.pop(one.who, 0)
+        if not number:
+            self._numbers = number = self._numbers + 1
+            self._file.phone(one.who, number, removed=False)
+        self._came[one.who] = number
         if len(self._came) > MOST_KNOWN:
             del self._came[next(iter(self._came))]
 
@@ -122,13 +228,38 @@ class Room:
         with self._lock:
             return len({one.who for one in self._students})
 
+    def phones(self) -> list[Phone]:
+        """Everybody who is or was here, and was not removed, in the order in which they came."""
+        with self._lock:
+            here = {one.who for one in self._students}
+            polls = [*self.past, *([self.poll] if self.poll is not None else [])]
+            names = {who: name for poll in polls for vote in poll.votes for who, (_, name) in vote.items() if name}
+            voted = self.poll.votes[-1] if self.poll is not None and self.poll.state == "open" else {}
+            known = sorted((number, who) for who, number in self._came.items() if who not in self._removed)
+            return [Phone(who, number, names.get(who, ""), who in here, who in voted) for number, who in known]
+
+    def remove(self, who: str) -> None:
+        """Take a phone out of the room, with its answer to the question that is open; it cannot come back."""
+        with self._lock:
+            self._removed.add(who)
+            self._file.phone(who, self._came.get(who, 0), removed=True)
+            if self.poll is not None and self.poll.take_back(who):
+                self._file.vote(self.poll, who)
+        self.wake()
+
+    def is_removed(self, one: Present) -> bool:
+        """Whether this is a phone that was taken out of the room."""
+        return one.who in self._removed
+
     # -- what is asked ------------------------------------------------------------------------------------------------
 
-    def ask(self, question: ClassQuestion) -> None:
-        """Ask the class; a question before it that was not revealed is dropped."""
+    def ask(self, question: ClassQuestion, step: str = "") -> None:
+        """Ask the class; a question before it that was not revealed is dropped. ``step``: of a lesson, that asks it."""
         with self._lock:
+            self._put_away()
             self.rounds += 1
-            self.poll = Poll(question, self.rounds, self.names)
+            self.poll = Poll(question, self.rounds, self.names, step=step)
+            self._keep_poll()
         self._tell_poll()
 
     def ask_again(self) -> None:
@@ -139,6 +270,7 @@ class Room:
             self.rounds += 1
             self.poll.round = self.rounds
             self.poll.votes.append({})
+            self._keep_poll()
         self._tell_poll()
 
     def reveal(self) -> None:
@@ -148,12 +280,46 @@ class Room:
                 raise Refused(CLOSED)
             self.poll.state = "revealed"
             self.past.append(self.poll)
+            if self.poll.step:
+                self.shown.add(self.poll.step)
+            self._keep_poll()
         self._tell_poll()
 
     def drop(self) -> None:
         """Back to the page; what was revealed is kept for the results."""
         with self._lock:
-            self.poll = None
+            self._put_away()
+            self._keep()
+        self._tell_poll()
+
+    def _put_away(self) -> None:
+        if self.poll is not None and self.poll not in self.past:
+            self._file.drop(self.poll)
+        self.poll = None
+
+    def _keep_poll(self) -> None:
+        if self.poll is not None:
+            self._file.poll(self.poll)
+        self._keep()
+
+    def show(self, name: str) -> None:
+        """The class was shown this, or asked about it: it waits for no question any more."""
+        with self._lock:
+            if name not in self.shown:
+                self.shown.add(name)
+                self._keep()
+
+    def leave_step(self, step: str = "") -> None:
+        """The page of a lesson's step instead of its question, or another step; answers are kept for the results."""
+        with self._lock:
+            poll = self.poll
+            if poll is not None and poll.state == "open" and any(poll.votes):
+                self.past.append(poll)
+                self.shown.add(poll.step)
+            if step:
+                self.shown.add(step)
+            self._put_away()
+            self._keep()
         self._tell_poll()
 
     @property
@@ -168,6 +334,7 @@ class Room:
         """The results of the first questions were saved as a file, when so many answers of each were taken."""
         with self._lock:
             self._saved = [*counts]
+            self._keep()
         self.wake()
 
     @property
@@ -184,8 +351,12 @@ class Room:
             answered = self._answered.setdefault(one.source, set())
             if len(answered - {one.who}) >= one.share:
                 raise Refused(MANY)
+            if one.who in self._removed:
+                raise Refused(REMOVED)
             given = self.poll.take(one.who, vote)
             answered.add(one.who)
+            self._file.vote(self.poll, one.who)
+            self._file.poll(self.poll)
         self.wake()
         return given
 
@@ -244,3 +415,8 @@ class Room:
             present = [*self._teachers, *self._students]
         for one in present:
             one.changed.set()
+
+
+def _proof_of(key: str) -> bytes:
+    """By which a key is known where it is not kept."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -23,7 +23,7 @@ from classroom import frames
 from classroom.desk import NO_ROOM, RoomDesk
 from classroom.devices import COOKIE
 from classroom.frames import Alive, Complete, Join, PointerFrame, Refused, Teach, Vote
-from classroom.room import MOST_STUDENTS, STAYS, Present, Room
+from classroom.room import MOST_STUDENTS, REMOVED, STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
 Translate = Callable[[str, str], str]  # language, message → message
@@ -66,7 +66,9 @@ def classroom_routes(
         root = str(request.scope.get("root_path", "")) + base
         text = student_page(root, language, lambda words: translate(language, words))
         more = {"cache-control": "no-store"}
-        if not desk.devices.known(request.cookies.get(COOKIE)):
+        address = request.client.host if request.client else ""
+        known = desk.devices.known(request.cookies.get(COOKIE))
+        if not known and desk.newcomers.may(*_newcomers(share(address))):
             secure = request.url.scheme == "https"
             more["set-cookie"] = desk.devices.header(desk.devices.new(), root, secure=secure)
         return Response(text, headers=SECURE | more, media_type="text/html")
@@ -94,6 +96,12 @@ def classroom_routes(
         Route(base + "/classroom/part/{version}/{name}.{kind}", part),
         WebSocketRoute(f"{base}/classroom/talk", talk),
     ]
+
+
+def _newcomers(share: tuple[str, int]) -> tuple[str, int]:
+    """A source, and how many new phones it may have in a minute: twice as many as may be in a room."""
+    source, most = share
+    return source, 2 * most
 
 
 def _language(request: Request | WebSocket, languages: tuple[str, ...]) -> str:
@@ -130,6 +138,9 @@ class _Talk:
         origin, host = self._socket.headers.get("origin", ""), self._socket.headers.get("host", "")
         if not is_host(host) or urlsplit(origin).netloc != host:
             await self._socket.close(ELSEWHERE)
+            return
+        if not self._one.who and not self._desk.newcomers.may(*_newcomers((self._one.source, self._one.share))):
+            await self._socket.close(TOO_MUCH)  # before anything is sent: who has no cookie has seen no page
             return
         await self._accept()
         with suppress(WebSocketDisconnect):
@@ -206,6 +217,8 @@ class _Talk:
             await self._send(dict(zip(("round", "answer", "label"), voted), kind="voted"))
         while not room.ended:
             one.changed.clear()
+            if room.is_removed(one):
+                raise Refused(REMOVED)
             seen, news = room.board.since(seen)
             for frame in news:
                 await self._send_frame(frame)
@@ -218,6 +231,7 @@ class _Talk:
         while not room.ended:
             one.changed.clear()
             count = {"kind": "count", "there": room.there, "answered": room.answered, "unsaved": room.unsaved}
+            count |= {"born": self._desk.born}
             if count != told:
                 told = count
                 await self._send(count)

@@ -38,6 +38,14 @@ class Vocabulary:
         """A phone is told of tokens when some of one is typed."""
         return {"options": None}
 
+    def values(self) -> list[str]:
+        """Every id."""
+        return [str(number) for number in range(len(self._labels))]
+
+    def kept(self) -> tuple[str, Any]:
+        """The labels by their ids."""
+        return "vocabulary", list(self._labels)
+
     def complete(self, typed: str, most: int = 8) -> list[tuple[str, str]]:
         """Id and label of tokens that begin so, whatever their case and with a space before them or without.
 

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from hosting import settings
@@ -14,6 +15,7 @@ from hosting.runner_server import runner_server, served_models
 
 FIRST = "default"  # the model that the app opens where nothing names another
 
+EMBEDDED = (FIRST, "encoder", "translator")  # as model_runner.local.loading.model_folder has them
 QUANTIZING = {
     "int8": ("torchao",),
     "nf4": ("bitsandbytes", "accelerate"),
@@ -33,6 +35,14 @@ def listed_models() -> tuple[str, ...]:
     return tuple(name.strip() for name in os.environ.get("ATLAS_MODELS", "").split(",") if name.strip())
 
 
+def not_here(listed: Sequence[str]) -> list[str]:
+    """Those of the listed that neither come with the app nor are among the models that the hub's library has kept."""
+    home = os.environ.get("HF_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub")).expanduser()
+    kept = {name: cache / f"models--{name.partition('@')[0].replace('/', '--')}" for name in listed}
+    return [name for name in listed if name not in EMBEDDED and not kept[name].is_dir()]
+
+
 def memory_setting() -> str:
     """What is kept of all visitors' texts, as :func:`model_runner.memory.budget` reads it; else ATLAS_MEMORY."""
     hosted = settings.current()
@@ -42,6 +52,13 @@ def memory_setting() -> str:
 def lessons_folder() -> Path | None:
     """Where lessons of the host's own are, from the environment of the server: ATLAS_LESSONS."""
     named = os.environ.get("ATLAS_LESSONS", "").strip()
+    return Path(named).expanduser() if named else None
+
+
+def state_folder() -> Path | None:
+    """Where rooms are kept while they live; else ATLAS_STATE. None: in memory alone."""
+    hosted = settings.current()
+    named = hosted.server.state if hosted else os.environ.get("ATLAS_STATE", "").strip()
     return Path(named).expanduser() if named else None
 
 

@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hosting.listed import not_here
 from hosting.logs import OURS, QUIET, use_log
 from hosting.open_connections import allow_files
+from hosting.runner_server import runner_server
 from hosting.settings import VARIABLE, Settings, WrongSetting, current, read
 
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
 OWN = HOME / "hosting.toml"
 MESSAGE = 2  # MB of what the widgets of a page hold
+QUIET = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}  # no bars and paths in the log
 HEADER = 2**16  # bytes of a header: Streamlit (1.67) keeps what a provider signed in cookies, and they are one header
 
 
@@ -54,12 +57,26 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     path = settings_file(arguments)
     settings = read(path)
     allow_files(settings.limits.connections)
+    _check_models(settings.models.listed)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     return [sys.executable, "-m", f"{__package__}.visitors", "run", "app.py", *options(settings)]
+
+
+def _check_models(listed: Sequence[str]) -> None:
+    """Say which models are not on this machine yet. Raises WrongSetting where they cannot be fetched either."""
+    if (missing := not_here(listed)) and not runner_server():
+        names = ", ".join(f"“{name}”" for name in missing)
+        if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+            raise WrongSetting(
+                f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
+            )
+        sys.stdout.write(f"Not on this machine yet: {names}. The hub is asked for it when somebody opens it first.\n")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Server:
     ``proxies`` are believed when they say whose request they pass on. ``local_port`` has health and metrics, on
     127.0.0.1 alone; 0: none. ``framed_by`` are origins of other sites that may show the app in a frame. ``shared`` are
     addresses and networks behind which many sit, a school's: they have no share of one address, but the whole.
+    ``state`` is the folder in which rooms are kept while they live; none: a restart loses their answers.
     """
 
     address: str = "127.0.0.1"
@@ -55,6 +56,7 @@ class Server:
     local_port: int = whole_number(9464, 0, 65535)
     framed_by: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    state: str = ""
 
     @property
     def public(self) -> str:
@@ -236,6 +238,7 @@ def _check_server(server: Server) -> None:
         )
     for name in ("certificate", "key"):
         check_file(f"server.{name}", getattr(server, name))
+    check_folder("server.state", server.state)
     for name in ("proxies", "shared"):
         for one in getattr(server, name):
             _check_network(f"server.{name}", one)
@@ -267,6 +270,14 @@ def _check_network(name: str, one: str) -> None:
         ip_network(one, strict=False)
     except ValueError:
         raise WrongSetting(f"{name} has “{one}”; it must be an address or a network, such as 10.0.0.0/8.") from None
+
+
+def check_folder(name: str, path: str) -> None:
+    """Raises WrongSetting for a folder that there is not, or that this process may not write into."""
+    if path and not Path(path).is_dir():
+        raise WrongSetting(f"{name} names {path}, and there is no such folder: make it, and give it to this server.")
+    if path and not os.access(path, os.W_OK | os.X_OK):
+        raise WrongSetting(f"{name} names {path}, into which this server may not write.")
 
 
 def check_file(name: str, path: str) -> None:

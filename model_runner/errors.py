@@ -533,6 +533,13 @@ class HubNotAsked(RunnerError):
     hint = N_("Have it fetched from the hub if you know where the link is from.")
 
 
+class FolderNotAsked(RunnerError):
+    """A folder that an address names and nobody chose; the screen asks first."""
+
+    message = N_("Only a link names the folder {name}.")
+    hint = N_("Have it opened if you know where the link is from.")
+
+
 class ModelNotFound(RunnerError):
     message = N_("The hub has no model {name}, or it is private.")
     hint = N_("Check the spelling: owner/name.")

@@ -10,11 +10,12 @@ import streamlit as st
 
 from pages.entries import ENTRIES
 from ui.classroom.around import around
-from ui.classroom.sidebar import PROBLEM, ask_class, show_room
-from ui.lessons.alone import ShowMap
-from ui.lessons.card import beside_lesson
+from ui.classroom.lesson_step import ShowMap
+from ui.classroom.sidebar import PROBLEM, may_have_one, show_room
+from ui.lessons.card import beside_lesson, step_in_room
 from ui.lessons.record import show_record
 from ui.lessons.sidebar import show_lessons
+from ui.lessons.state import opened
 from ui.lessons.way import translated
 from ui.shell.frame import Entry, PageExtras, show_glossary
 from ui.shell.sound_box import show_sound
@@ -32,6 +33,7 @@ def extras_of(page: str, may_teach: Callable[[], bool]) -> PageExtras:
         around=_run_page,
         sound=show_sound,
         translate=partial(translated, ENTRIES, here),
+        covers=lambda: session.room() is not None or may_have_one(),
     )
 
 
@@ -48,11 +50,13 @@ def _show_guests(here: Entry, may_teach: bool) -> None:
 
 def _run_page(here: Entry, run: Callable[[], None]) -> None:
     """The page, its lesson beside it, followed by those in a room."""
-    around(here, partial(beside_lesson, ENTRIES, here, ask_class, partial(_question_about, here), run))
+    found, about = opened(ENTRIES), partial(_question_about, here)
+    step = step_in_room(ENTRIES, here, found, about)
+    around(here, partial(beside_lesson, ENTRIES, here, found, about, run), step)
 
 
 def _question_about(here: Entry, kind: str) -> tuple[ClassQuestion, ShowMap | None] | None:
-    """The question of a lesson's step to who learns alone, and the map beside it; None where it cannot be asked."""
+    """The question of a lesson's step, and the map beside it; None where it cannot be asked."""
     from ui.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
     from ui.lessons.asked_map import show_asked_map, shows_map
     from ui.shell.model_strip import StripView, show_model_strip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import socket
+from asyncio import sslproto
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,7 @@ TALK = "/classroom/talk"  # of a room: classroom/routes.py
 LONGEST_TALK, LONGEST = 2**12, 2**21  # bytes of a message there, and of one that Streamlit's page sends
 MOST_PIECES = 1000  # of one message: an empty one costs memory too, and no length counts it
 TOO_BIG = 1009
+TLS_BUFFER = 2**15  # bytes of each connection, two records of TLS; asyncio (3.11) takes and fills 256 KB for it
 
 
 def use_bounds() -> None:
@@ -34,6 +36,7 @@ def use_bounds() -> None:
     HTTP_PROTOCOLS["auto"] = f"{here}:BoundedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{here}:BoundedWebSocket"
     LOOP_FACTORIES["auto"] = f"{here}:loop_factory"
+    sslproto.SSLProtocol.max_size = TLS_BUFFER
 
 
 def loop_factory(use_subprocess: bool = False) -> Callable[[], asyncio.AbstractEventLoop]:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from model_runner import memory
 from model_runner.byte_lru import ByteBudgetCache
-from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
+from model_runner.errors import Cancelled, FolderNotAsked, LoadingTooLong, ModelNotListed
 from model_runner.local.loading.loader import load_runner
+from model_runner.local.loading.model_folder import names_folder
 from model_runner.local.runner import LocalRunner
 from model_runner.model_cache import Device, Dtype, ModelCache
 from model_runner.preview import ModelPreview
@@ -122,7 +123,9 @@ class LocalModels(ModelCache):
         ask_hub: bool = True,
         agreed: Collection[str] = (),
     ) -> PendingLoad:
-        """The model, loaded, loading or queued; without ``ask_hub`` only one that is on this machine.
+        """The model, loaded, loading or queued; without ``ask_hub`` only one of the hub that is on this machine.
+
+        FolderNotAsked is what a folder's loading ends with then: only an address names it.
 
         ``agreed``: bases that an adapter somebody else wrote may be opened with, see
         :func:`model_runner.local.loading.loader.load_runner`.
@@ -170,6 +173,8 @@ class LocalModels(ModelCache):
         held: list[bool] = []
         try:
             loading.check()
+            if self._listed is None and not ask_hub and names_folder(asked.name):
+                raise FolderNotAsked(name=asked.name)
             runner = load_runner(
                 asked.name,
                 device=asked.device,

@@ -19,7 +19,7 @@ from hosting.listed import listed_models
 from jobs.second_text import OneCapture, Say, asked
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked, NoAdapter
-from model_runner.errors import Cancelled, HubNotAsked, NotVerified
+from model_runner.errors import Cancelled, FolderNotAsked, HubNotAsked, NotVerified
 from pages.compare.state import MOST_CHARACTERS, SAME, SWITCHED, CompareState, state
 from ui.shared import cached
 from ui.shared.head_views import width_of
@@ -80,7 +80,7 @@ def show_other(opened: PageContext) -> PageContext | None:
         return PageContext(runner, capture, layer, head, None, None)
     except RunnerError as error:
         st.warning(plain("B: " + sentence(error)))
-        if isinstance(error, HubNotAsked | BaseNotAsked):
+        if isinstance(error, HubNotAsked | FolderNotAsked | BaseNotAsked):
             offer_to_fetch(error, model_of_b(), "fetch_other")
         return None
     finally:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
-import urllib.request
-from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
 from classroom import desk as desks
 from classroom.codes import new_key
 from classroom.desk import RoomDesk
 from classroom.frames import Refused
 from classroom.room import STAYS
-from tests.browser import ROOT, free_port
+from tests.classroom.killable import BACK_IN, Killable, until
 from tests.classroom.talking import HERE, Line, question, served, who
 
-BACK_IN = 10.0  # seconds after the teacher, by the issue; a look for a room comes twice a second
 PHONES = 5
 
 
@@ -94,48 +88,6 @@ def test_who_talks_while_waiting_is_let_go(connect):
 
 
 # -- a server that is killed ------------------------------------------------------------------------------------------
-
-
-class Killable:
-    """The server of one_server.py, on one port."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "tests.classroom.one_server", str(self.port)]
-        self.process = subprocess.Popen(command, cwd=ROOT)
-        until = time.monotonic() + 30
-        while time.monotonic() < until and self.process.poll() is None:
-            try:
-                self.get("join")
-                return
-            except OSError:
-                time.sleep(0.05)
-        pytest.fail("the server did not start")
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def get(self, path: str) -> Any:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{path}", timeout=5) as answer:
-            body = answer.read()
-        return json.loads(body) if path != "join" else None
-
-    def phone(self, code: str, born: str = "") -> ClientConnection:
-        origin: Any = f"http://127.0.0.1:{self.port}"  # typed as a string of its own
-        line = connect(f"ws://127.0.0.1:{self.port}/classroom/talk", origin=origin, close_timeout=1, legacy=True)
-        line.send(json.dumps({"kind": "join", "code": code, "born": born}))
-        return line
-
-
-def until(line: ClientConnection, kind: str, **facts: Any) -> dict[str, Any]:
-    while True:
-        told = json.loads(line.recv(BACK_IN))
-        if told["kind"] == kind and all(told.get(name) == value for name, value in facts.items()):
-            return told
 
 
 def test_a_server_that_was_killed_has_its_class_again_ten_seconds_after_the_teacher():

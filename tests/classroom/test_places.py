@@ -54,3 +54,22 @@ def test_a_teachers_line_joins_no_room(room, teach):
         teacher.say(kind="join", code=room.code, who=who(1))
         assert teacher.hear() == {"kind": "refused", "words": f"en: {frames.UNREADABLE}"}
         assert room.there == 0
+
+
+def test_a_phone_that_is_taken_out_is_told_and_its_device_does_not_come_back(room, join, teach):
+    room.ask(question())
+    with teach() as teacher, join(1) as first, join(2) as second:
+        for line in (first, second):
+            asked = line.until("poll", state="open")
+            line.say(kind="vote", round=asked["round"], answer="0", name="")
+            line.until("voted")
+        teacher.until("count", answered=2)
+        room.remove(who(1))
+        told = first.until("refused")
+        assert told["last"]
+        assert "taken this phone out" in told["words"]
+        teacher.until("count", there=1, answered=1)
+        with join(1) as again:
+            assert "taken this phone out" in again.until("refused")["words"]
+        with join(3) as third:
+            third.until("poll", state="open")

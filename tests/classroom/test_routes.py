@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from classroom import desk as desks
-from classroom import frames
+from classroom import frames, routes
 from classroom.codes import MOST_MISSES, WITHIN
 from classroom.room import STAYS
 from classroom.routes import MOST_FRAMES, SLOWER, classroom_routes
@@ -300,5 +300,12 @@ def test_who_says_too_much_at_once_is_let_go(join):
 )
 def test_the_first_frame_says_who_it_is(connect, first):
     with connect(**first) as line:
+        assert line.hear()["words"] == f"en: {frames.UNREADABLE}"
+        assert closed(line) == 4404
+
+
+def test_who_says_nothing_is_let_go(connect, monkeypatch):
+    monkeypatch.setattr(routes, "GREETING", 0.05)
+    with connect() as line:
         assert line.hear()["words"] == f"en: {frames.UNREADABLE}"
         assert closed(line) == 4404

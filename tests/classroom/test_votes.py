@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 from classroom import answers, poll
 from classroom.desk import RoomDesk
@@ -176,12 +178,13 @@ def test_sixty_tabs_of_a_browser_are_one_vote(client, room, desk):
     assert room.answered == 1
 
 
-def test_sixty_phones_of_an_address_are_no_more_than_its_share(desk, room):
+def test_sixty_phones_of_an_address_are_no_more_than_its_share(desk, room, clock):
     """A script that takes no cookie: each of its sockets is a phone that was not here before."""
     room.ask(question())
     routes = classroom_routes(desk, ("en",), lambda _language, words: words, "", lambda address: (address, 5))
     with TestClient(Starlette(routes=routes)) as script:
         for number in range(60):
+            clock.at += 7  # faster it is not let in at all
             script.cookies.clear()
             with script.websocket_connect("/classroom/talk", headers=HERE) as socket:
                 assert dict(socket.extra_headers)[b"set-cookie"].startswith(f"{COOKIE}=".encode())
@@ -221,3 +224,28 @@ def test_one_address_does_not_fill_a_room(room):
         room.enter(Present("3", "there", 3))
 
     asyncio.run(entered())
+
+
+def test_new_phones_of_an_address_come_only_so_fast_and_those_that_are_known_always(desk, room, clock):
+    """A script that joins as another phone each time costs its server more than a class does."""
+    routes = classroom_routes(desk, ("en",), lambda _language, words: words, share=lambda address: (address, 2))
+    with TestClient(Starlette(routes=routes)) as client:
+
+        def comes(number: int = 0) -> bool:
+            known = {"cookie": f"{COOKIE}={desk.devices.value(who(number))}"} if number else {}
+            try:
+                with client.websocket_connect("/classroom/talk", headers=HERE | known) as socket:
+                    socket.send_json({"kind": "join", "code": room.code})
+                    return json.loads(socket.receive_text())["kind"] == "here"
+            except WebSocketDisconnect:
+                return False
+            finally:
+                client.cookies.clear()
+
+        assert [comes() for _ in range(6)] == [True] * 4 + [False] * 2
+        assert comes(1)
+        assert "set-cookie" not in client.get("/join").headers
+        clock.at += 61
+        assert "set-cookie" in client.get("/join").headers
+        client.cookies.clear()
+        assert [comes() for _ in range(4)] == [True] * 3 + [False]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from hosting.admission_queue import PATIENCE, AdmissionQueue, Visitor
 from hosting.rates import MINUTE, Rates
+from hosting.settings import Limits
+from tests.browser import ROOT
 
 
 class Clock:
@@ -181,3 +184,11 @@ def test_who_does_nothing_for_too_long_is_in_and_not_active():
     assert (held.inside, held.active) == (1, 0)
     held.ask("a")
     assert held.active == 1
+
+
+def test_the_nginx_of_the_deployment_holds_as_many_connections_as_the_server():
+    """Each phone is two connections of nginx: with Debian's 768 a room ended at 381 phones."""
+    conf = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    (connections,) = re.findall(r"worker_connections (\d+)", conf)
+    (files,) = re.findall(r"worker_rlimit_nofile (\d+)", conf)
+    assert 2 * Limits().connections <= int(connections) <= int(files)

@@ -50,6 +50,7 @@ def test_an_empty_file_is_all_defaults(tmp_path):
             "[server]\nkey = 'a.pem'\ncertificate = 'b.pem'",
             "server.certificate names b.pem, and there is no such file.",
         ),
+        ("[server]\nstate = '/no/such/folder'", "server.state names /no/such/folder, and there is no such folder"),
         ("[server]\nurl = 'atlas.school.org'", "server.url is “atlas.school.org”; it must be like https://"),
         ("[server]\naddress = '0.0.0.0'", "server.url is missing: server.address is “0.0.0.0”"),
         ("[server]\nshared = ['our school']", "server.shared has “our school”; it must be an address or a network"),

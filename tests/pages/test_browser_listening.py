@@ -23,6 +23,7 @@ def files(page, name: str, data: bytes) -> None:
 def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch):
     query = urlencode({"model": folder_of("whisper"), "lang": "en", "target": "two dogs"})
     page.goto(f"{server.url}/?{query}")  # `visit` waits for a text in its box, and here is none
+    page.locator(".st-key-fetch_model button").click(timeout=PATIENCE)  # a link alone opens no folder
     page.locator(".head-grid[data-painted]").wait_for(timeout=PATIENCE)
     page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
     box = page.locator(".st-key-sound_box")

@@ -79,12 +79,12 @@ def test_a_lesson_that_is_opened_while_the_code_stands_is_seen_and_the_code_does
         session, "is_history_navigation", lambda: True
     )  # each run below is at the address that it is given
     given = {"text": DEFAULT_TEXT, "layer": "6", "head": "4"}
-    for more in ({"lesson": "attention"}, {}):
+    for more, page in (({"lesson": "attention"}, "poll"), ({}, "")):  # its step asks before it shows
         app.query_params.clear()
         app.query_params.update(given | more)
         app.run()
         assert "class='atlas-qr'" not in html(app)
-        assert room.board._stage["page"] == ""
+        assert room.board._stage["page"] == page
     assert sentences(app) == []
 
 

@@ -27,6 +27,8 @@ def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
     address = address or {"text": DEFAULT_TEXT}
     page.goto(f"{server.url}/{path}?{urlencode(address)}")
     page.locator(".atlas-title").wait_for(timeout=PATIENCE)
+    if address.get("model", "").startswith("/"):
+        page.locator(".st-key-fetch_model button").click(timeout=PATIENCE)  # a link alone opens no folder
     if address.get("text") != "":
         expect_text(page)
     return page

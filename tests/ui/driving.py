@@ -18,6 +18,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from model_runner.local.loading.model_folder import names_folder
 from model_runner.local.local_models import LocalModels
 from pages.entries import ENTRIES
 from tests.viz.components.test_packing import unpacked
@@ -56,12 +57,14 @@ def local_models() -> LocalModels:
 
 
 def open_app(
-    *, locale: str = "en-US", page: str | None = None, checked: bool = True, first_visit: bool = False, **address: str
-) -> App:
+    *, locale: str = "en-US", page: str | None = None, checked: bool = True, first_visit: bool = False,
+    chosen: bool = True, **address: str,
+) -> App:  # fmt: skip  # one line of what and one of how
     """The app as a new session finds it at this address; ``page`` is an entry's file, by default the first one's.
 
     ``checked``: no run of it may fail, see `no_failure`. An address that says nothing reads `DEFAULT_TEXT` in English,
-    the text of a link without one; ``first_visit``: whatever text the app opens with itself.
+    the text of a link without one; ``first_visit``: whatever text the app opens with itself. ``chosen``: its models
+    were named by the reader, as far as they are folders.
     """
     if not address and not first_visit and locale.startswith("en"):
         address = {"text": DEFAULT_TEXT}
@@ -69,6 +72,9 @@ def open_app(
     app.checked = checked
     app.context["locale"] = locale
     app.query_params.update(address)
+    if chosen:  # as by a reader who named it: a link alone opens no folder
+        named = {address.get(name, "") for name in ("model", "compare.model")}
+        app.session_state["chosen"] = {name for name in named if names_folder(name)}
     if page is None:
         app.run()
     else:

@@ -5,6 +5,7 @@ Whatever the page mounts is on the phones of those who follow it; here a run of 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -13,7 +14,9 @@ from html import escape
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from classroom.poll import Poll
 from classroom.room import Room
+from ui.classroom.lesson_step import StepInRoom
 from ui.classroom.links import address_of_page, way_back
 from ui.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
 from ui.shell.frame import Entry
@@ -27,11 +30,10 @@ from viz.markdown import plain
 RAN = SessionValue("page_ran", str)  # the address of the page that ran last
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
 LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
-SEEN = SessionValue[set[int]]("class_seen", set)  # each page with its model and text that was asked about or shown
 
 
-def around(entry: Entry, run: Callable[[], None]) -> None:
-    """Run the page, or show what the class is to see instead."""
+def around(entry: Entry, run: Callable[[], None], step: StepInRoom | None = None) -> None:
+    """Run the page, or show what the class is to see instead; a lesson's ``step`` that asks something does so first."""
     room, run = session.room(), partial(_run, entry, run)
     if room is None and WAITS.take():
         words = _("Looking for your class …")
@@ -44,7 +46,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         run()
         return
     from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
-    from ui.classroom.panel import show_code, show_first, show_poll
+    from ui.classroom.panel import show_code, show_first
     from ui.classroom.questions import ask, askable
 
     if RAN.get() != entry.address:  # what the page before it began with is not this one's
@@ -57,8 +59,10 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
             raise
     if problem := PROBLEM.take():
         st.warning(plain(_(problem)))
+    if room.poll is not None and room.poll.step and (step is None or room.poll.step != step.name):
+        room.leave_step()
     place = entry.address, session.model(), session.text()
-    seen = SEEN.get()
+    name = _name_of(place)
     look = *place, *map(url_state.written, url_state.LESSON)
     if CODE.get() in (True, look):
         CODE.set(look)
@@ -66,20 +70,35 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         show_code(room)
         return
     CODE.set(False)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
+    if room.poll is None and step is not None and step.asks(room):
+        step.ask(room)
     if room.poll is not None:
-        if room.poll.state == "revealed" and room.poll.question.text == session.text():
-            seen.add(hash(place))  # one that is dropped before leaves the page where it was: not shown yet
-        url_state.write()
-        shown = {"title": room.poll.question.words, "subtitle": "", "page": POLL}
-        _followed(room, shown, entry, lambda: show_poll(room))
-    elif room.asks_first and hash(place) not in seen and askable():
+        _show_poll(room, room.poll, entry, name, step)
+    elif room.asks_first and name not in room.shown and not (step and step.was_shown(room)) and askable():
         url_state.write()
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": FIRST}
-        _followed(room, shown, entry, lambda: show_first(lambda: seen.add(hash(place))))
+        _followed(room, shown, entry, lambda: show_first(lambda: room.show(name)))
     else:
-        seen.add(hash(place))
+        room.show(name)
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": entry.address}
         _followed(room, shown, entry, run)
+
+
+def _show_poll(room: Room, poll: Poll, entry: Entry, name: str, step: StepInRoom | None) -> None:
+    from ui.classroom.panel import show_poll  # the engine is imported only after the frame is painted
+
+    if poll.state == "revealed" and poll.question.text == session.text():
+        room.show(name)  # one that is dropped before leaves the page where it was: not shown yet
+    url_state.write()
+    shown = {"title": poll.question.words, "subtitle": "", "page": POLL}
+    beside = step if poll.step else None
+    covered = beside.show_map() if beside and poll.state == "open" else None  # looked for before a phone follows
+    _followed(room, shown, entry, lambda: show_poll(room, beside, covered))
+
+
+def _name_of(place: tuple[str, ...]) -> str:
+    """By which a room knows a page with its model and text, without keeping the text."""
+    return hashlib.sha256("\0".join(place).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _run(entry: Entry, run: Callable[[], None]) -> None:

@@ -14,9 +14,11 @@ from classroom.qr import qr_picture
 from classroom.room import Room
 from ui.classroom import ending, sidebar
 from ui.classroom.columns import Column, columns_of
+from ui.classroom.lesson_step import ShowMap, StepInRoom
 from ui.classroom.links import join_link, only_here
 from ui.shell.progressive import show_chart
 from ui.state import session
+from ui.state.run_context import run_context
 from ui.wording.i18n import _
 from viz.chart import Bars, on_one_scale
 
@@ -57,17 +59,26 @@ def show_first(on: Callable[[], None]) -> None:
             st.button(_("Show the page"), key="show_page", on_click=on)
 
 
-def show_poll(room: Room) -> None:
-    """The question, and until the reveal nothing that tells the answer."""
+def show_poll(room: Room, step: StepInRoom | None, show_map: ShowMap | None) -> None:
+    """The question, and until the reveal nothing that tells the answer; of a lesson's ``step`` its card and a map."""
     poll = room.poll
     if poll is None:
         return
+    if step is not None:
+        run_context().lesson = step.words
+        step.show_card()
     with st.container(key="class_poll"):
         st.html(f"<h2 class='atlas-question'>{escape(poll.question.words)}</h2>")
         st.html(f"<p class='atlas-quoted'>{escape(poll.question.text)}</p>")
         if poll.question.changed:
             st.html(f"<p class='atlas-caption class-changed'>{escape(poll.question.changed)}</p>")
-        if poll.state == "open":
+        if poll.state == "open" and show_map is not None:
+            left, right = st.columns([0.42, 0.58], gap="medium")
+            with left:
+                _show_open(room, poll)
+            with right:
+                show_map(lambda _answer: None)
+        elif poll.state == "open":
             _show_open(room, poll)
         else:
             _show_answers(room, poll)
@@ -86,7 +97,8 @@ def _show_open(room: Room, poll: Poll) -> None:
         st.button(_("Reveal"), key="reveal", type="primary", on_click=_quietly, args=(room.reveal,))
         if len(poll.votes) == 1:
             st.button(_("Discuss, then vote again"), key="vote_again", on_click=_quietly, args=(room.ask_again,))
-        st.button(_("Drop the question"), key="drop_poll", type="tertiary", on_click=room.drop)
+        if not poll.step:  # which is skipped on its card
+            st.button(_("Drop the question"), key="drop_poll", type="tertiary", on_click=room.drop)
 
 
 def _show_answers(room: Room, poll: Poll) -> None:

@@ -11,6 +11,7 @@ from classroom.desk import DESK
 from classroom.frames import Refused
 from classroom.room import Room
 from ui.classroom import ending
+from ui.classroom.attendance import show_attendance
 from ui.shell.components import mount
 from ui.state import session, url_state
 from ui.state.session_value import SessionValue
@@ -41,7 +42,7 @@ def show_room() -> None:
     """The way to open one; or the one that is open."""
     room = session.room()
     if room is None:
-        waits = _may_have_one()
+        waits = may_have_one()
         WAITS.set(waits)
         with st.container(key="room_closed", width="content"):
             st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
@@ -57,8 +58,9 @@ def show_room() -> None:
             ending.show_question(room)
         else:
             _show_actions(room)
-        if room.again:
-            st.html(f"<p class='atlas-caption'>{escape(_(AGAIN))}</p>")
+        for words in (AGAIN if room.again else "", DESK.problem):
+            if words:
+                st.html(f"<p class='atlas-caption'>{escape(_(words))}</p>")
 
 
 def _show_actions(room: Room) -> None:
@@ -68,6 +70,7 @@ def _show_actions(room: Room) -> None:
         opening, asked = st.container(key="ask_class", width="content"), ASKINGS.get()
         with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
             _questions(room)
+        show_attendance(room)
         st.toggle(
             _("Lock the room"),
             value=room.locked,
@@ -109,7 +112,7 @@ def _questions(room: Room) -> None:
     ending.show_results(room, "results_beside")
 
 
-def _may_have_one() -> bool:
+def may_have_one() -> bool:
     """Whether this browser may have a room and its tab has not said so yet: a page could tell the class its answer."""
     return st.context.cookies.get(room_link.TEACHES) == "1" and not LOOKED.get()
 

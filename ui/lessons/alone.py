@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ui.classroom.lesson_step import ShowMap
 from ui.lessons.state import Opened
 from ui.state import url_state
 from ui.state.session_value import SessionValue
@@ -19,11 +20,13 @@ from viz.distribution import percent
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.poll import ClassQuestion
 
+N_ = str  # marks a text for Babel without translating it here
+
 OFFERED = 8  # of the tokens that may come next
 MOST_BUTTONS = 24  # options beyond them stand in a list
 
+SKIP = N_("Skip the question and show the page")
 Place = tuple[str, int]
-ShowMap = Callable[[Callable[[str], None]], None]  # told what to do with an answer that is clicked
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,7 @@ def _show_options(found: Opened, question: ClassQuestion, options: list[tuple[st
             for value, label in options:
                 key = f"lesson_answer_{value}"
                 st.button(label, key=key, on_click=_answer, args=(found, question, value, options))
-    skip = _("Skip the question and show the page")
-    st.button(skip, key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
+    st.button(_(SKIP), key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
 
 
 def show_verdict(found: Opened) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ui.lessons.alone import ShowMap, show_question, show_verdict, waits
-from ui.lessons.state import Opened, lesson_after, opened
+from ui.classroom.lesson_step import ShowMap, StepInRoom
+from ui.classroom.sidebar import ask_class
+from ui.lessons.alone import SKIP, show_question, show_verdict, waits
+from ui.lessons.state import Opened, lesson_after
 from ui.lessons.way import close, show_way, shown
 from ui.shell.frame import Entry
 from ui.state import session
@@ -28,27 +32,44 @@ ASKED = {
 }
 
 
+def step_in_room(
+    entries: Sequence[Entry],
+    here: Entry,
+    found: Opened | None,
+    question_about: Callable[[str], tuple[ClassQuestion, ShowMap | None] | None],
+) -> StepInRoom | None:
+    """The step that is open, for a class."""
+    if found is None:
+        return None
+    asks = bool(found.step.question) and shown(here, found.step)
+    return StepInRoom(
+        found.name,
+        _words(found),
+        lambda: _show(entries, here, found, lambda: _show_way_past(found)),
+        functools.cache(lambda: question_about(found.step.question)) if asks else None,
+    )
+
+
 def beside_lesson(
     entries: Sequence[Entry],
     here: Entry,
-    ask: Callable[[str], None],
+    found: Opened | None,
     question_about: Callable[[str], tuple[ClassQuestion, ShowMap | None] | None],
     run: Callable[[], None],
 ) -> None:
-    """Run the page beside the step that is open, if one is; ``ask`` puts a question to the class.
+    """Run the page beside the step that is ``found`` open, if one is.
 
     Who learns alone is asked first: then ``question_about`` gives the question and what is drawn beside it, and the
     page waits for the answer.
     """
-    found = opened(entries)
     if found is None:
         run()
         return
-    run_context().lesson = f"{found.step.title}\n\n{found.step.plain_words}"
+    run_context().lesson = _words(found)
     asked = None
     if session.room() is None and waits(found) and shown(here, found.step):
         asked = question_about(found.step.question)
-    _show(entries, here, found, ask)
+    _show(entries, here, found, lambda: _show_question(found))
     place = st.empty()  # always sent, so that the page does not draw into the containers of a question (frame.css)
     if asked is not None:
         with place.container():
@@ -57,7 +78,12 @@ def beside_lesson(
     run()
 
 
-def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[str], None]) -> None:
+def _words(found: Opened) -> str:
+    return f"{found.step.title}\n\n{found.step.plain_words}"
+
+
+def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[], None]) -> None:
+    """``ask`` draws what there is of the step's question."""
     lesson, number, count = found.lesson, found.number, len(found.lesson.steps)
     with st.container(key="lesson"):
         with st.container(key="lesson_head", horizontal=True, vertical_alignment="center"):
@@ -68,7 +94,7 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[s
             st.html(f"<h2 lang='{escape(lesson.language)}'>{escape(found.step.title)}</h2>")
             st.markdown(found.step.words)
         if found.step.question:
-            _show_question(found, ask)
+            ask()
         with st.container(key="lesson_ways", horizontal=True, vertical_alignment="center", gap="small"):
             back, on = Opened(lesson, max(1, number - 1)), Opened(lesson, min(count, number + 1))
             show_way(_("Back"), "lesson_back", entries, here, back, disabled=number == 1)
@@ -82,12 +108,26 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[s
                 show_way(_("To this step’s picture"), "lesson_again", entries, here, found)
 
 
-def _show_question(found: Opened, ask: Callable[[str], None]) -> None:
-    """Whoever learns alone is asked before the page comes, and told then; in a room the class can be asked."""
-    question = found.step.question
-    if session.room() is None:
+def _show_question(found: Opened) -> None:
+    """Whoever learns alone is told here, once the question is answered; in a room the class can be asked again."""
+    question, room = found.step.question, session.room()
+    if room is None:
         show_verdict(found)
         return
+    with _beside_question(question):
+        st.button(_("Ask the class"), key="lesson_ask", on_click=ask_class, args=(question,))
+
+
+def _show_way_past(found: Opened) -> None:
+    """While the class is asked: the page without it."""
+    room = session.room()
+    if room is not None and room.poll is not None and room.poll.state == "open":
+        with _beside_question(found.step.question):
+            st.button(_(SKIP), key="lesson_skip", type="tertiary", on_click=room.leave_step, args=(found.name,))
+
+
+@contextmanager
+def _beside_question(question: str) -> Generator[None]:
     with st.container(key="lesson_question", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<p class='atlas-asked'>{_(ASKED[question])}</p>", width="content")
-        st.button(_("Ask the class"), key="lesson_ask", on_click=ask, args=(question,))
+        yield

@@ -38,6 +38,11 @@ class Opened:
         return self.lesson.steps[self.number - 1]
 
     @property
+    def name(self) -> str:
+        """By which a room knows it, in any language."""
+        return f"{self.lesson.name}/{self.number}"
+
+    @property
     def parts(self) -> dict[str, str]:
         """Of the address."""
         return {"lesson": self.lesson.name} | ({"step": str(self.number)} if self.number > 1 else {})

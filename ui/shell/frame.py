@@ -115,6 +115,7 @@ class PageExtras:
     around: Callable[[Entry, Callable[[], None]], None]
     sound: Callable[[], None]  # in the place of the text, for a model that listens
     translate: Callable[[str], None]  # in a callback: changes the language to this one
+    covers: Callable[[], bool] = lambda: False  # whether the page may show nothing before ``around`` has said so
 
 
 def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
@@ -125,7 +126,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     shows, met = _sidebar_shows(page), _met()
     stands = SIDEBAR_SHOWS.take() == shows
     sidebar = None if stands else _sidebar(entries, guest)
-    stored = show_first_picture(entry.address)
+    stored = not guest.covers() and show_first_picture(entry.address)
     sent = sent_arrays()
     import_engine(session.text, lambda: sent.reached)  # a look at the session: a newer run takes over
     if stored:

@@ -21,7 +21,16 @@ from model_runner.adapter import BaseNotAsked
 from model_runner.capture import COMPRESSED, index
 from model_runner.edit_words import edit_name
 from model_runner.edits import Edit, check_cells
-from model_runner.errors import Cancelled, HubNotAsked, NoSuchPlace, NotVerified, OneStackOnly, OtherText, WrittenFull
+from model_runner.errors import (
+    Cancelled,
+    FolderNotAsked,
+    HubNotAsked,
+    NoSuchPlace,
+    NotVerified,
+    OneStackOnly,
+    OtherText,
+    WrittenFull,
+)
 from model_runner.preview import ModelPreview
 from model_runner.question import Question
 from model_runner.rotation_edit import stretch
@@ -103,7 +112,7 @@ def open_page(
             frame_slots().clear_status()
             write_address()
             st.warning(plain(sentence(error)))
-            if isinstance(error, HubNotAsked | BaseNotAsked):
+            if isinstance(error, HubNotAsked | FolderNotAsked | BaseNotAsked):
                 offer_to_fetch(error, session.model(), "fetch_model")
             elif isinstance(error, WrittenFull) and session.model_options().target:
                 write()  # without the box nothing could be made shorter
@@ -122,10 +131,11 @@ def open_page(
         return opened
 
 
-def offer_to_fetch(error: HubNotAsked | BaseNotAsked, model: str, key: str) -> None:
+def offer_to_fetch(error: HubNotAsked | FolderNotAsked | BaseNotAsked, model: str, key: str) -> None:
     """The button by which a reader asks for what only an address or an adapter names."""
     name = str(error.values["base"]) if isinstance(error, BaseNotAsked) else model
     words = _("Open it with {name}") if isinstance(error, BaseNotAsked) else _("Fetch {name}")
+    words = _("Open the folder") if isinstance(error, FolderNotAsked) else words
     st.button(words.format(name=plain(name)), key=key, on_click=session.fetch_model, args=(name,))
 
 

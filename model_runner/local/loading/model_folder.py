@@ -57,6 +57,16 @@ def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *
     return fetch(name, revision, progress, look, ask_hub=ask_hub)
 
 
+def names_folder(name: str) -> bool:
+    """Whether this is a folder's path, or would be taken for one, and no model that comes with the app."""
+    if name.startswith(("/", "~", ".")) or "\\" in name:
+        return True
+    try:
+        return name not in EMBEDDED and bool(name) and Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _has_config(folder: Path) -> bool:
     """Whether it says what it is: a model, or an adapter of one."""
     try:

@@ -59,6 +59,11 @@ class Serving:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
+    @property
+    def pid(self) -> int:
+        """Of the server's process."""
+        return self._process.pid
+
     def kill(self) -> None:
         """Without a word, as a machine does that has no memory left."""
         self._process.kill()

@@ -101,7 +101,6 @@ def _open_room(held: Held) -> str:
         expect(phone.locator("header h1")).to_have_text(code)
     expect(teacher.locator(f".room-link[data-there='{PHONES}']")).to_be_visible()
     held.look("code")
-    click(teacher, "hide_code")
     return code
 
 
@@ -116,11 +115,10 @@ def _step_is_shown(held: Held, number: int, *figures: str) -> None:
 
 
 def _look_and_ask(held: Held) -> None:
-    """The first step, and its question: where a token looks; on the projector, and once more after a discussion."""
-    _step_is_shown(held, 1, "head_grid", "head_map")
-    held.look("step")
+    """The first step's question comes first: where a token looks; on the projector, and again after a discussion."""
     with projected(held.teacher):
-        held.timed("a question", (".vote:not([hidden]) h2", "", None), lambda: click(held.teacher, "lesson_ask"))
+        shown = (".vote:not([hidden]) h2", "", None)
+        held.timed("a question", shown, lambda: held.teacher.keyboard.press("PageDown"), by="keydown")
         first = held.vote(tap)
     held.look("where")
     click(held.teacher, "vote_again")
@@ -130,11 +128,13 @@ def _look_and_ask(held: Held) -> None:
     second = held.vote(lambda phone, number: tap(phone, 1 + number // 15))
     held.reveal([first, second], stage="where-revealed")
     _step_is_shown(held, 1, "head_grid", "head_map")
+    held.look("step")
 
 
 def _go_through_the_lesson(held: Held) -> None:
-    """By a presenter's button, with a covered number at the fourth step, and the question of the last, with names."""
-    steps, figures = shipped(held.lang).steps, {2: "head_map", 3: "cell_steps", 4: "step_by_step", 5: "head_map"}
+    """By a presenter's button, with a covered number at the sixth step, and the question of the last, with names."""
+    steps = shipped(held.lang).steps
+    figures = {2: "head_map", 3: "cell_steps", 4: "step_by_step", 5: "cell_steps", 6: "step_by_step"}
     for number, figure in figures.items():
         with projected(held.teacher):
             held.timed(
@@ -145,11 +145,11 @@ def _go_through_the_lesson(held: Held) -> None:
             )
             _step_is_shown(held, number, figure)
         held.look(f"step-{number}")
-        if number == 4:
+        if number == 6:
             _ask_a_number(held)
             _step_is_shown(held, number, figure)
     _name_the_asked(held)
-    click(held.teacher, "lesson_ask")
+    held.teacher.keyboard.press("PageDown")  # to the last step, which asks
     expect(held.teacher.locator(".atlas-answered")).to_be_visible()
     names = [f"{TOKENS[held.lang][0]} {number:02}" for number in range(PHONES)]
     for phone, name in zip(held.phones, names, strict=True):

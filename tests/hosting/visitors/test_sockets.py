@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import gc
 import json
 import os
 import resource
@@ -12,6 +13,7 @@ import ssl
 import struct
 import threading
 import time
+from asyncio import sslproto
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -134,6 +136,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Serve]:
             for table in (protocols.HTTP_PROTOCOLS, protocols.WS_PROTOCOLS, protocols.LOOP_FACTORIES):
                 for name, one in table.items():
                     monkeypatch.setitem(table, name, one)  # and as before afterwards
+            monkeypatch.setattr(sslproto.SSLProtocol, "max_size", sslproto.SSLProtocol.max_size)
             protocols.connections.cache_clear()
             protocols.use_bounds()
             settings = read(file)
@@ -315,3 +318,9 @@ def test_an_address_of_ipv6_is_its_household_and_a_school_has_no_share():
     few = Limits(connections=30, address_connections=10)
     school = OpenConnections(Settings(server=Server(shared=("203.0.113.7",)), limits=few), Meter())
     assert [school.enter("203.0.113.7") for _ in range(31)] == [True] * 30 + [False]
+
+
+def test_a_connection_with_tls_takes_no_quarter_of_a_megabyte(serve):
+    with serve(tls=True).dial():
+        held = [one for one in gc.get_objects() if isinstance(one, sslproto.SSLProtocol) and one._transport]
+        assert {len(one._ssl_buffer) for one in held} == {protocols.TLS_BUFFER}

@@ -147,6 +147,42 @@ def test_a_presenters_buttons_step_only_for_a_projector_and_not_where_there_is_n
     assert page.evaluate("window.steps") == ["next", "back", "next"]
 
 
+@pytest.mark.browser
+def test_a_presenters_buttons_turn_a_lesson_and_reveal_on_a_laptop_too(mount):
+    page = mount()
+    page.evaluate("""() => {
+      const place = (name, key) => {
+        const box = document.body.appendChild(document.createElement("div")), inside = document.createElement("div")
+        const button = document.createElement("button")
+        box.className = `st-key-${name}`
+        inside.className = `st-key-${key}`
+        button.addEventListener("click", () => (window.steps = [...(window.steps ?? []), key]))
+        inside.append(button)
+        box.append(inside)
+        return box
+      }
+      window.steps = []
+      place("lesson", "lesson_next")
+      place("lesson", "lesson_back")
+      window.instead = place("class_poll", "reveal")
+      window.alone = place("lesson_asks", "lesson_skip")
+      const slider = document.body.appendChild(document.createElement("input"))
+      slider.type = "range"
+      slider.max = 100
+    }""")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageUp")  # nothing that was revealed is hidden again
+    page.evaluate("window.instead.remove()")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageUp")
+    page.evaluate("window.alone.remove()")
+    page.keyboard.press("PageDown")
+    assert page.evaluate("window.steps") == ["reveal", "lesson_skip", "lesson_back", "lesson_next"]
+    page.locator("input").press("PageDown")  # which is the slider's there
+    assert page.evaluate("window.steps.length") == 4
+    assert page.locator("input").input_value() != "50"
+
+
 MENUS = """() => {
   for (const name of ["tables", "files"]) {
     const button = document.body.appendChild(document.createElement("button"))

@@ -10,6 +10,8 @@ import { forgetKey, keepKey, keptKey } from "./key.js"
 const SOONEST = 500 // milliseconds before a lost connection is tried again
 const LATEST = 5000
 const LONGEST = 4000 // characters of what is pointed at; the server takes 4096
+const RUN_EACH = 1500 // milliseconds between two tries to make the page run on a server that was started again
+const AT_REST = ".stApp[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]" // Streamlit 1.67
 const EACH = 50 // milliseconds between what is pointed at in a figure and what is pointed at next
 
 const OPENED = /(?:^| )st-key-(\S+)/
@@ -53,12 +55,24 @@ function comeBack(state) {
   if (key || state.meta.asks) tell(state, "back", key ?? "")
 }
 
+// A server that was started again and kept the room has drawn nothing there yet: as long as the page is of the one
+// before, it is asked to run. What is told before Streamlit's own connection is back is dropped, and a run that goes on
+// would be begun anew.
+/** @type {(state: State, born: string) => void} */
+function runAgain(state, born) {
+  clearTimeout(state.running)
+  if (born === state.meta.born || !state.root.isConnected) return
+  if (document.querySelector(AT_REST)) comeBack(state)
+  state.running = setTimeout(() => runAgain(state, born), RUN_EACH)
+}
+
 /** @param {State} state */
 function draw(state) {
   const { root, meta, words, count, problem } = state
   readTheme(root)
   words.textContent = problem || (count ? fill(meta.texts.there, { count: wholeNumber(count.there) }) : "")
   root.dataset.there = count ? String(count.there) : ""
+  root.dataset.born = meta.born
   // the page says how many answered, too, where it asks the class; it was right when it was drawn
   if (count) {
     const there = Math.max(count.there, count.answered) // who answered may have left
@@ -83,7 +97,10 @@ function connect(state) {
   socket.addEventListener("open", () => socket.send(JSON.stringify({ kind: "teach", code, key })))
   socket.addEventListener("message", ({ data }) => {
     const told = JSON.parse(data)
-    if (told.kind === "count") Object.assign(state, { count: told, tries: 0, problem: "" })
+    if (told.kind === "count") {
+      Object.assign(state, { count: told, tries: 0, problem: "" })
+      runAgain(state, told.born)
+    }
     if (told.last && told.born === state.meta.born) {
       over = true
       forgetKey()

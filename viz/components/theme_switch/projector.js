@@ -1,6 +1,7 @@
 // For a projector: P makes all larger, in full contrast, without the sidebar, and a presenter's two buttons (PageUp and
 // PageDown) step through what the page has to step through: the frames of a film, say, and at its end, the pages. What a
-// class sees instead of a page, its room's code or a question, goes on to the answers and back to the page.
+// class sees instead of a page, its room's code or a question, goes on to the answers and back to the page. A lesson's
+// steps and what a class is asked go on in a window of any size, too: a presenter may stand before a laptop.
 //
 // How large a screen shows is no part of what it shows: it is kept by the tab, through loads, and no address has it.
 
@@ -12,6 +13,9 @@ const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=butt
 const PAGES = ".st-key-navigation a"
 const INSTEAD = ":is(.st-key-class_code, .st-key-class_poll, .st-key-class_first)" // of a page; gone on from by the first of these:
 const ON = ":is(.st-key-hide_code, .st-key-reveal, .st-key-drop_poll) button"
+const SKIP = ".st-key-lesson_asks .st-key-lesson_skip button" // of who is asked alone: the page comes before the next step
+const LED = `${INSTEAD}, .st-key-lesson` // what the two buttons are for wherever it stands
+const OWN = "input, [role=slider], [role=listbox] *, [role=dialog] *" // where they have a meaning already
 const LEAVE = "atlas-projector-leave"
 const MAIN = "[data-testid=stMain]" // what scrolls
 
@@ -25,7 +29,7 @@ export function followProjector(signal, changed) {
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     if (!plainKey(event) || event.repeat || isTyped(event)) return
     if (event.key.toLowerCase() === "p") project(!projected(), changed)
-    else if (projected() && (event.key === "PageDown" || event.key === "PageUp")) go(event.key === "PageDown" ? "next" : "back")
+    else if ((event.key === "PageDown" || event.key === "PageUp") && turns(event)) go(event.key === "PageDown" ? "next" : "back")
     else return
     event.preventDefault()
   }
@@ -87,6 +91,14 @@ function isTyped(event) {
   return target instanceof Element && target.matches(TYPED)
 }
 
+// Whether a presenter's button is one here, and scrolls nothing.
+/** @type {(event: KeyboardEvent) => boolean} */
+function turns(event) {
+  if (projected()) return true
+  const [target] = event.composedPath()
+  return document.querySelector(LED) !== null && !(target instanceof Element && target.matches(OWN))
+}
+
 // A button of the page that steps ([data-step]), in a figure or beside it; where there is none, or no further, a page.
 /** @type {(way: "next" | "back") => void} */
 function go(way) {
@@ -95,6 +107,8 @@ function go(way) {
     if (way === "next") on?.click()
     return // there is no way back: what was revealed stays so, and no page is turned underneath
   }
+  const skip = /** @type {HTMLElement | null} */ (document.querySelector(SKIP))
+  if (skip && way === "next") return skip.click()
   const lesson = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-lesson_${way} :is(button, a)`))
   if (lesson) return lesson.click() // an open lesson goes its own way
   const roots = [document, ...[...document.querySelectorAll(".stMain *")].map((node) => node.shadowRoot)]

@@ -1,0 +1,79 @@
+"""A server that is killed and started again while a class answers: teacher's tab and phones go on by themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import PATIENCE, Watch, free_port, running_app
+from tests.pages.test_browser_class import PHONE, ask, click
+from tests.pages.visiting import end_room, wait_for_heads, wait_for_rest
+from ui.classroom.sidebar import AGAIN
+
+pytestmark = pytest.mark.browser
+
+LONG = 3 * PATIENCE  # a server that starts imports the engine
+
+
+@pytest.mark.parametrize("lesson", [False, True])
+def test_the_open_question_is_there_again_with_every_answer_and_nobody_clicks(
+    tmp_path: Path, new_page: Callable[..., Page], watch: Watch, lesson: bool
+):
+    port, env, log = free_port(), {"ATLAS_STATE": str(tmp_path)}, tmp_path / "log"
+    teacher, phones = new_page(), [new_page(**PHONE) for _ in range(2)]
+    with running_app(log, port=port, env=env) as server:
+        address = "?layer=6&head=4" + "&lesson=attention" * lesson
+        teacher.goto(f"{server.url}/{address}")
+        teacher.locator(".head-map[data-painted]").wait_for(timeout=LONG)
+        click(teacher, "open_room")
+        code = teacher.locator(".atlas-huge").inner_text()
+        click(teacher, "hide_code")
+        for phone in phones:
+            phone.goto(f"{server.url}/join/{code}")
+        if lesson:
+            expect(teacher.locator(".atlas-answered")).to_be_visible(timeout=PATIENCE)
+        else:
+            wait_for_heads(teacher)
+            ask(teacher, "where")
+        for number, phone in enumerate(phones):
+            phone.locator(".vote .options button").nth(1 + number).click(timeout=PATIENCE)
+            expect(phone.locator(".answer")).not_to_be_empty()
+        expect(teacher.locator(".class-answered")).to_have_text("2")
+        wait_for_rest(teacher)
+        answers = [phone.locator(".answer").inner_text() for phone in phones]
+        teacher.wait_for_timeout(500)
+        link = teacher.locator(".room-link[data-there='2']")
+        born = link.get_attribute("data-born") or ""
+        os.kill(server.pid, signal.SIGKILL)
+    with running_app(log, port=port, env=env):
+        expect(link).not_to_have_attribute("data-born", born, timeout=LONG)  # the page has run on the new server
+        expect(teacher.locator(".class-answered")).to_have_text("2", timeout=LONG)
+        wait_for_rest(teacher)
+        expect(teacher.get_by_text(AGAIN)).to_have_count(0)
+        for phone, answer in zip(phones, answers, strict=True):
+            expect(phone.locator(".lost")).to_be_empty(timeout=LONG)
+            expect(phone.locator(".answer")).to_have_text(answer)
+        phones[0].locator(".vote .options button").nth(4).click()
+        expect(phones[0].locator(".answer")).not_to_have_text(answers[0], timeout=PATIENCE)
+        click(teacher, "reveal")
+        expect(teacher.locator(".st-key-results button")).to_be_visible(timeout=LONG)
+        with teacher.expect_download() as download:
+            click(teacher, "results")
+        rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
+        assert sorted(int(row[4]) for row in rows[1:])[-2:] == [1, 1]
+        click(teacher, "drop_poll")
+        wait_for_heads(teacher)
+        for phone in phones:
+            expect(phone.locator(".head-map")).to_be_visible(timeout=LONG)
+        end_room(teacher)
+        for page in (teacher, *phones):
+            page.close()
+    gone = ("WebSocket", "_stcore", "ERR_")  # what a browser says of a server that is not there
+    watch.errors[:] = [one for one in watch.errors if not any(word in one for word in gone)]
