@@ -103,6 +103,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=embedding&block.token=786": ".model-stages",
         "block.view=context": CHART,
         "block.view=stream": ".model-stages",
+        "block.view=streams&block.streams=needed": ".layer-head-map",
         "block.view=norms": ".model-stages",
         "block.view=ffn&block.layer=7": CHART,
         "block.view=ffn&block.ffn=small&block.step=ffn_bias": ".step-by-step",

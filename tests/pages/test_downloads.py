@@ -44,7 +44,7 @@ VIEWS = [
     *(("sharing", {"sharing": view}) for view in ("model", "counts")),
     *(
         ("block", {"block.view": view})
-        for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes")
+        for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes", "streams")
     ),
     ("block", {"block.view": "experts", "block.experts": "random"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),

@@ -64,6 +64,7 @@ PLACES = [
     ("block", {"block.view": "learning", "block.rate": "0.1"}),
     ("block", {"block.view": "experts", "block.experts": "random", "block.expert_layer": "2"}),
     ("block", {"block.view": "stream", "block.tokens": "all"}),
+    ("block", {"block.view": "streams", "block.streams": "needed", "block.links": "head", "block.least": "30"}),
     ("block", {"block.view": "sizes", "block.like": "GPT-2", "block.layers": "24"}),
     ("edit_heads", {"edit": "scale", "edit_scale": "0.5"}),
     ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),
