@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.steps.batch import batch_view, show_batch
 from pages.steps.gradients import gradients_view, show_gradients
 from pages.steps.length import length_view, show_length
 from pages.steps.on_model import model_view, show_on_model
@@ -32,7 +33,7 @@ with controls:
         StepsState, "view", view,
         {"steps": _("the steps"), "scale": _("why √d"), "length": _("length"), "softmax": "softmax",
          "similarity": _("similarity"), "others": "RNN, CNN", "gradients": _("gradients"),
-         "otherwise": _("seen otherwise")},
+         "otherwise": _("seen otherwise"), "batch": _("batch, cache")},
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
@@ -85,6 +86,8 @@ def show_alone() -> ExportBundle:
         return scale_view(show_scale())
     if view == "gradients":
         return gradients_view(show_gradients())
+    if view == "batch":
+        return batch_view(show_batch())
     if view == "softmax":
         return softmax_view(show_softmax())
     return similarity_view(show_small_similarity()) if view == "similarity" else small_view(show_small())

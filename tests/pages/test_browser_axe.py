@@ -92,6 +92,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=scale": CHART,
         "steps.view=length": CHART,
         "steps.view=gradients": CHART,
+        "steps.view=batch&steps.side=left": ".step-by-step",
+        "steps.view=batch&steps.batch=cached": ".step-by-step",
         "steps.view=otherwise": CHART,
         "steps.view=otherwise&steps.otherwise=typed": CHART,
         "steps.view=softmax": ".step-by-step",

@@ -51,7 +51,10 @@ VIEWS = [
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
     *(("steps", {"steps.source": source}) for source in ("small", "model")),
-    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others", "gradients")),
+    *(
+        ("steps", {"steps.view": view})
+        for view in ("scale", "length", "softmax", "similarity", "others", "gradients", "batch")
+    ),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
     *(
         ("steps", {"steps.view": "otherwise", "steps.otherwise": one})

@@ -75,6 +75,10 @@ PLACES = [
     ("steps", {"steps.view": "otherwise", "steps.softness": "0.25"}),
     ("steps", {"steps.view": "otherwise", "steps.otherwise": "typed", "steps.weights": "0.5 0.5"}),
     ("steps", {"steps.view": "gradients", "steps.depth": "12", "steps.gain": "2"}),
+    (
+        "steps",
+        {"steps.view": "batch", "steps.short": "3", "steps.item": "0", "steps.side": "left", "steps.fill": "1e9"},
+    ),
     ("steps", {"steps.view": "softmax", "steps.largest": "20", "steps.dtype": "bfloat16"}),
     ("zoo", {"zoo.view": "flash", "zoo.blocks": "own", "zoo.rows": "3", "zoo.columns": "5", "zoo.order": "queries"}),
     ("zoo", {"zoo.view": "weights", "zoo.matrix": "mlp.down_proj", "zoo.factors.1": "50", "zoo.factors.3": "0"}),
