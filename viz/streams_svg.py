@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from viz.svg import MARGIN, document, element, label
 from viz.token_text import escaped
 
-_ACROSS, _DOWN, _LEFT, _TOP = 58, 34, 132, 30
+_DOWN, _TOP = 34, 30
+_PITCH, _LEFT = {False: 58, True: 48}, {False: 132, True: 90}  # of columns, wide and sparse
 _LIT, _REST = "#6f70c4", "#8d8e94"  # that read on light and on dark
 
 
@@ -26,13 +27,17 @@ class DrawnLink:
 
 @dataclass(frozen=True)
 class Columns:
-    """``lit`` [rows][columns] are the filled nodes, whose ways down are thick; ``end`` stands under the last column."""
+    """``lit`` [rows][columns] are the filled nodes, whose ways down are thick; ``end`` stands under the last column.
+
+    ``sparse`` columns stand closer, with no nodes but the filled ones, and a way from the first to the last of each.
+    """
 
     names: Sequence[str]
     rows: Sequence[str]
     lit: Sequence[Sequence[bool]]
     links: Sequence[DrawnLink]
     end: str
+    sparse: bool = False
 
 
 def columns_html(columns: Columns, about: str) -> str:
@@ -54,26 +59,28 @@ def columns_svg(columns: Columns, *, title: str, caption: str) -> str:
 
 def _body(columns: Columns) -> tuple[list[str], int, int]:
     """Ways first, nodes and words above them."""
+    left, across, wide = _LEFT[columns.sparse], _PITCH[columns.sparse], 3.6 if columns.sparse else 4.4
     ways: list[str] = []
-    words = [
-        _word(name, _LEFT + _ACROSS * place, 14, anchor="middle", lit=True) for place, name in enumerate(columns.names)
-    ]
+    words = [_word(name, left + across * at, 14, "middle", wide, lit=True) for at, name in enumerate(columns.names)]
     for row, name in enumerate(columns.rows):
         y = _TOP + _DOWN * row
-        words.append(_word(name, _LEFT - 34, y + 4, anchor="end", lit=False))
+        words.append(_word(name, left - 34, y + 4, "end", 8, lit=False))
         for place in range(len(columns.names)):
-            x, lit = _LEFT + _ACROSS * place, columns.lit[row][place]
+            x, lit = left + across * place, columns.lit[row][place]
+            if columns.sparse and not lit:
+                continue
             if row:
-                ways.append(_way(x, y - _DOWN, x, y, 2.4 if lit else 0.8, lit=lit))
+                above = _TOP if columns.sparse else y - _DOWN
+                ways.append(_way(x, above, x, y, 2.4 if lit else 0.8, lit=lit))
             words.append(_node(x, y, lit=lit))
     for link in sorted(columns.links, key=lambda link: link.lit):
-        x, x_end = (_LEFT + _ACROSS * place for place in (link.start, link.end))
+        x, x_end = (left + across * place for place in (link.start, link.end))
         y = _TOP + _DOWN * link.row
         if link.start != link.end:
             ways.append(_way(x, y, x_end, y + _DOWN, 0.6 + 4.4 * link.share, lit=link.lit))
-    bottom, right = _TOP + _DOWN * len(columns.rows), _LEFT + _ACROSS * (len(columns.names) - 1)
+    bottom, right = _TOP + _DOWN * len(columns.rows), left + across * (len(columns.names) - 1)
     if columns.end:
-        words.append(_word(columns.end, right + 30, bottom - 8, anchor="end", lit=True))
+        words.append(_word(columns.end, right + 30, bottom - 8, "end", 12, lit=True))
     return [*ways, *words], right + 50, bottom + 4
 
 
@@ -88,6 +95,6 @@ def _way(x: float, y: float, x_end: float, y_end: float, width: float, *, lit: b
     return element("line", **ends, stroke=_LIT if lit else _REST, stroke_width=width, stroke_opacity=opacity)
 
 
-def _word(words: str, x: float, y: float, *, anchor: str, lit: bool) -> str:
+def _word(words: str, x: float, y: float, anchor: str, wide: float, *, lit: bool) -> str:
     place = {"x": x, "y": y, "text_anchor": anchor, "font_size": 12, "font_family": "sans-serif"}
-    return element("text", escaped(label(words, 8 if anchor == "end" else 4.4)), **place, fill=_LIT if lit else _REST)
+    return element("text", escaped(label(words, wide)), **place, fill=_LIT if lit else _REST)

@@ -11,6 +11,7 @@ from pages.steps.on_model import model_view, show_on_model
 from pages.steps.others import others_view, show_others
 from pages.steps.otherwise import show_otherwise
 from pages.steps.reading import explain
+from pages.steps.reading_net import reading_net_view, show_reading_net
 from pages.steps.scale import scale_view, show_scale
 from pages.steps.similarity import show_model_similarity, show_small_similarity, similarity_view
 from pages.steps.small import show_small, small_view
@@ -37,16 +38,19 @@ with controls:
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
+    if view == "others":
+        choose(StepsState, "others", held.others, {"costs": _("what they cost"), "reading": _("this text, read")})
 
 
 def open_model() -> tuple[PageContext, int]:
     """The model's text at the head of the page; where it cannot be read, its sentence stands there."""
     with strip:
-        own = of_model or view in ("length", "otherwise")
+        net = view == "others" and held.others == "reading"
+        own = of_model or net or view in ("length", "otherwise")
         shows = StripView(("head",) if own else (), here=own, then=lambda: rerun_fragment("steps"))
         opened, query, _key = settle(open_page(two_texts=True, strip=shows))
         show_badge(opened)
-        if of_model or view == "otherwise":
+        if of_model or net or view == "otherwise":
             show_strip(opened, then=lambda: rerun_fragment("steps"))
     return opened, query
 
@@ -71,6 +75,9 @@ def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
     """The same, drawn; None where a sentence stands in its place. Raises RunnerError."""
     if view == "length":
         return length_view(opened, show_length(opened))
+    if view == "others" and held.others == "reading":
+        net = show_reading_net(opened, query)
+        return None if net is None else reading_net_view(opened, net)
     if view == "others":
         return others_view(show_others(opened))
     if view == "otherwise":

@@ -128,6 +128,9 @@ def _others() -> None:
               "length of your text and the width of this model."),
             _("A recurrent net takes one token after the other, so its steps wait; news from the first token passes "
               "through all of them. Self-attention does all at once, in one step."),
+            _("“This text, read” shows it on your text: a random recurrent net takes the tokens’ embeddings one a "
+              "step, and what is left of each at the end shrinks with every step. Attention reads all of them in one "
+              "step, and the gradient to a token is its weight."),
             _("For that its work grows with the square of the length: it is the larger one from n = d on."),
         ],
         formula="self-attention 2 n² d,  recurrent 2 n d²,  convolution k n d²",

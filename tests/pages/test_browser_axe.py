@@ -99,6 +99,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=softmax": ".step-by-step",
         "steps.view=similarity": ".step-by-step",
         "steps.view=others": CHART,
+        "steps.view=others&steps.others=reading": CHART,
     },
     "block": {
         "": ".model-stages",

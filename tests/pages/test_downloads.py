@@ -56,6 +56,7 @@ VIEWS = [
         for view in ("scale", "length", "softmax", "similarity", "others", "gradients", "batch")
     ),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    ("steps", {"steps.view": "others", "steps.others": "reading"}),
     *(
         ("steps", {"steps.view": "otherwise", "steps.otherwise": one})
         for one in ("dictionary", "typed", "matrices", "rank")
