@@ -17,6 +17,7 @@ from pages.steps.similarity import show_model_similarity, show_small_similarity,
 from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, cover, covered, state
+from pages.steps.vocabulary import show_vocabulary, vocabulary_view
 from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
 from ui.shell.model_strip import StripView
@@ -38,6 +39,10 @@ with controls:
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
+    if view == "softmax":
+        choose(
+            StepsState, "softmax", held.softmax, {"row": _("one row, safely"), "vocabulary": _("a whole vocabulary")}
+        )
     if view == "others":
         choose(StepsState, "others", held.others, {"costs": _("what they cost"), "reading": _("this text, read")})
 
@@ -80,6 +85,8 @@ def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
         return None if net is None else reading_net_view(opened, net)
     if view == "others":
         return others_view(show_others(opened))
+    if view == "softmax":
+        return vocabulary_view(show_vocabulary(opened))
     if view == "otherwise":
         return show_otherwise(opened, query)
     if view == "similarity":
@@ -110,4 +117,5 @@ def show_first() -> None:
 
 
 cover(False)
-show_errors(show_with_model if of_model or view in ("length", "others", "otherwise") else show_first)
+needs_model = view in ("length", "others", "otherwise") or (view == "softmax" and held.softmax == "vocabulary")
+show_errors(show_with_model if of_model or needs_model else show_first)

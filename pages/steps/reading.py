@@ -95,6 +95,8 @@ def _softmax() -> None:
               "joins the two rarest again and again, so frequent tokens have short paths."),
             _("An adaptive softmax compares the frequent tokens first; the rare ones are clusters whose vectors have "
               "fewer components, and which are seldom opened."),
+            _("“A whole vocabulary” does both on this model’s tokens: a Huffman tree over how often each token stands "
+              "in a text, and the cutoff of an adaptive softmax to drag."),
             _("What a tree buys and gives up: the probability of one token is cheap; those of all tokens cost a walk "
               "through the whole tree, and choices come one after another, which a GPU does badly. An adaptive softmax "
               "keeps whole vectors for the common words and computes them at once, as a GPU does well; rare words have "

@@ -26,6 +26,8 @@ Source = Literal["small", "model"]
 Otherwise = Literal["dictionary", "typed", "matrices", "rank"]
 Softness = Literal["0", "0.1", "0.25", "0.5", "1", "2", "4", "inf"]  # temperatures of a look-up
 TYPED = 200  # characters of numbers typed in a row
+Softmax = Literal["row", "vocabulary"]
+Counted = Literal["text", "book"]
 Others = Literal["costs", "reading"]
 Batch = Literal["padding", "cached"]
 Item = Literal["0", "1"]  # texts of a batch
@@ -81,6 +83,10 @@ class StepsState:
     weights: str = setting("0.2, 0.1, 0.5, 0.2", N_("weights"), max_length=TYPED)
     values: str = setting("5, 1, 3, 2", N_("values"), max_length=TYPED)
     matrices: Matrices = setting("own", N_("matrices of queries and keys"))
+    softmax: Softmax = setting("row", N_("softmax of"))
+    counted: Counted = setting("text", N_("frequencies of"))
+    frequent: int | None = setting(None, N_("token of the text"), min=0, max=10**9)
+    cutoff: int = setting(2048, N_("tokens compared first"), min=1, max=10**7)
     others: Others = setting("costs", N_("self-attention beside others"))
     batch: Batch = setting("padding", N_("batch or cache"))
     short: int = setting(2, N_("tokens of the second text"), min=1, max=MOST_TOKENS)

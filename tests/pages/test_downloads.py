@@ -57,6 +57,7 @@ VIEWS = [
     ),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
     ("steps", {"steps.view": "others", "steps.others": "reading"}),
+    ("steps", {"steps.view": "softmax", "steps.softmax": "vocabulary", "steps.counted": "book"}),
     *(
         ("steps", {"steps.view": "otherwise", "steps.otherwise": one})
         for one in ("dictionary", "typed", "matrices", "rank")
