@@ -64,3 +64,15 @@ def huffman_path(tree: HuffmanNode, token: int) -> tuple[Decision, ...] | None:
         if rest is not None:
             return (Decision(tree.score, side), *rest)
     return None
+
+
+def huffman_depths(tree: HuffmanNode) -> dict[int, int]:
+    """Of every token in the tree how many decisions lead to it. O(tokens) time."""
+    found: dict[int, int] = {}
+    waiting = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if node.token is not None:
+            found[node.token] = depth
+        waiting += [(below, depth + 1) for below in (node.left, node.right) if below is not None]
+    return found

@@ -18,7 +18,6 @@ HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
 OWN = HOME / "hosting.toml"
 MESSAGE = 2  # MB of what the widgets of a page hold
-QUIET = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}  # no bars and paths in the log
 HEADER = 2**16  # bytes of a header: Streamlit (1.67) keeps what a provider signed in cookies, and they are one header
 
 
@@ -58,8 +57,6 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     settings = read(path)
     allow_files(settings.limits.connections)
     _check_models(settings.models.listed)
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one

@@ -137,6 +137,17 @@ class PatchFfn(Question[Tensor]):
 
 
 @dataclass(frozen=True)
+class MeanStream(Question[Tensor]):
+    """Change of the log-probability (nats) of the token ``target`` after the text when one position's stream entering
+    the layer is the mean over the text. One number a position. Raises EditNotPossible for edits, NoSuchPlace.
+    """
+
+    request: CaptureRequest
+    layer: int
+    target: int
+
+
+@dataclass(frozen=True)
 class CacheLayers(Question[tuple[CachedLayer, ...]]):
     """What transformers' own cache holds of each layer once it has read the text."""
 

@@ -79,7 +79,7 @@ CLASSES: tuple[type[Any], ...] = (
     question.Logits, question.DirectLogits, question.HeadWrites,
     token_questions.VerifyLayer, token_questions.Surprisals, token_questions.TopLogits, token_questions.LikelyTokens,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
-    questions.PatchStream, questions.PatchHeads, questions.PatchFfn,
+    questions.PatchStream, questions.PatchHeads, questions.PatchFfn, questions.MeanStream,
     questions.CacheLayers, questions.NextLogits,
     questions.LearnedPositions, questions.HeadAnswers,
     beams.Beam, beams.Finished, beams.BeamStep, beams.BeamSearch, kv.CachedLayer, kv.RaceStep,

@@ -27,21 +27,21 @@ class DrawnNode:
     on_way: bool
 
 
-def tree_html(nodes: Sequence[DrawnNode], label: str) -> str:
+def tree_html(nodes: Sequence[DrawnNode], label: str, *, width: int = _WIDTH) -> str:
     """Nodes by their place below the root, ways to those ``on_way`` thick; ``label`` stands under the picture."""
     depth = max(node.level for node in nodes)
     parts: list[str] = []
     for node in nodes:
-        x, y = _WIDTH * node.across, _TOP + node.level * _TALL
+        x, y = width * node.across, _TOP + node.level * _TALL
         if node.up is not None:
             above = nodes[node.up]
-            up = _WIDTH * above.across
+            up = width * above.across
             parts.insert(0, _line(up, y - _TALL, x, y, on_way=node.on_way))
             if node.on_way:
                 parts.append(_word((up + x) / 2 + (20 if x > up else -20), y - _TALL / 2, node.beside, on_way=True))
         parts.append(_node(x, y, on_way=node.on_way))
         parts += [_word(x, y + 20 + 14 * row, words, on_way=node.on_way) for row, words in enumerate(node.below)]
-    return _picture(parts, _TOP * 2 + depth * _TALL + 36, label)
+    return _picture(parts, width, _TOP * 2 + depth * _TALL + 36, label)
 
 
 def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str) -> str:
@@ -63,7 +63,7 @@ def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str)
             parts.append(_node(x, y, on_way=on_way))
         for row, line in enumerate(words):
             parts.append(_word(middle, _TOP + 2 * _LEVEL + 24 + 15 * row, line, on_way=here))
-    return _picture(parts, _TOP * 2 + 2 * _LEVEL + 15 * max(map(len, groups)) + 4, label)
+    return _picture(parts, _WIDTH, _TOP * 2 + 2 * _LEVEL + 15 * max(map(len, groups)) + 4, label)
 
 
 def _line(x: float, y: float, x_end: float, y_end: float, *, on_way: bool) -> str:
@@ -80,9 +80,10 @@ def _word(x: float, y: float, words: str, *, on_way: bool) -> str:
     return element("text", escaped(words), **place, fill=_WAY if on_way else _REST)
 
 
-def _picture(parts: Sequence[str], height: float, label: str) -> str:
-    box = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
+def _picture(parts: Sequence[str], width: int, height: float, label: str) -> str:
+    box = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
     drawn = element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
     picture = f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
     words = escaped(label)
-    return f"<img src='{picture}' alt='{words}' style='max-width:100%'><p class='atlas-caption'>{words}</p>"
+    widest = "100%" if width <= _WIDTH else "none"  # a wide one scrolls in its box
+    return f"<img src='{picture}' alt='{words}' style='max-width:{widest}'><p class='atlas-caption'>{words}</p>"

@@ -30,7 +30,7 @@ from model_runner.local.answers.experts import random_routing, routing
 from model_runner.local.answers.ffn_effects import ffn_ablation, ffn_patches
 from model_runner.local.answers.ffn_sums import feed_forward_sums
 from model_runner.local.answers.ffn_units import feed_forward_units
-from model_runner.local.answers.head_effects import head_answers, head_patches, residual_patches
+from model_runner.local.answers.head_effects import head_answers, head_patches, mean_streams, residual_patches
 from model_runner.local.answers.kv_race import Race
 from model_runner.local.answers.kv_trials import cached_layers, next_logits, start_race
 from model_runner.local.answers.logit_lens import logit_lens
@@ -55,6 +55,7 @@ from model_runner.questions import (
     CacheLayers,
     EndRun,
     LearnedPositions,
+    MeanStream,
     NextLogits,
     NextRaceStep,
     NextToken,
@@ -137,6 +138,8 @@ class QuestionDispatcher:
                 return head_patches(_rerun_of(engine, request), layer, head, engine.capture(source), tokens)
             case PatchFfn(request, source, layer, tokens):
                 return ffn_patches(engine, _rerun_of(engine, request), layer, engine.capture(source), tokens)
+            case MeanStream(request, layer, target):
+                return mean_streams(_rerun_of(engine, request), layer, target)
             case CacheLayers(request):
                 one = isinstance(engine, Engine)
                 return cached_layers(engine, request) if one else encoder_decoder_cached_layers(engine, request)

@@ -20,6 +20,7 @@ from pages.block.sizes import show_sizes, sizes_view
 from pages.block.state import BlockState, View, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
+from pages.block.streams import show_streams, streams_view
 from pages.block.which_text import one_text
 from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
@@ -35,6 +36,7 @@ PARTS: dict[View, tuple[str, ...]] = {
     "embedding": ("embedding",),
     "context": ("embedding", "stream"),
     "stream": ("embedding", "stream"),
+    "streams": ("embedding", "stream", "attention", "logits"),
     "norms": ("stream",),
     "ffn": ("ffn",),
     "experts": ("ffns",),
@@ -95,6 +97,9 @@ def view_of(here: PageContext) -> ExportBundle | None:
         return None if context is None else context_view(context)
     if view == "stream":
         return stream_view(show_stream(here))
+    if view == "streams":
+        streams = show_streams(here)
+        return None if streams is None else streams_view(streams)
     if view == "norms":
         return norms_view(show_norms(here))
     if view == "ffn":
@@ -124,6 +129,7 @@ def draw(alone: bool) -> list[ExportBundle]:
             "embedding": _("embedding"),
             "context": _("word in context"),
             "stream": _("residual stream"),
+            "streams": _("streams"),
             "norms": _("norms"),
             "ffn": _("FFN"),
             "experts": _("experts"),

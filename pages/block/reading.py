@@ -14,6 +14,7 @@ def explain(view: View, *, numbers: bool) -> None:
         "embedding": _embedding,
         "context": _context,
         "stream": _stream,
+        "streams": _streams,
         "norms": _norms,
         "ffn": _ffn_numbers if numbers else _ffn,
         "experts": _experts,
@@ -118,6 +119,29 @@ def _stream() -> None:
         source="Elhage et al. 2021, transformer-circuits.pub; Xiong et al. 2020, arXiv:2002.04745",
         attempt=_("Choose the first token, then another: in many models the stream of one of them has a norm many "
                   "times larger. Which layer makes it so?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _streams() -> None:
+    show_reading(
+        [
+            _("Each column is a token’s stream, from its embedding at the top to what leaves the last layer. All run "
+              "through a layer at once; only attention moves anything from one column to another. Each token’s "
+              "strongest link is drawn."),
+            _("“Which the next token needs” goes back from the last token’s last row: its own column, and every stream "
+              "that it reads through links above the threshold, directly or through others. The map below checks it: "
+              "each stream is replaced by the text’s mean, one at a time, and all layers above are run again."),
+            _("Weak links can add up, and a stream that is read may change nothing: where map and links differ, "
+              "believe the map. Early layers are read by nearly all streams above them."),
+            _("When a text grows by a token, the columns before it stay as they are in a causal model. A KV cache "
+              "keeps their keys and values, so one column is computed a token."),
+        ],
+        formula="needed: (L, last); (l, j) where (l + 1, i) is needed and j = i or share_ij ≥ threshold\n"
+        "share_ij = max over heads w_ij ‖v_j‖ / Σ_j",
+        source="Elhage et al. 2021, transformer-circuits.pub; Kobayashi et al. 2020, arXiv:2004.10102; "
+        "Abnar & Zuidema 2020, arXiv:2005.00928",
+        attempt=_("Lower the threshold to 5 %: how many streams does the next token need now? Which of them change it "
+                  "in the map?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

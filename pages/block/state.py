@@ -15,7 +15,12 @@ LONGEST = 40  # characters of a token that is typed
 LONGEST_TEXT = 1500  # and of a second text: what an address holds
 SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
 
-View = Literal["architecture", "embedding", "context", "stream", "norms", "ffn", "experts", "lens", "learning", "sizes"]
+View = Literal[
+    "architecture", "embedding", "context", "stream", "streams", "norms", "ffn", "experts", "lens", "learning", "sizes"
+]
+Streams = Literal["all", "needed", "cache"]
+Links = Literal["all", "head"]
+Least = Literal["5", "10", "20", "30", "50"]  # percent of a row
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
@@ -50,6 +55,9 @@ class BlockState:
     experts: Source = setting("own", N_("experts"))
     expert_layer: int | None = setting(None, N_("layer with experts"), min=0, max=MOST)
     tokens: Tokens = setting("one", N_("tokens"))
+    streams: Streams = setting("all", N_("streams"))
+    links: Links = setting("all", N_("links"))
+    least: Least = setting("20", N_("smallest link"))
     shade: Shade = setting("probability", N_("colours of the lens"))
     rate: Rate = setting("0.01", N_("learning rate"))
     row: int | None = setting(None, N_("row of the lens"), min=0, max=MOST)

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.joined import first_query
 from model_runner.sampling import draw, uniforms
 from model_runner.transforms import DEFAULT, Sampling
+from pages.next_token.plain_code import generating, plain_lines
 from pages.next_token.views import Bench, bench_payload, tables_of
 from ui.shared.export_bundle import ExportBundle
 from viz.components.sampling_bench import sampling_bench as picture
@@ -36,6 +37,7 @@ def next_token_view(bench: Bench) -> ExportBundle:
         picture=lambda title, words: svg(bench, title, words),
         code=code(bench),
         arrays=lambda: arrays(bench),
+        files={"transformers.py": lambda: generating(bench).encode()} if plain_lines(bench) else {},
     )
 
 

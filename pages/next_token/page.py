@@ -6,8 +6,10 @@ from streamlit.runtime.scriptrunner import StopException
 from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
+from pages.next_token.plain_code import plain_lines
 from pages.next_token.views import finding, read_bench, show_bench
 from ui.shared.class_scores import show_classes
+from ui.shared.code_pane import show_code
 from ui.shared.export_bundle import show_export_menu
 from ui.shared.finding import show_finding
 from ui.shared.help_card import show_reading
@@ -30,6 +32,9 @@ except RunnerError as error:
     raise StopException from None
 show_finding(*finding(bench))
 show_bench(bench)
+if lines := plain_lines(bench):
+    words = _("The same with transformers alone: ◀ only the last row goes through the output layer; then settings A")
+    show_code(lines, "last", words)
 show_reading(
     [
         _("Outlines are the model’s own probabilities, over its whole vocabulary; bars are what your settings leave."),

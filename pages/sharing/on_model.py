@@ -18,6 +18,8 @@ from model_runner.errors import NoLogits
 from model_runner.memory import readable
 from pages.sharing.picture import Shares, show_picture
 from pages.sharing.state import Drift, SharingState, state
+from ui.shared.code_pane import show_code
+from ui.shared.model_code import attention_lines
 from ui.shared.what_if import drift_of, show_change, show_maps
 from ui.shell.components import mount, name_figure, show_heading
 from ui.shell.page import PageContext, edited, translated
@@ -78,6 +80,9 @@ def show_on_model(opened: PageContext) -> Shared | None:
         _ask_drift(drift)
         attention, output = drift_of(opened.capture, after), output_drift(opened.capture, after)
         payload = _show_drift(opened, output if drift == "output" else attention, DRIFTS[drift])
+    if lines := attention_lines(opened.capture, opened.layer, shared=shares.chosen):
+        words = _("The open layer in PyTorch: ◀ averages keys and values and copies them to the query heads")
+        show_code(lines, "pool", words)
     return Shared(shares, after, attention, output, drift, change, perplexities, n_bytes, payload)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -28,7 +29,8 @@ def show_tree(scores: np.ndarray) -> pd.DataFrame:
     st.markdown(f"**{words}**")
     pick(StepsState, "leaf", leaf, names, width=190)
     name_figure(escape(words))
-    show_html(tree_html(_nodes(tree, leaf), _way(tree, leaf)), key="softmax_tree")
+    drawn = drawn_nodes(tree, leaf, [f"s{token}" for token in names])
+    show_html(tree_html(drawn, way_words(tree, leaf, f"s{leaf}")), key="softmax_tree")
     paths = {token: huffman_path(tree, token) for token in names}
     return pd.DataFrame(
         {
@@ -42,20 +44,20 @@ def show_tree(scores: np.ndarray) -> pd.DataFrame:
     )
 
 
-def _way(tree: HuffmanNode, leaf: int) -> str:
+def way_words(tree: HuffmanNode, leaf: int, name: str) -> str:
     """P(s1) = σ(0.4) · σ(−1.1) = 0.6 · 0.25 = 0.15"""
     path = huffman_path(tree, leaf)
     if path is None:
-        return _("The share of s{leaf} is 0 in float64: no way leads to it.").format(leaf=leaf)
+        return _("The share of {leaf} is 0 in float64: no way leads to it.").format(leaf=name)
     if not path:
-        return _("s{leaf} has all of it: nothing is to be decided.").format(leaf=leaf)
+        return _("{leaf} has all of it: nothing is to be decided.").format(leaf=name)
     scores = [f"σ({figure_number(one.score if one.left else -one.score)})" for one in path]
     shares = [figure_number(one.probability) for one in path]
     product = figure_number(math.prod(one.probability for one in path))
-    return f"P(s{leaf}) = {' · '.join(scores)} = {' · '.join(shares)} = {product}"
+    return f"P({name}) = {' · '.join(scores)} = {' · '.join(shares)} = {product}"
 
 
-def _nodes(tree: HuffmanNode, leaf: int) -> list[DrawnNode]:
+def drawn_nodes(tree: HuffmanNode, leaf: int, names: Sequence[str]) -> list[DrawnNode]:
     """Leaves from left to right in equal steps, forks between theirs; of each fork the share that goes each way."""
     leaves = _leaves(tree)
     found: list[DrawnNode] = []
@@ -63,7 +65,7 @@ def _nodes(tree: HuffmanNode, leaf: int) -> list[DrawnNode]:
     def add(node: HuffmanNode, level: int, up: int | None, beside: str) -> None:
         tokens, place = _leaves(node), len(found)
         across = (sum(leaves.index(token) for token in tokens) / len(tokens) + 0.5) / len(leaves)
-        below = [] if node.token is None else [f"s{node.token}", figure_number(node.share)]
+        below = [] if node.token is None else [names[node.token], figure_number(node.share)]
         found.append(DrawnNode(across, level, up, beside, below, leaf in tokens))
         for side in (node.left, node.right):
             if side is not None:

@@ -20,7 +20,9 @@ from model_runner.token_bias import KeyBias
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import cover, state
+from ui.shared.code_pane import show_code
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.model_code import attention_lines
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.state import session
@@ -59,6 +61,10 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     )
     numbers = {step.id: chain.matrices[step.result].values for step in chain.steps}
     mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events(numbers))
+    lines = attention_lines(opened.capture, opened.layer, query=query if chain.refused is None else None)
+    if lines:
+        words = _("The whole layer in PyTorch, all heads and tokens: runnable by copy, ◀ is the open step")
+        show_code(lines, held.step, words)
     return StepsOnModel(chain, query, payload)
 
 

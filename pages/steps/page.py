@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.steps.batch import batch_view, show_batch
 from pages.steps.gradients import gradients_view, show_gradients
 from pages.steps.length import length_view, show_length
 from pages.steps.on_model import model_view, show_on_model
 from pages.steps.others import others_view, show_others
 from pages.steps.otherwise import show_otherwise
 from pages.steps.reading import explain
+from pages.steps.reading_net import reading_net_view, show_reading_net
 from pages.steps.scale import scale_view, show_scale
 from pages.steps.similarity import show_model_similarity, show_small_similarity, similarity_view
 from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, cover, covered, state
+from pages.steps.vocabulary import show_vocabulary, vocabulary_view
 from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
 from ui.shell.model_strip import StripView
@@ -32,20 +35,27 @@ with controls:
         StepsState, "view", view,
         {"steps": _("the steps"), "scale": _("why √d"), "length": _("length"), "softmax": "softmax",
          "similarity": _("similarity"), "others": "RNN, CNN", "gradients": _("gradients"),
-         "otherwise": _("seen otherwise")},
+         "otherwise": _("seen otherwise"), "batch": _("batch, cache")},
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
+    if view == "softmax":
+        choose(
+            StepsState, "softmax", held.softmax, {"row": _("one row, safely"), "vocabulary": _("a whole vocabulary")}
+        )
+    if view == "others":
+        choose(StepsState, "others", held.others, {"costs": _("what they cost"), "reading": _("this text, read")})
 
 
 def open_model() -> tuple[PageContext, int]:
     """The model's text at the head of the page; where it cannot be read, its sentence stands there."""
     with strip:
-        own = of_model or view in ("length", "otherwise")
+        net = view == "others" and held.others == "reading"
+        own = of_model or net or view in ("length", "otherwise")
         shows = StripView(("head",) if own else (), here=own, then=lambda: rerun_fragment("steps"))
         opened, query, _key = settle(open_page(two_texts=True, strip=shows))
         show_badge(opened)
-        if of_model or view == "otherwise":
+        if of_model or net or view == "otherwise":
             show_strip(opened, then=lambda: rerun_fragment("steps"))
     return opened, query
 
@@ -70,8 +80,13 @@ def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
     """The same, drawn; None where a sentence stands in its place. Raises RunnerError."""
     if view == "length":
         return length_view(opened, show_length(opened))
+    if view == "others" and held.others == "reading":
+        net = show_reading_net(opened, query)
+        return None if net is None else reading_net_view(opened, net)
     if view == "others":
         return others_view(show_others(opened))
+    if view == "softmax":
+        return vocabulary_view(show_vocabulary(opened))
     if view == "otherwise":
         return show_otherwise(opened, query)
     if view == "similarity":
@@ -85,6 +100,8 @@ def show_alone() -> ExportBundle:
         return scale_view(show_scale())
     if view == "gradients":
         return gradients_view(show_gradients())
+    if view == "batch":
+        return batch_view(show_batch())
     if view == "softmax":
         return softmax_view(show_softmax())
     return similarity_view(show_small_similarity()) if view == "similarity" else small_view(show_small())
@@ -100,4 +117,5 @@ def show_first() -> None:
 
 
 cover(False)
-show_errors(show_with_model if of_model or view in ("length", "others", "otherwise") else show_first)
+needs_model = view in ("length", "others", "otherwise") or (view == "softmax" and held.softmax == "vocabulary")
+show_errors(show_with_model if of_model or needs_model else show_first)

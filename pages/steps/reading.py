@@ -21,6 +21,7 @@ def explain(view: View, *, of_model: bool) -> None:
         "others": _others,
         "gradients": _gradients,
         "otherwise": _otherwise,
+        "batch": _batch,
     }[view]()
 
 
@@ -94,6 +95,8 @@ def _softmax() -> None:
               "joins the two rarest again and again, so frequent tokens have short paths."),
             _("An adaptive softmax compares the frequent tokens first; the rare ones are clusters whose vectors have "
               "fewer components, and which are seldom opened."),
+            _("“A whole vocabulary” does both on this model’s tokens: a Huffman tree over how often each token stands "
+              "in a text, and the cutoff of an adaptive softmax to drag."),
             _("What a tree buys and gives up: the probability of one token is cheap; those of all tokens cost a walk "
               "through the whole tree, and choices come one after another, which a GPU does badly. An adaptive softmax "
               "keeps whole vectors for the common words and computes them at once, as a GPU does well; rare words have "
@@ -127,6 +130,9 @@ def _others() -> None:
               "length of your text and the width of this model."),
             _("A recurrent net takes one token after the other, so its steps wait; news from the first token passes "
               "through all of them. Self-attention does all at once, in one step."),
+            _("“This text, read” shows it on your text: a random recurrent net takes the tokens’ embeddings one a "
+              "step, and what is left of each at the end shrinks with every step. Attention reads all of them in one "
+              "step, and the gradient to a token is its weight."),
             _("For that its work grows with the square of the length: it is the larger one from n = d on."),
         ],
         formula="self-attention 2 n² d,  recurrent 2 n d²,  convolution k n d²",
@@ -170,4 +176,24 @@ def _otherwise() -> None:
         source="Bahdanau et al. 2015, arXiv:1409.0473; Elhage et al. 2021, A Mathematical Framework for Transformer "
         "Circuits; Zhang et al. 2023, Dive into Deep Learning, 11.1",
         attempt=_("Drag the temperature to 0 and to ∞: at which of the two is the mixture one token’s value?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _batch() -> None:
+    show_reading(
+        [
+            _("Texts of a batch stand in one tensor, so shorter ones are filled up with padding. The padding mask "
+              "hides its columns from every query; its rows are computed all the same and ignored, for nothing reads "
+              "them and the loss leaves them out."),
+            _("Hidden scores become −∞ before the softmax, so e^−∞ = 0. With padding on the left and a causal mask, a "
+              "row of padding sees no key at all and becomes NaN; code writes −1e9, or the smallest number of the "
+              "dtype, so that it stays finite."),
+            _("Dropout stands after the softmax, before the values are mixed, and only in training. Models that write "
+              "are padded on the left: their last column is a real token, after which the next one comes."),
+            _("A step with a cache computes new rows alone. Its mask is a rectangle: as many rows as there are new "
+              "tokens, as many columns as there are tokens."),
+        ],
+        formula="mask: [b, 1, n, n] = padding [b, 1, 1, n] ∧ causal [n, n]\ncached: [n_new, n_cache + n_new]",
+        source=VASWANI + "; Srivastava et al. 2014, JMLR 15",
+        attempt=_("Put the padding on the left and compare −∞ with −1e9: which row changes, and does anybody read it?"),
     )  # fmt: skip  # one sentence a paragraph

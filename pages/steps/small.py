@@ -11,11 +11,12 @@ import pandas as pd
 import streamlit as st
 
 from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
-from pages.steps.code_pane import code_lines, show_code
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
+from pages.steps.small_code import code_lines
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
 from ui.classroom.class_number import Numbered, ask_class
+from ui.shared.code_pane import show_code, small_words
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
 from ui.shell.page import translated
@@ -86,9 +87,8 @@ def show_small() -> Small:
         room=session.room() is not None,
     )
     mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
-    show_code(
-        code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled), held.step
-    )
+    lines = code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
+    show_code(lines, held.step, small_words())
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload, kv_heads)
 
 

@@ -19,13 +19,20 @@ LOWEST, HIGHEST = 1.0, 120.0  # largest scores
 COVERED = SessionValue("steps_covered", bool)
 LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
 
-View = Literal["steps", "scale", "length", "softmax", "similarity", "others", "gradients", "otherwise"]
+View = Literal["steps", "scale", "length", "softmax", "similarity", "others", "gradients", "otherwise", "batch"]
 Wide = Literal["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"]
 Dtype = Literal["float16", "bfloat16", "float32"]
 Source = Literal["small", "model"]
 Otherwise = Literal["dictionary", "typed", "matrices", "rank"]
 Softness = Literal["0", "0.1", "0.25", "0.5", "1", "2", "4", "inf"]  # temperatures of a look-up
 TYPED = 200  # characters of numbers typed in a row
+Softmax = Literal["row", "vocabulary"]
+Counted = Literal["text", "book"]
+Others = Literal["costs", "reading"]
+Batch = Literal["padding", "cached"]
+Item = Literal["0", "1"]  # texts of a batch
+Side = Literal["right", "left"]
+Fill = Literal["inf", "1e9"]
 Depth = Literal["6", "12", "24", "48"]
 Gain = Literal["0.3", "0.5", "0.7", "1", "1.4", "2"]
 OTHER_STEPS = (
@@ -76,6 +83,17 @@ class StepsState:
     weights: str = setting("0.2, 0.1, 0.5, 0.2", N_("weights"), max_length=TYPED)
     values: str = setting("5, 1, 3, 2", N_("values"), max_length=TYPED)
     matrices: Matrices = setting("own", N_("matrices of queries and keys"))
+    softmax: Softmax = setting("row", N_("softmax of"))
+    counted: Counted = setting("text", N_("frequencies of"))
+    frequent: int | None = setting(None, N_("token of the text"), min=0, max=10**9)
+    cutoff: int = setting(2048, N_("tokens compared first"), min=1, max=10**7)
+    others: Others = setting("costs", N_("self-attention beside others"))
+    batch: Batch = setting("padding", N_("batch or cache"))
+    short: int = setting(2, N_("tokens of the second text"), min=1, max=MOST_TOKENS)
+    item: Item = setting("1", N_("text of the batch"))
+    side: Side = setting("right", N_("side of the padding"))
+    fill: Fill = setting("inf", N_("in hidden cells"))
+    cached: int = setting(2, N_("tokens in the cache"), min=0, max=MOST_TOKENS)
     ask: bool = setting(False, N_("What comes here?"))
 
 

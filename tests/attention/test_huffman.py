@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from attention.huffman import huffman_path, huffman_tree
+from attention.huffman import huffman_depths, huffman_path, huffman_tree
 
 SHARES = [
     [0.4, 0.3, 0.2, 0.1],
@@ -56,3 +56,10 @@ def test_a_token_without_a_share_is_not_in_the_tree_and_a_single_one_needs_no_de
     assert path([0.0, 1.0], 1) == ()
     with pytest.raises(ValueError, match="no token"):
         huffman_tree([0.0, 0.0])
+
+
+def test_depths_are_the_lengths_of_the_paths():
+    counts = [7.0, 1.0, 3.0, 3.0, 9.0, 1.0, 2.0]
+    tree = huffman_tree(counts)
+    assert huffman_depths(tree) == {token: len(huffman_path(tree, token) or ()) for token in range(len(counts))}
+    assert huffman_depths(huffman_tree([4.0])) == {0: 0}

@@ -71,8 +71,8 @@ def on_page(app: AppTest, room: Room) -> list[Shown]:
             key = next((key for key, (_, payload) in sent.items() if payload == _elements(node.proto.body)), None)
             if key is None and node.proto.body.startswith(HEAD) and node.proto.body.endswith("</div>"):
                 above = plain_text(node.proto.body)
-        elif kind == "code" and "steps_code" in sent:  # lines that phones have as a table
-            key = "steps_code"
+        elif kind == "code" and "code_pane" in sent:  # lines that phones have as a table
+            key = "code_pane"
         if key is not None:
             head = sent[key][0]
             title = " ".join(filter(None, (head["title"], head["beside"])))

@@ -44,15 +44,20 @@ VIEWS = [
     *(("sharing", {"sharing": view}) for view in ("model", "counts")),
     *(
         ("block", {"block.view": view})
-        for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes")
+        for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes", "streams")
     ),
     ("block", {"block.view": "experts", "block.experts": "random"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
     *(("steps", {"steps.source": source}) for source in ("small", "model")),
-    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others", "gradients")),
+    *(
+        ("steps", {"steps.view": view})
+        for view in ("scale", "length", "softmax", "similarity", "others", "gradients", "batch")
+    ),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    ("steps", {"steps.view": "others", "steps.others": "reading"}),
+    ("steps", {"steps.view": "softmax", "steps.softmax": "vocabulary", "steps.counted": "book"}),
     *(
         ("steps", {"steps.view": "otherwise", "steps.otherwise": one})
         for one in ("dictionary", "typed", "matrices", "rank")

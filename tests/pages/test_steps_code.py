@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from attention.small_attention import small_attention
-from pages.steps.code_pane import code_lines, code_text
 from pages.steps.numbers import numbers_of
+from pages.steps.small_code import code_lines
 from tests.ui.driving import open_app, payload, send, sentences
 from tests.ui.taken import ran
+from ui.shared.code_pane import code_text
 
 PAGE = "pages/steps/page.py"
 

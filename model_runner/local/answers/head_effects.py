@@ -108,6 +108,21 @@ def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[in
     return torch.cat(found)
 
 
+def mean_streams(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "positions"]:
+    """Change of the target's log-probability (nats) when one position's stream entering the layer is the text's mean.
+
+    Raises EditNotPossible, NoSuchPlace.
+    """
+    target = index("token id", target, len(rerun.known))
+    own = rerun.capture.residual(layer)
+    mean, found = own.mean(dim=0), []
+    for part in batches(len(own), len(own)):
+        stream = own.repeat(len(part), 1, 1)
+        stream[torch.arange(len(part)), part] = mean
+        found.append(rerun.log_probs(layer, stream)[:, target])
+    return torch.cat(found).float()
+
+
 def head_patches(
     rerun: Rerun, layer: int, head: int | None, source: Capture, tokens: tuple[int, int]
 ) -> Float[Tensor, "positions"]:

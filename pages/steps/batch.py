@@ -1,0 +1,256 @@
+"""Attention as it runs in practice: two texts in one batch with padding, and a step that reads a cache."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+import torch
+
+from attention.batched_attention import HIDDEN, BatchedSteps, cached_step, padded_batch
+from attention.small_attention import ExampleNumbers
+from pages.steps.chains import show_chain
+from pages.steps.numbers import changed, numbers_of
+from pages.steps.small import divisors
+from pages.steps.small_code import cached_lines, padded_lines
+from pages.steps.state import MOST_TOKENS, Batch, Fill, Item, Side, StepsState, state
+from ui.shared.chain_matrix import json_matrix
+from ui.shared.code_pane import CodeLine, code_text, show_code, small_words
+from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
+from ui.state.controls import choose, pick, switch
+from ui.wording.i18n import _
+from viz.components.step_by_step import step_by_step
+from viz.matrices_svg import Table, matrices_svg
+
+
+@dataclass(frozen=True, eq=False)
+class BatchView:
+    """The matrices of one text of the batch, and the lines that make all of it."""
+
+    which: Batch
+    tables: dict[str, Table]
+    lines: list[CodeLine]
+    what: str
+    payload: bytes
+
+
+def show_batch() -> BatchView:
+    """Sizes, the finding, the steps of one text, and the code."""
+    held = state()
+    n = max(2, held.tokens)
+    heads = held.heads if held.heads in divisors(held.d) else 1
+    with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
+        kinds: dict[Batch, str] = {"padding": _("two texts, padded"), "cached": _("a step with a cache")}
+        choose(StepsState, "batch", held.batch, kinds)
+        pick(
+            StepsState,
+            "tokens",
+            n,
+            {one: _("{count} tokens").format(count=one) for one in range(2, MOST_TOKENS + 1)},
+            width=150,
+        )
+        short, cached = min(held.short, n - 1), min(held.cached, n - 1)
+        if held.batch == "padding":
+            _padding_controls(n, short)
+        else:
+            words = {one: _("{count} in the cache").format(count=one) for one in range(n)}
+            pick(StepsState, "cached", cached, words, width=180)
+    numbers = numbers_of(n, held.d, changed())
+    if held.batch == "cached":
+        return _show_cached(numbers, cached, heads)
+    return _show_padded(numbers, short, heads)
+
+
+def _padding_controls(n: int, short: int) -> None:
+    """How long the second text is, which text is open, where its padding stands, and what hidden cells get."""
+    held = state()
+    words = {one: _("second text: {count} of them").format(count=one) for one in range(1, n)}
+    pick(StepsState, "short", short, words, width=210)
+    items: dict[Item, str] = {"0": _("text 1"), "1": _("text 2")}
+    choose(StepsState, "item", held.item, items)
+    sides: dict[Side, str] = {"right": _("padding right"), "left": _("padding left")}
+    choose(StepsState, "side", held.side, sides)
+    fills: dict[Fill, str] = {"inf": "−∞", "1e9": "−1e9"}
+    choose(StepsState, "fill", held.fill, fills)
+    switch(StepsState, "causal", held.causal, _("mask"))
+
+
+# -- two texts --------------------------------------------------------------------------------------------------------
+
+
+def _show_padded(numbers: ExampleNumbers, short: int, heads: int) -> BatchView:
+    held = state()
+    fill = -math.inf if held.fill == "inf" else HIDDEN
+    steps = padded_batch(numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=fill)
+    item = int(held.item)
+    real = steps.real[item].tolist()
+    names = [f"x{sum(real[:at])}" if one else f"PAD{at - sum(real[:at])}" for at, one in enumerate(real)]
+    show_finding(*_of_padding(steps, len(numbers.x), short), of_several=True)
+    tables = _tables(steps, item, names, names)
+    payload = _show_chain(steps, item, tables, _padded_notes(steps, item), _why_padded(steps, item, names))
+    lines = padded_lines(numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=held.fill)
+    show_code(lines, held.step, small_words())
+    what = f"small made-up numbers, not the model's: text {item + 1} of a batch of two, padded {held.side}"
+    return BatchView("padding", tables, lines, what, payload)
+
+
+def _of_padding(steps: BatchedSteps, n: int, short: int) -> tuple[str, str]:
+    """How much of the batch is padding, and what becomes of its rows; HTML."""
+    said = _("{padding} of {total} rows of the batch are padding").format(padding=n - short, total=2 * n)
+    if bool(steps.weights.isnan().any()):
+        words = _("a row of padding sees no key at all: with −∞ its softmax is 0 ÷ 0 = NaN; −1e9 keeps it finite")
+    else:
+        words = _("no real token gives them weight; what they make themselves is computed and left out of the loss")
+    return escape(said), escape(words)
+
+
+def _padded_notes(steps: BatchedSteps, item: int) -> dict[str, str]:
+    real = int(steps.real[item].sum())
+    return {
+        "x": _(
+            "{real} tokens and {padding} rows of zeros: all texts of a batch have the length of the longest."
+        ).format(real=real, padding=len(steps.real[item]) - real),
+        "mask": _(
+            "The padding mask hides whole columns: no query attends to padding. It is joined with the causal one."
+        ),
+        "softmax": _("Hidden cells get no weight. In training, dropout follows: some weights are set to 0 at random."),
+        "mix": _("A row of padding gets a mixture too. It is ignored: nothing reads it, and the loss leaves it out."),
+    }
+
+
+def _why_padded(steps: BatchedSteps, item: int, names: list[str]) -> list[list[list[str]]]:
+    """Of every cell of the mask why it is hidden, or that it is not."""
+    keep, real = steps.keep[item, 0], steps.real[item]
+
+    def why(query: int, key: int) -> str:
+        if bool(keep[query, key]):
+            return _("{key} is a real token that {query} may attend to: the score stays.")
+        if not bool(real[key]):
+            return _("{key} is padding: hidden from every query.")
+        return _("{key} comes after {query}: hidden by the causal mask.")
+
+    count = len(names)
+    return [
+        [[why(query, key).format(query=names[query], key=names[key])] for key in range(count)] for query in range(count)
+    ]
+
+
+# -- a step with a cache ----------------------------------------------------------------------------------------------
+
+
+def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int) -> BatchView:
+    steps = cached_step(numbers, n_cache, n_heads=heads)
+    n = len(numbers.x)
+    said = _("The mask of this step is {new} × {total}, not {total} × {total}").format(new=n - n_cache, total=n)
+    words = _("{new} new rows of queries; keys and values of {cache} tokens come from the cache").format(
+        new=n - n_cache, cache=n_cache
+    )
+    show_finding(escape(said), escape(words), of_several=True)
+    names = [f"x{place}" for place in range(n)]
+    tables = _tables(steps, 0, names[n_cache:], names)
+    notes = {
+        "x": _("Only the new tokens go through the layer."),
+        "mask": _("(n_new, n_cache + n_new): the last rows of the causal square. A single new token sees all: then no "
+                  "mask is needed."),
+        "softmax": _("The same weights as the last rows of the whole computation."),
+        "mix": _("Values of the cache are mixed with the new ones."),
+    }  # fmt: skip  # a step a line
+    why = [
+        [
+            [
+                (
+                    _("{key} is in the cache: {query} may attend to it.")
+                    if key < n_cache
+                    else _("{key} is read in this step, not after {query}: it stays.")
+                    if bool(steps.keep[0, 0, query, key])
+                    else _("{key} comes after {query}: hidden by the causal mask.")
+                ).format(query=names[n_cache + query], key=names[key])
+            ]
+            for key in range(n)
+        ]
+        for query in range(n - n_cache)
+    ]
+    payload = _show_chain(steps, 0, tables, notes, why)
+    lines = cached_lines(numbers, n_cache, n_heads=heads)
+    show_code(lines, state().step, small_words())
+    what = f"small made-up numbers, not the model's: {n - n_cache} tokens read with {n_cache} in the cache"
+    return BatchView("cached", tables, lines, what, payload)
+
+
+# -- both -------------------------------------------------------------------------------------------------------------
+
+
+def _tables(steps: BatchedSteps, item: int, rows: list[str], keys: list[str]) -> dict[str, Table]:
+    """The matrices of one text and the first head, in the order in which they come about."""
+    d_head = steps.q.shape[-1]
+    across = [str(place) for place in range(d_head)]
+    q, k = [f"q·{name}" for name in rows], [f"k·{name}" for name in keys]
+
+    def of(name: str, values: torch.Tensor, down: list[str], columns: list[str], *, share: bool = False) -> Table:
+        return Table(name, down, columns, values.numpy(), share=share)
+
+    whole = [str(place) for place in range(steps.x.shape[-1])]
+    return {
+        "X": of("X", steps.x[item], rows, whole),
+        "Q": of("Q", steps.q[item, 0], q, across),
+        "K": of("K", steps.k[item, 0], k, across),
+        "C": of("Q Kᵀ", steps.scores[item, 0], q, k),
+        "S": of("S", steps.scaled[item, 0], q, k),
+        "M": of("S + mask", steps.masked[item, 0], q, k),
+        "A": of("A", steps.weights[item, 0], q, k, share=True),
+        "V": of("V", steps.v[item, 0], [f"v·{name}" for name in keys], across),
+        "O": of("O", steps.output[item, 0], [f"o·{name}" for name in rows], across),
+    }
+
+
+def _show_chain(
+    steps: BatchedSteps, item: int, tables: dict[str, Table], notes: dict[str, str], why: list[list[list[str]]]
+) -> bytes:
+    """Scores, mask, softmax and mix of one text; a cell of the mask says why it is hidden."""
+    matrices = {name: json_matrix(table) for name, table in tables.items()}
+    root = steps.q.shape[-1]
+    weights = steps.weights[item, 0].numpy()
+    shares = [
+        [[f"= {value:.4g}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row] for row in weights.tolist()
+    ]
+    made = [
+        {"id": "x", "kind": "model", "result": "X", "short": "X", "title": "X", "note": notes["x"]},
+        {"id": "scores", "kind": "product", "left": "Q", "right": "K", "turned": True, "result": "C"},
+        {"id": "scale", "kind": "scale", "left": "C", "result": "S", "factor": root**-0.5, "root": root},
+        {"id": "mask", "kind": "told", "left": "S", "result": "M", "short": _("mask"), "title": _("mask"),
+         "note": notes["mask"], "lines": why, "lights": [{"matrix": "S", "row": "i", "column": "j"}]},
+        {"id": "softmax", "kind": "told", "left": "M", "result": "A", "short": "softmax", "title": "softmax",
+         "note": notes["softmax"], "lines": shares, "lights": [{"matrix": "M", "row": "i"}]},
+    ]  # fmt: skip  # a step a paragraph
+    if np.isnan(weights).any():
+        mixed = [[[f"= {value:.4g}"] for value in row] for row in steps.output[item, 0].tolist()]
+        made.append({"id": "mix", "kind": "told", "parts": ["A", "V"], "result": "O", "short": "A V", "title": "A V",
+                     "note": notes["mix"], "lines": mixed, "lights": [{"matrix": "A", "row": "i"}]})  # fmt: skip
+    else:
+        made.append({"id": "mix", "kind": "product", "left": "A", "right": "V", "result": "O", "note": notes["mix"]})
+    return show_chain("steps_batch", matrices, made)
+
+
+def batch_view(found: BatchView) -> ExportBundle:
+    """Every matrix of the open text; the lines make those of both."""
+    frames = {
+        table.name: pd.DataFrame(table.values, [*table.rows], [*table.columns]) for table in found.tables.values()
+    }
+    weights = frames.pop("A")
+    return ExportBundle(
+        name=f"attention-{found.which}",
+        title=_("Attention in a batch") if found.which == "padding" else _("Attention with a cache"),
+        of_text=False,
+        what=found.what,
+        tables=lambda: {"A": weights, **frames},
+        page=component_page(step_by_step.SOURCE, found.payload),
+        picture=lambda title, words: matrices_svg([*found.tables.values()], title=title, caption=words),
+        arrays={name: np.asarray(table.values) for name, table in found.tables.items()},
+        code=code_text(found.lines, ""),
+        starts_with_capture=False,
+    )
