@@ -33,6 +33,7 @@ TEXTS = (
 PAGES = [entry for entry in ENTRIES if entry.address not in ("steps", "families", "long_texts")]  # 12 that show a text
 FEW = [(PAGES[0], TEXTS[1]), (PAGES[4], TEXTS[7])]
 ALL = [(page, text) for page in PAGES for text in TEXTS]
+Given = list[tuple[Entry, str]]
 COUNTS = [pytest.param(FEW, id="few"), pytest.param(ALL, id="all", marks=[pytest.mark.long, pytest.mark.timeout(2400)])]
 COLLECT = """window.violations = []
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -56,9 +57,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
 
 
 @pytest.mark.parametrize("given", COUNTS)
-def test_no_page_makes_more_of_a_text_than_words(
-    hosted: Hosted, page: Page, watch: Watch, given: list[tuple[Entry, str]]
-):
+def test_no_page_makes_more_of_a_text_than_words(hosted: Hosted, page: Page, watch: Watch, given: Given):
     dialogs, found = list[str](), dict[str, list[str]]()
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     page.add_init_script(COLLECT)
@@ -75,7 +74,7 @@ def test_no_page_makes_more_of_a_text_than_words(
 
 @pytest.mark.parametrize("given", COUNTS)
 def test_no_file_makes_more_of_a_text_than_words(
-    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[tuple[Entry, str]]
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given
 ):
     dialogs, found = list[str](), dict[str, list[str]]()
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
