@@ -12,13 +12,12 @@ from hosting.listed import not_here
 from hosting.logs import OURS, QUIET, use_log
 from hosting.open_connections import allow_files
 from hosting.runner_server import runner_server
-from hosting.settings import VARIABLE, Settings, WrongSetting, current, read
+from hosting.settings import VARIABLE, Settings, WrongSetting, read
 
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
 OWN = HOME / "hosting.toml"
 MESSAGE = 2  # MB of what the widgets of a page hold
-QUIET = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}  # no bars and paths in the log
 HEADER = 2**16  # bytes of a header: Streamlit (1.67) keeps what a provider signed in cookies, and they are one header
 
 
@@ -58,8 +57,6 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     settings = read(path)
     allow_files(settings.limits.connections)
     _check_models(settings.models.listed)
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
@@ -76,16 +73,16 @@ def _check_models(listed: Sequence[str]) -> None:
             raise WrongSetting(
                 f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
             )
-        sys.stdout.write(f"Not on this machine yet: {names}. The hub is asked for it when somebody opens it first.\n")
+        OURS.warning("Not on this machine yet: %s. The hub is asked for it when somebody opens it first.", names)
 
 
 if __name__ == "__main__":
     try:
+        hosted = read(settings_file(sys.argv[1:]))
+        use_log(hosted.log)
         command = prepared(sys.argv[1:])
     except WrongSetting as error:
         sys.exit(str(error))
-    if hosted := current():
-        use_log(hosted.log)
-        OURS.info("Attention Atlas is at %s", hosted.server.public)
+    OURS.info("Attention Atlas is at %s", hosted.server.public)
     os.chdir(HOME)  # where .streamlit/config.toml is
     os.execv(command[0], command)
