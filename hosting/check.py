@@ -15,6 +15,7 @@ from hosting.checks.machine import machine
 from hosting.checks.models import models
 from hosting.checks.network import network
 from hosting.checks.sign_in import sign_in
+from hosting.checks.state import state
 from hosting.serve import settings_file
 from hosting.settings import WrongSetting, read
 
@@ -30,6 +31,7 @@ def findings(path: Path) -> Findings:
     yield from network(settings.server)
     yield from certificate(settings.server)
     yield from sign_in(settings)
+    yield from state(settings.server)
     yield from machine(settings.limits)
     yield from models(settings.models.listed)
 

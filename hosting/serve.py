@@ -12,7 +12,7 @@ from hosting.listed import not_here
 from hosting.logs import OURS, QUIET, use_log
 from hosting.open_connections import allow_files
 from hosting.runner_server import runner_server
-from hosting.settings import VARIABLE, Settings, WrongSetting, current, read
+from hosting.settings import VARIABLE, Settings, WrongSetting, read
 
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
@@ -73,16 +73,16 @@ def _check_models(listed: Sequence[str]) -> None:
             raise WrongSetting(
                 f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
             )
-        sys.stdout.write(f"Not on this machine yet: {names}. The hub is asked for it when somebody opens it first.\n")
+        OURS.warning("Not on this machine yet: %s. The hub is asked for it when somebody opens it first.", names)
 
 
 if __name__ == "__main__":
     try:
+        hosted = read(settings_file(sys.argv[1:]))
+        use_log(hosted.log)
         command = prepared(sys.argv[1:])
     except WrongSetting as error:
         sys.exit(str(error))
-    if hosted := current():
-        use_log(hosted.log)
-        OURS.info("Attention Atlas is at %s", hosted.server.public)
+    OURS.info("Attention Atlas is at %s", hosted.server.public)
     os.chdir(HOME)  # where .streamlit/config.toml is
     os.execv(command[0], command)

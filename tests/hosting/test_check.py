@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,12 +17,14 @@ from hosting.check import findings, main
 from hosting.checks import machine as machine_check
 from hosting.checks import models as models_check
 from hosting.checks import network as network_check
+from hosting.checks import state as state_check
 from hosting.checks.certificate import certificate
 from hosting.checks.finding import Finding
 from hosting.checks.machine import machine
 from hosting.checks.models import models
 from hosting.checks.network import network
 from hosting.checks.sign_in import sign_in
+from hosting.checks.state import state
 from hosting.settings import Limits, Server, Settings, SignIn
 from hosting.sizing import SIZES, fitting
 from tests.browser import ROOT, free_port
@@ -253,6 +256,20 @@ def test_an_answer_that_is_no_provider_is_an_error(provided: SignIn, monkeypatch
     assert "it lacks authorization_endpoint, token_endpoint, jwks_uri" in signed(provided)
     monkeypatch.setattr("hosting.checks.sign_in.json.loads", lambda _: ["x"])
     assert "is no OpenID Connect configuration" in signed(provided)
+
+
+# -- rooms on disk ----------------------------------------------------------------------------------------------------
+
+
+def test_where_rooms_are_kept_is_for_the_server_alone_and_has_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert "a restart loses the questions and answers" in lines(state(Server()))
+    kept = Server(state=str(tmp_path))
+    tmp_path.chmod(0o755)
+    assert "others on this machine can look into it" in lines(state(kept))
+    tmp_path.chmod(0o700)
+    assert lines(state(kept)) == "ok       server.state: open rooms are kept there over a restart."
+    monkeypatch.setattr(state_check.shutil, "disk_usage", lambda _: SimpleNamespace(free=2**20))
+    assert "only 1 MB are free there" in lines(state(kept))
 
 
 # -- machine ----------------------------------------------------------------------------------------------------------

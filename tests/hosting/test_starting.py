@@ -35,10 +35,10 @@ def test_the_models_that_come_with_the_app_are_known():
     assert not_here(EMBEDDED) == []
 
 
-def test_a_listed_model_that_is_not_here_is_named_at_the_start(listing, monkeypatch, capsys):
+def test_a_listed_model_that_is_not_here_is_named_at_the_start(listing, monkeypatch, caplog):
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
     prepared(listing)
-    assert "Not on this machine yet: “nosuchmodel”." in capsys.readouterr().out
+    assert "Not on this machine yet: “nosuchmodel”." in caplog.text
 
 
 def test_a_listed_model_that_can_never_be_there_stops_the_start(listing, monkeypatch):
@@ -55,5 +55,4 @@ def test_a_model_that_is_loaded_writes_nothing_into_the_log(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stderr == ""
-    assert done.stdout.count("\n") == 1  # where it is
+    assert (done.stdout, done.stderr) == ("", "")
