@@ -56,7 +56,7 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     path = settings_file(arguments)
     settings = read(path)
     allow_files(settings.limits.connections)
-    _check_models(settings.models.listed)
+    missing_models(settings)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
@@ -65,15 +65,15 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", f"{__package__}.visitors", "run", "app.py", *options(settings)]
 
 
-def _check_models(listed: Sequence[str]) -> None:
-    """Say which models are not on this machine yet. Raises WrongSetting where they cannot be fetched either."""
-    if (missing := not_here(listed)) and not runner_server():
+def missing_models(settings: Settings) -> list[str]:
+    """Those that are listed and not on this machine. Raises WrongSetting where they cannot be fetched either."""
+    missing = [] if runner_server() else not_here(settings.models.listed)
+    if missing and os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         names = ", ".join(f"“{name}”" for name in missing)
-        if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
-            raise WrongSetting(
-                f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
-            )
-        sys.stdout.write(f"Not on this machine yet: {names}. The hub is asked for it when somebody opens it first.\n")
+        raise WrongSetting(
+            f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
+        )
+    return missing
 
 
 if __name__ == "__main__":
@@ -84,5 +84,7 @@ if __name__ == "__main__":
     if hosted := current():
         use_log(hosted.log)
         OURS.info("Attention Atlas is at %s", hosted.server.public)
+        for name in missing_models(hosted):
+            OURS.warning("The model %s is not on this machine yet; the hub is asked for it at its first use.", name)
     os.chdir(HOME)  # where .streamlit/config.toml is
     os.execv(command[0], command)
