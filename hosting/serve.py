@@ -12,7 +12,7 @@ from hosting.listed import not_here
 from hosting.logs import OURS, QUIET, use_log
 from hosting.open_connections import allow_files
 from hosting.runner_server import runner_server
-from hosting.settings import VARIABLE, Settings, WrongSetting, read
+from hosting.settings import VARIABLE, Settings, WrongSetting, current, read
 
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
@@ -56,7 +56,7 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     path = settings_file(arguments)
     settings = read(path)
     allow_files(settings.limits.connections)
-    _check_models(settings.models.listed)
+    missing_models(settings)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
     os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
@@ -65,24 +65,26 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", f"{__package__}.visitors", "run", "app.py", *options(settings)]
 
 
-def _check_models(listed: Sequence[str]) -> None:
-    """Say which models are not on this machine yet. Raises WrongSetting where they cannot be fetched either."""
-    if (missing := not_here(listed)) and not runner_server():
+def missing_models(settings: Settings) -> list[str]:
+    """Those that are listed and not on this machine. Raises WrongSetting where they cannot be fetched either."""
+    missing = [] if runner_server() else not_here(settings.models.listed)
+    if missing and os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         names = ", ".join(f"“{name}”" for name in missing)
-        if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
-            raise WrongSetting(
-                f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
-            )
-        OURS.warning("Not on this machine yet: %s. The hub is asked for it when somebody opens it first.", names)
+        raise WrongSetting(
+            f"models.listed has {names}, and this machine has no such model; with HF_HUB_OFFLINE=1 none is fetched."
+        )
+    return missing
 
 
 if __name__ == "__main__":
     try:
-        hosted = read(settings_file(sys.argv[1:]))
-        use_log(hosted.log)
         command = prepared(sys.argv[1:])
     except WrongSetting as error:
         sys.exit(str(error))
-    OURS.info("Attention Atlas is at %s", hosted.server.public)
+    if hosted := current():
+        use_log(hosted.log)
+        OURS.info("Attention Atlas is at %s", hosted.server.public)
+        for name in missing_models(hosted):
+            OURS.warning("The model %s is not on this machine yet; the hub is asked for it at its first use.", name)
     os.chdir(HOME)  # where .streamlit/config.toml is
     os.execv(command[0], command)
