@@ -56,6 +56,7 @@ VIEWS = [
         for view in ("scale", "length", "softmax", "similarity", "others", "gradients", "batch")
     ),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    ("steps", {"steps.view": "batch", "steps.batch": "packing"}),
     ("steps", {"steps.view": "others", "steps.others": "reading"}),
     ("steps", {"steps.view": "softmax", "steps.softmax": "vocabulary", "steps.counted": "book"}),
     *(
