@@ -64,8 +64,9 @@ def show_packing(opened: PageContext) -> Packing:
             if len(rows) > MOST:
                 more = _("Showing the first {count} of {total} rows.").format(count=MOST, total=len(rows))
                 st.html(f"<p class='atlas-caption'>{escape(more)}</p>")
-    note = _("Each coloured piece is a document, an outline is padding. Packed documents must not read each other: positions "
-             "restart, and a mask keeps them apart (Positions, “what if”; Masks, “two documents”).")  # fmt: skip
+    note = _("Each coloured piece is a document, an outline is padding. Packed documents must not read each other: "
+             "positions restart, and a mask "
+             "keeps them apart (Positions, “what if”; Masks, “two documents”).")  # fmt: skip
     st.html(f"<p class='atlas-caption'>{escape(note)}</p>")
     return found
 

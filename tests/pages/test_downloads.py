@@ -47,6 +47,7 @@ VIEWS = [
         for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes", "streams")
     ),
     ("block", {"block.view": "experts", "block.experts": "random"}),
+    ("block", {"block.blocks": "two"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),

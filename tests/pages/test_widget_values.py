@@ -63,6 +63,7 @@ PLACES = [
     ("block", {"block.view": "ffn", "block.layer": "7"}),
     ("block", {"block.view": "learning", "block.rate": "0.1"}),
     ("block", {"block.view": "experts", "block.experts": "random", "block.expert_layer": "2"}),
+    ("block", {"block.blocks": "two"}),
     ("block", {"block.view": "stream", "block.tokens": "all"}),
     ("block", {"block.view": "streams", "block.streams": "needed", "block.links": "head", "block.least": "30"}),
     ("block", {"block.view": "sizes", "block.like": "GPT-2", "block.layers": "24"}),
