@@ -50,6 +50,13 @@ EXAMPLES = (
     Example("第一个名字", "小明和小红去了商店，小红把一本书送给了", beside="小明和小红去了商店，小明把一本书送给了"),
     Example("加法", "8加9等于17。2加4等于", beside="8加9等于17。2加5等于"),
 )
+# Sentences as courses have them, after which the default model finds several words likely; none of them tells a story.
+CHOICES = (
+    Example("several words", "The student eats an"),
+    Example("explorer", "The brave explorer walked into the"),
+    Example("几个候选", "学生吃了一个"),
+    Example("大家一起", "我们大家一起"),
+)
 # Of the default model, where the next word is open: what a page about sampling has to show, and so begins with. Most
 # examples expect one word nearly for certain, the first ones too.
 OPEN = {"en": "The little girl saw a", "zh": "小女孩看见了一只"}
@@ -110,10 +117,10 @@ def examples_of(model: str, language: str) -> tuple[Example, ...]:
 
 
 def examples_offered(model: str, language: str, models: Collection[str]) -> tuple[Example, ...]:
-    """The same, and in the reader's language those that open another of the ``models`` that may be opened."""
+    """The same and those with a choice, and in the reader's language those that open another of the ``models``."""
     others = (example for example in OF_ANOTHER.get(model, ()) if example.text.isascii() == (language != "zh"))
     shown = (example for example in others if example.model in models)
-    return _readers_first((*OF_MODEL.get(model, EXAMPLES), *shown), language)
+    return _readers_first((*OF_MODEL.get(model, (*EXAMPLES, *CHOICES)), *shown), language)
 
 
 def _readers_first(examples: tuple[Example, ...], language: str) -> tuple[Example, ...]:

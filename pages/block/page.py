@@ -9,6 +9,7 @@ from pages.block.experts_export import experts_view
 from pages.block.ffn import show_ffn
 from pages.block.ffn_export import ffn_view
 from pages.block.ffn_numbers import covered, ffn_numbers_view, show_own_ffn, show_small_ffn
+from pages.block.generations import generations_view, show_generations
 from pages.block.learning import show_learning
 from pages.block.learning_export import learning_view
 from pages.block.lens import show_lens
@@ -87,6 +88,14 @@ def ffn_part(here: PageContext) -> ExportBundle:
     return ffn_numbers_view(show_small_ffn() if held == "small" else show_own_ffn(here))
 
 
+def architecture_part(here: PageContext) -> ExportBundle:
+    """What the model is made of, or the block of 2017 beside one of today at its sizes. Raises RunnerError."""
+    choose(BlockState, "blocks", state().blocks, {"own": _("this model"), "two": _("2017 and today")})
+    if state().blocks == "two":
+        return generations_view(show_generations(here))
+    return architecture_view(show_architecture(here))
+
+
 def view_of(here: PageContext) -> ExportBundle | None:
     """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
     view = state().view  # as it is by now: the row of views is in the part that is drawn alone
@@ -115,7 +124,7 @@ def view_of(here: PageContext) -> ExportBundle | None:
         return None if sizes is None else sizes_view(sizes)
     if view == "lens":
         return lens_view(show_lens(here))
-    return architecture_view(show_architecture(here))
+    return architecture_part(here)
 
 
 def draw(alone: bool) -> list[ExportBundle]:

@@ -54,6 +54,8 @@ def _architecture() -> None:
             _("At the right the same token at every stage: one column a dimension, indigo above zero, orange below, "
               "and the norm of the vector. Whether a block is pre-norm, gated or "
               "parallel was found out by running it on a few tokens, not read from its name."),
+            _("“2017 and today” puts the block of the first transformer beside one of today, with the parameters that "
+              "both have at this model’s sizes."),
             _("In an encoder–decoder, a source token goes through the encoder, a target token through "
               "the decoder. At the bottom is the likeliest next token: the purpose of all of it."),
         ],

@@ -18,6 +18,7 @@ SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied b
 View = Literal[
     "architecture", "embedding", "context", "stream", "streams", "norms", "ffn", "experts", "lens", "learning", "sizes"
 ]
+Blocks = Literal["own", "two"]
 Streams = Literal["all", "needed", "cache"]
 Links = Literal["all", "head"]
 Least = Literal["5", "10", "20", "30", "50"]  # percent of a row
@@ -55,6 +56,7 @@ class BlockState:
     experts: Source = setting("own", N_("experts"))
     expert_layer: int | None = setting(None, N_("layer with experts"), min=0, max=MOST)
     tokens: Tokens = setting("one", N_("tokens"))
+    blocks: Blocks = setting("own", N_("blocks"))
     streams: Streams = setting("all", N_("streams"))
     links: Links = setting("all", N_("links"))
     least: Least = setting("20", N_("smallest link"))

@@ -45,8 +45,6 @@ def show_batch() -> BatchView:
     n = max(2, held.tokens)
     heads = held.heads if held.heads in divisors(held.d) else 1
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
-        kinds: dict[Batch, str] = {"padding": _("two texts, padded"), "cached": _("a step with a cache")}
-        choose(StepsState, "batch", held.batch, kinds)
         pick(
             StepsState,
             "tokens",

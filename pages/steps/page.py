@@ -10,13 +10,14 @@ from pages.steps.length import length_view, show_length
 from pages.steps.on_model import model_view, show_on_model
 from pages.steps.others import others_view, show_others
 from pages.steps.otherwise import show_otherwise
+from pages.steps.packing import packing_view, show_packing
 from pages.steps.reading import explain
 from pages.steps.reading_net import reading_net_view, show_reading_net
 from pages.steps.scale import scale_view, show_scale
 from pages.steps.similarity import show_model_similarity, show_small_similarity, similarity_view
 from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
-from pages.steps.state import StepsState, cover, covered, state
+from pages.steps.state import Batch, StepsState, cover, covered, state
 from pages.steps.vocabulary import show_vocabulary, vocabulary_view
 from ui.shared.export_bundle import ExportBundle, show_export_menu
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
@@ -39,6 +40,11 @@ with controls:
     )  # fmt: skip  # a pair a view
     if view in ("steps", "similarity"):
         choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
+    if view == "batch":
+        kinds: dict[Batch, str] = {
+            "padding": _("two texts, padded"), "cached": _("a step with a cache"), "packing": _("packing"),
+        }  # fmt: skip  # its last comma
+        choose(StepsState, "batch", held.batch, kinds)
     if view == "softmax":
         choose(
             StepsState, "softmax", held.softmax, {"row": _("one row, safely"), "vocabulary": _("a whole vocabulary")}
@@ -85,6 +91,8 @@ def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
         return None if net is None else reading_net_view(opened, net)
     if view == "others":
         return others_view(show_others(opened))
+    if view == "batch":
+        return packing_view(show_packing(opened))
     if view == "softmax":
         return vocabulary_view(show_vocabulary(opened))
     if view == "otherwise":
@@ -117,5 +125,9 @@ def show_first() -> None:
 
 
 cover(False)
-needs_model = view in ("length", "others", "otherwise") or (view == "softmax" and held.softmax == "vocabulary")
+needs_model = (
+    view in ("length", "others", "otherwise")
+    or (view == "softmax" and held.softmax == "vocabulary")
+    or (view == "batch" and held.batch == "packing")
+)
 show_errors(show_with_model if of_model or needs_model else show_first)

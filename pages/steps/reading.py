@@ -190,6 +190,8 @@ def _batch() -> None:
               "dtype, so that it stays finite."),
             _("Dropout stands after the softmax, before the values are mixed, and only in training. Models that write "
               "are padded on the left: their last column is a real token, after which the next one comes."),
+            _("Packing puts several short documents into one row instead: with one a row most of a long window is "
+              "padding, which is computed all the same."),
             _("A step with a cache computes new rows alone. Its mask is a rectangle: as many rows as there are new "
               "tokens, as many columns as there are tokens."),
         ],

@@ -29,7 +29,8 @@ TYPED = 200  # characters of numbers typed in a row
 Softmax = Literal["row", "vocabulary"]
 Counted = Literal["text", "book"]
 Others = Literal["costs", "reading"]
-Batch = Literal["padding", "cached"]
+Batch = Literal["padding", "cached", "packing"]
+Window = Literal["128", "256", "512", "1024", "2048"]
 Item = Literal["0", "1"]  # texts of a batch
 Side = Literal["right", "left"]
 Fill = Literal["inf", "1e9"]
@@ -89,6 +90,7 @@ class StepsState:
     cutoff: int = setting(2048, N_("tokens compared first"), min=1, max=10**7)
     others: Others = setting("costs", N_("self-attention beside others"))
     batch: Batch = setting("padding", N_("batch or cache"))
+    window: Window = setting("512", N_("window"))
     short: int = setting(2, N_("tokens of the second text"), min=1, max=MOST_TOKENS)
     item: Item = setting("1", N_("text of the batch"))
     side: Side = setting("right", N_("side of the padding"))

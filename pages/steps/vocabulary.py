@@ -30,7 +30,7 @@ from viz.curves import standalone
 from viz.tree_html import adaptive_tree_html, tree_html
 
 LEAVES = 10  # of the tree that is drawn, the last of them all other tokens
-WIDTH = 560  # pixels of it
+WIDTH = 640  # pixels of it
 
 
 @dataclass(frozen=True, eq=False)

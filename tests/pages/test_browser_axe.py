@@ -104,6 +104,7 @@ VIEWS: dict[str, dict[str, str]] = {
     },
     "block": {
         "": ".model-stages",
+        "block.blocks=two": CHART,
         "block.view=embedding&block.token=786": ".model-stages",
         "block.view=context": CHART,
         "block.view=stream": ".model-stages",

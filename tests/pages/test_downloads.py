@@ -47,6 +47,7 @@ VIEWS = [
         for view in ("architecture", "stream", "norms", "ffn", "lens", "learning", "sizes", "streams")
     ),
     ("block", {"block.view": "experts", "block.experts": "random"}),
+    ("block", {"block.blocks": "two"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
@@ -56,6 +57,7 @@ VIEWS = [
         for view in ("scale", "length", "softmax", "similarity", "others", "gradients", "batch")
     ),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    ("steps", {"steps.view": "batch", "steps.batch": "packing"}),
     ("steps", {"steps.view": "others", "steps.others": "reading"}),
     ("steps", {"steps.view": "softmax", "steps.softmax": "vocabulary", "steps.counted": "book"}),
     *(
