@@ -31,7 +31,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     """Without TLS, which is not what is tried here, and with limits that let everything through."""
     port = free_port()
     server = {"port": port, "url": f"http://127.0.0.1:{port}", "certificate": "", "key": ""}
-    limits = {"looks": 10**6, "requests": 10**7, "address_sessions": 100, "forget": 5}
+    limits = {"looks": 10**6, "requests": 10**7, "address_sessions": 100, "address_phones": 500, "forget": 5}
     more: Any = {"server": server, "limits": limits, "log": {"format": "json"}}
     with hosted_app(tmp_path_factory.mktemp("fuzzed"), sessions=100, **more) as held:
         yield held

@@ -55,7 +55,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     (folder / "cookie").write_text(secrets.token_hex(32))
     more = {
         "server": {"certificate": "", "key": "", **documented_server(port)},
-        "limits": {"requests": REQUESTS},
+        "limits": {"requests": REQUESTS, "address_phones": PHONES},
         "sign_in": {"cookie_secret_file": str(folder / "cookie")},
     }
     with hosted_app(folder, sessions=3, **more) as held:
