@@ -15,8 +15,9 @@ ENDING = SessionValue("class_ending", bool)
 
 
 def end_or_ask(room: Room) -> None:
-    """End a room that nobody is in and nothing was asked in; of another one it is asked first."""
-    if room.there or room.past or room.poll is not None:
+    """End a room that nobody is in and nothing was asked in but by an open lesson; of another one it is asked first."""
+    poll = room.poll
+    if room.there or room.past or (poll is not None and (not poll.step or any(poll.votes))):
         ENDING.set(True)
     else:
         room.end()
