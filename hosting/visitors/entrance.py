@@ -65,7 +65,7 @@ def admitted() -> bool:
     if refusal is None:
         return True
     st.html("<h1 class='atlas-title'>Attention Atlas</h1>")
-    show_foot()  # a teacher who is not signed in yet can do so here, and need not wait
+    show_foot(inside=False)  # a teacher who is not signed in yet can do so here, and need not wait
     _wait(hosted, iter([refusal]))
     return False
 

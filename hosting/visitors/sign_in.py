@@ -10,23 +10,27 @@ from hosting.teachers import may_teach as may
 from ui.wording.i18n import _, language
 from viz.markdown import plain
 
+TOLD = "restart_told"  # of this session
+
 
 def may_teach() -> bool:
     """Whether who looks at this session may open a room: on a machine of one's own always, hosted a teacher alone."""
     return may(settings.current(), st.user.to_dict())
 
 
-def show_foot() -> None:
-    """At the end of a hosted app's sidebar: what is kept of a visitor, and the way in for teachers."""
+def show_foot(*, inside: bool = True) -> None:
+    """At the end of a hosted app's sidebar: what is kept of a visitor, and the way in for teachers.
+
+    Who is ``inside`` sees there, and once above the page, that the server is about to restart.
+    """
     hosted = settings.current()
     if hosted is None:
         return
     with st.sidebar, st.container(key="visitors_foot", horizontal=True, vertical_alignment="center", gap="small"):
         words, where = _("Privacy"), f"privacy?lang={language()}"
         st.html(f"<a class='atlas-caption' href='{where}' target='_blank'>{words}</a>", width="content")
-        if DRAIN.begun:
-            words = _("This server restarts within {minutes} min. Save what you still need.")
-            st.caption(words.format(minutes=DRAIN.minutes_left))
+        if inside and DRAIN.begun:
+            _say_restart()
         if not hosted.sign_in.metadata:
             return
         if not st.user.get("is_logged_in"):
@@ -36,3 +40,11 @@ def show_foot() -> None:
         words = _("{name} teaches") if may_teach() else _("{name}, who is not on this server’s list of teachers")
         st.caption(words.format(name=name))
         st.button(_("sign out"), key="sign_out", type="tertiary", on_click=st.logout)
+
+
+def _say_restart() -> None:
+    words = _("This server restarts within {minutes} min. Save what you still need.").format(minutes=DRAIN.minutes_left)
+    st.caption(words)
+    if not st.session_state.get(TOLD):
+        st.session_state[TOLD] = True
+        st.toast(words, duration="long")

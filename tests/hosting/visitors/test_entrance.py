@@ -110,12 +110,16 @@ def test_a_server_that_drains_lets_nobody_new_in_and_who_is_in_goes_on(hosted, m
     inside.run()
     assert sentences(inside) == []
     assert "This server restarts within 30 min." in " ".join(one.value for one in inside.caption)
+    assert [one.value for one in inside.toast] == ["This server restarts within 30 min. Save what you still need."]
+    inside.run()
+    assert len(inside.toast) == 0  # once is enough
     door = entrance(settings.current()).queue
     door.leave(next(iter(door._in)))  # every session of these tests has the same name
     app = open_app(checked=False)
     assert sentences(app) == [
         "This server restarts when the lessons that are running have ended. The page then opens by itself."
     ]
+    assert "This server restarts within" not in " ".join(one.value for one in app.caption)  # nothing to save yet
     assert METER.text().count('atlas_refused_total{by="draining"}') == 1
     assert "\natlas_draining 1\n" in METER.text()
     DRAIN.cancel()
