@@ -9,7 +9,6 @@ from html import escape
 import numpy as np
 import pandas as pd
 import streamlit as st
-import torch
 
 from attention.batched_attention import HIDDEN, BatchedSteps, cached_step, padded_batch
 from attention.small_attention import ExampleNumbers
@@ -189,20 +188,20 @@ def _tables(steps: BatchedSteps, item: int, rows: list[str], keys: list[str]) ->
     across = [str(place) for place in range(d_head)]
     q, k = [f"q·{name}" for name in rows], [f"k·{name}" for name in keys]
 
-    def of(name: str, values: torch.Tensor, down: list[str], columns: list[str], *, share: bool = False) -> Table:
-        return Table(name, down, columns, values.numpy(), share=share)
+    def of(name: str, values: np.ndarray, down: list[str], columns: list[str], *, share: bool = False) -> Table:
+        return Table(name, down, columns, values, share=share)
 
     whole = [str(place) for place in range(steps.x.shape[-1])]
     return {
-        "X": of("X", steps.x[item], rows, whole),
-        "Q": of("Q", steps.q[item, 0], q, across),
-        "K": of("K", steps.k[item, 0], k, across),
-        "C": of("Q Kᵀ", steps.scores[item, 0], q, k),
-        "S": of("S", steps.scaled[item, 0], q, k),
-        "M": of("S + mask", steps.masked[item, 0], q, k),
-        "A": of("A", steps.weights[item, 0], q, k, share=True),
-        "V": of("V", steps.v[item, 0], [f"v·{name}" for name in keys], across),
-        "O": of("O", steps.output[item, 0], [f"o·{name}" for name in rows], across),
+        "X": of("X", steps.x[item].numpy(), rows, whole),
+        "Q": of("Q", steps.q[item, 0].numpy(), q, across),
+        "K": of("K", steps.k[item, 0].numpy(), k, across),
+        "C": of("Q Kᵀ", steps.scores[item, 0].numpy(), q, k),
+        "S": of("S", steps.scaled[item, 0].numpy(), q, k),
+        "M": of("S + mask", steps.masked[item, 0].numpy(), q, k),
+        "A": of("A", steps.weights[item, 0].numpy(), q, k, share=True),
+        "V": of("V", steps.v[item, 0].numpy(), [f"v·{name}" for name in keys], across),
+        "O": of("O", steps.output[item, 0].numpy(), [f"o·{name}" for name in rows], across),
     }
 
 
