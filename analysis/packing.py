@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class DocumentPart:
+class PackedPiece:
     """So many tokens of a document; one longer than a window is cut into several."""
 
     document: int
@@ -19,7 +19,7 @@ class Windows:
     """Rows of pieces, each at most ``window`` tokens together; what is left of a row is padding."""
 
     window: int
-    rows: tuple[tuple[DocumentPart, ...], ...]
+    rows: tuple[tuple[PackedPiece, ...], ...]
 
     @property
     def tokens(self) -> int:
@@ -42,7 +42,7 @@ def packed(lengths: Sequence[int], window: int) -> Windows:
 
     At most 11/9 of the fewest rows, plus one. Krell et al. 2021 (arXiv:2107.02027) pack training texts in such ways.
     """
-    rows: list[list[DocumentPart]] = []
+    rows: list[list[PackedPiece]] = []
     free: list[int] = []
     for piece in sorted(_pieces(lengths, window), key=lambda one: -one.length):
         place = next((at for at, room in enumerate(free) if room >= piece.length), None)
@@ -55,9 +55,9 @@ def packed(lengths: Sequence[int], window: int) -> Windows:
     return Windows(window, tuple(map(tuple, rows)))
 
 
-def _pieces(lengths: Sequence[int], window: int) -> list[DocumentPart]:
+def _pieces(lengths: Sequence[int], window: int) -> list[PackedPiece]:
     return [
-        DocumentPart(document, min(window, length - start))
+        PackedPiece(document, min(window, length - start))
         for document, length in enumerate(lengths)
         for start in range(0, length, window)
     ]

@@ -9,7 +9,6 @@ from html import escape
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from attention.batched_attention import HIDDEN, BatchedSteps, cached_step, padded_batch
 from attention.small_attention import ExampleNumbers
@@ -189,9 +188,7 @@ def _tables(steps: BatchedSteps, item: int, rows: list[str], keys: list[str]) ->
     across = [str(place) for place in range(d_head)]
     q, k = [f"q·{name}" for name in rows], [f"k·{name}" for name in keys]
 
-    def of(
-        name: str, values: NDArray[np.floating], down: list[str], columns: list[str], *, share: bool = False
-    ) -> Table:
+    def of(name: str, values: np.ndarray, down: list[str], columns: list[str], *, share: bool = False) -> Table:
         return Table(name, down, columns, values, share=share)
 
     whole = [str(place) for place in range(steps.x.shape[-1])]

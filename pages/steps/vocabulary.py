@@ -34,7 +34,7 @@ WIDTH = 640  # pixels of it
 
 
 @dataclass(frozen=True, eq=False)
-class VocabularyView:
+class VocabularyCosts:
     """Tokens of a text by how often they stand in it, their decisions; and the mean cost of each cutoff."""
 
     counted: Counted
@@ -60,7 +60,7 @@ class VocabularyView:
         return sum(count / total * math.log2(total / count) for count in self.counts)
 
 
-def show_vocabulary(opened: PageContext) -> VocabularyView:
+def show_vocabulary(opened: PageContext) -> VocabularyCosts:
     """Left the tree with one way through it, right the cutoff and what it costs."""
     held = state()
     counted: dict[Counted, str] = {"text": _("this text"), "book": chapter(language()).title}
@@ -74,7 +74,7 @@ def show_vocabulary(opened: PageContext) -> VocabularyView:
     return found
 
 
-def _counted(opened: PageContext, which: Counted) -> VocabularyView:
+def _counted(opened: PageContext, which: Counted) -> VocabularyCosts:
     """The tokens, the most frequent first, with the length of each one's way."""
     if which == "book":
         text = chapter(language()).whole
@@ -89,7 +89,7 @@ def _counted(opened: PageContext, which: Counted) -> VocabularyView:
     vocabulary, d = opened.runner.info.n_vocab, int(opened.capture.hidden.shape[-1])
     offered = cutoffs(vocabulary)
     cutoff = min(offered, key=lambda one: abs(one - state().cutoff))
-    return VocabularyView(
+    return VocabularyCosts(
         which, tuple(token for token, _count in common), [opened.runner.token_text(token) for token, _count in common],
         counts, [depths[place] for place in range(len(counts))], vocabulary, d, cutoff, _chart(vocabulary, d, cutoff),
     )  # fmt: skip  # its fields in two lines
@@ -103,7 +103,7 @@ def cutoffs(vocabulary: int) -> list[int]:
 # -- the tree ---------------------------------------------------------------------------------------------------------
 
 
-def _show_tree(found: VocabularyView) -> None:
+def _show_tree(found: VocabularyCosts) -> None:
     """The most frequent tokens and, as one leaf, the rest; of the chosen token the decisions."""
     shown = LEAVES if len(found.ids) <= LEAVES else LEAVES - 1
     counts, names = found.counts[:shown], found.names[:shown]
@@ -131,7 +131,7 @@ def _show_tree(found: VocabularyView) -> None:
 # -- the adaptive softmax ---------------------------------------------------------------------------------------------
 
 
-def _show_adaptive(found: VocabularyView) -> None:
+def _show_adaptive(found: VocabularyCosts) -> None:
     """The cutoff, what it costs, and the two groups that it makes."""
     words = _("Adaptive softmax: tokens compared first, drag")
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
@@ -171,7 +171,7 @@ def _chart(vocabulary: int, d: int, cutoff: int) -> Lines:
     )
 
 
-def vocabulary_view(found: VocabularyView) -> ExportBundle:
+def vocabulary_view(found: VocabularyCosts) -> ExportBundle:
     """Every token of the text with its frequency and its decisions; the cost by cutoff."""
     line = found.chart.series[0]
     names = [f"{token} {name}" for token, name in zip(found.ids, found.names, strict=True)]
