@@ -13,6 +13,7 @@ from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui.shared import cached
+from ui.shared.display_menu import choose_display, display_menu, show_changed
 from ui.shared.export_bundle import show_export_menu
 from ui.shared.finding import show_finding
 from ui.shared.head_views import DrawnHead, show_map
@@ -20,7 +21,7 @@ from ui.shared.strip_shade import bars_of, shade_by_row
 from ui.shell.fragment_first import draw_fragment_first, moved, rerun_fragment
 from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, show_badge, show_errors, show_strip
-from ui.state.controls import choose, pick, switch
+from ui.state.controls import pick, switch
 from ui.state.page_state import current
 from ui.wording.i18n import _
 
@@ -48,16 +49,26 @@ def show_open_head(alone: bool) -> DrawnHead:
         show_finding(*open_head.finding(drawn, open_head.facts_of(here, grid, metric_of(here, held))))
     with above, st.container(key="map_habit", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(habit.habit_line(here) or "<span></span>", width="stretch")
-        switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         if here.capture.record(here.layer).difference is not None:
             kinds["difference"] = _("difference")
-        choose(HeadsState, "what", held.what if held.what in kinds else "weights", kinds)
+        colors, units = {"linear": _("linear"), "log": "log"}, {"tokens": _("tokens"), "words": _("words")}
+        what = held.what if held.what in kinds else "weights"
         signed = drawn.scale.scale == "diverging"  # around 0, where there is no logarithm
-        choose(HeadsState, "color", held.color, {"linear": _("linear"), "log": "log"}, disabled=signed)
-        choose(
-            HeadsState, "unit", held.unit, {"tokens": _("tokens"), "words": _("words")}, disabled=held.what == "scores"
+        with display_menu("map"):
+            choose_display(HeadsState, "what", what, kinds)
+            choose_display(HeadsState, "color", held.color, colors, disabled=signed)
+            choose_display(HeadsState, "unit", held.unit, units, disabled=held.what == "scores")
+            switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
+        show_changed(
+            HeadsState,
+            {
+                "what": (what, kinds[what]),
+                "color": (held.color, colors[held.color]),
+                "unit": (held.unit, units[held.unit]),
+                "hide_first": (held.hide_first, _("first token hidden")),
+            },
         )
     with below:
         show_map(drawn, "head_map")
@@ -87,9 +98,19 @@ with left:
     with st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
         metrics = {name: _(metric.label) for name, metric in metrics_of(opened).items()}
         pick(HeadsState, "metric", by.name, metrics, width=150)
-        choose(HeadsState, "grid", held.grid, {"maps": _("maps"), "metric": _("numbers")})
-        choose(HeadsState, "order", held.order, {"layer": _("by layer"), "rank": _("ranked")})
-        switch(HeadsState, "shade", held.shade, _("by token"))
+        drawings, orders = {"maps": _("maps"), "metric": _("numbers")}, {"layer": _("by layer"), "rank": _("ranked")}
+        with display_menu("grid"):
+            choose_display(HeadsState, "grid", held.grid, drawings)
+            choose_display(HeadsState, "order", held.order, orders)
+            switch(HeadsState, "shade", held.shade, _("by token"))
+        show_changed(
+            HeadsState,
+            {
+                "grid": (held.grid, drawings[held.grid]),
+                "order": (held.order, orders[held.order]),
+                "shade": (held.shade, _("by token")),
+            },
+        )
         st.html(open_head.definition(by), width="stretch")
     show_grid(opened, grid, held, by, other)
     if opened.capture.request.attention != "encoder" or opened.runner.info.classes:  # which says nothing by itself

@@ -13,6 +13,7 @@ from tests.pages.visiting import (
     CAPITAL,
     CAPITAL_TOKENS,
     address,
+    choose_display,
     click_cell,
     click_head,
     eventually,
@@ -70,9 +71,9 @@ def test_clicks_open_heads_and_pin_tokens_and_cells_and_another_browser_shows_th
     click_cell(page, 5, 3, 8)
     expect(page.locator(".atlas-head .atlas-q")).to_have_text("“squirrel”")
     expect(page.locator(".atlas-head .atlas-k")).to_have_text("“chased”")
-    page.get_by_role("radio", name="scores").click()
+    choose_display(page, "map", "scores")
     expect_address(page, layer="2", head="5", query="5", key="3", **{"heads.what": "scores"})
-    page.get_by_role("radio", name="ranked").click()
+    choose_display(page, "grid", "ranked")
     expect_address(page, layer="2", head="5", query="5", key="3", **{"heads.what": "scores", "heads.order": "rank"})
     other = new_page()
     other.goto(page.url)

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.pages.visiting import (
     CAPITAL,
     CAPITAL_TOKENS,
+    choose_display,
     click_head,
     expect_address,
     expect_head,
@@ -22,16 +23,13 @@ from tests.pages.visiting import (
 )
 
 
-def chosen(page, name):
-    return page.get_by_role("radio", name=name, exact=True)
-
-
 def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_address(page, server):
     wait_for_heads(visit(page, server, layer="1", head="1"))
     click_head(page, 2, 5)
     expect_address(page, layer="2", head="5")
-    chosen(page, "scores").click()
+    choose_display(page, "map", "scores")
     expect_address(page, layer="2", head="5", **{"heads.what": "scores"})
+    expect(page.get_by_role("button", name="scores ×")).to_be_visible()
     type_text(page, CAPITAL)
     expect_address(page, layer="2", head="5", text=CAPITAL, **{"heads.what": "scores"})
     expect_tokens(page, *CAPITAL_TOKENS)
@@ -40,7 +38,7 @@ def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_addr
     expect(text_box(page)).to_have_value("The dog chased the squirrel because it")
     expect(page.locator(".token-strip .chip")).to_have_count(8)
     page.go_back()
-    expect(chosen(page, "weights")).to_be_checked()
+    expect(page.get_by_role("button", name="scores ×")).to_have_count(0)
     expect_head(page, "L2H5")
     page.go_back()
     expect_head(page, "L1H1")
@@ -51,7 +49,7 @@ def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_addr
         page.go_forward()
     expect_tokens(page, *CAPITAL_TOKENS)
     expect(text_box(page)).to_have_value(CAPITAL)
-    expect(chosen(page, "scores")).to_be_checked()
+    expect(page.get_by_role("button", name="scores ×")).to_be_visible()
     expect_head(page, "L2H5")
     expect_address(page, layer="2", head="5", text=CAPITAL, **{"heads.what": "scores"})
 

@@ -11,6 +11,7 @@ from tests.pages.test_browser_room import LAPTOP, OVERLAPS, PHONE, PROJECTOR, SI
 from tests.pages.visiting import (
     PATIENCE,
     address,
+    choose_display,
     click_head,
     eventually,
     expect_address,
@@ -54,7 +55,7 @@ def test_it_stays_while_what_it_proposes_is_done_and_is_in_the_address(page, ser
     click_head(page, 3, 1)
     expect_head(page, "L3H1")
     rest(page)
-    page.get_by_role("radio", name=words("ranked")).click()
+    choose_display(page, "grid", words("ranked"))
     rest(page)
     assert told(page) == before
     expect_address(page, **address(page.url) | {"reading": "1", "layer": "3", "head": "1"})

@@ -131,3 +131,11 @@ def end_room(page: Page) -> None:
     """The teacher ends a room in which phones are, or something was asked: it is asked first."""
     page.locator(".st-key-end_room button").click()
     page.locator(".st-key-end_it button").click()
+
+
+def choose_display(page: Page, figure: str, name: str) -> None:
+    """One of the choices in the menu of a figure, which is open while it is chosen; by its words."""
+    menu = page.locator(f".st-key-{figure}_display button")
+    menu.click()
+    page.get_by_role("radio", name=name, exact=True).click()
+    page.keyboard.press("Escape")

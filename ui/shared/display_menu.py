@@ -1,0 +1,42 @@
+"""How a figure is drawn, in a menu beside it. What is not as usual stands beside the menu; a click takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from html import escape
+
+import streamlit as st
+
+from ui.state.controls import choose
+from ui.state.page_state import State, address_of, change, default_of, setting_of
+from ui.wording.i18n import _
+
+
+@contextmanager
+def display_menu(key: str) -> Generator[None]:
+    """What is drawn inside is in the menu, one line below the other."""
+    with st.container(key=f"{key}_display", width="content"), st.popover(_("Display"), width="content"):
+        yield
+
+
+def choose_display(
+    kind: type[State], name: str, value: object, words: Mapping[str, str], *, disabled: bool = False
+) -> None:
+    """A field of a page's state in the menu: its name, and its values as a row of segments."""
+    st.html(f"<p class='atlas-caption'>{escape(_(setting_of(kind, name).label))}</p>")
+    choose(kind, name, value, words, disabled=disabled)
+
+
+def show_changed(kind: type[State], now: Mapping[str, tuple[object, str]]) -> None:
+    """Of these fields (name → value and its words) those that are not as usual: a click takes one back."""
+    for name, (value, words) in now.items():
+        usual = default_of(kind, name)
+        if value != usual:
+            st.button(
+                f"{words} ×",
+                key=f"{address_of(kind, name)}.usual",
+                on_click=change,
+                args=(kind,),
+                kwargs={name: usual},
+            )
