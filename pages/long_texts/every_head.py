@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 from weakref import ref
 
 import numpy as np
@@ -14,6 +15,7 @@ from analysis.long_blocks import PLACES, RECENT, LongHeads, Measure, long_heads,
 from analysis.mask_effect import looks_ahead
 from jobs.long_blocks import LongBlocks
 from pages.long_texts.state import LongTextsState, state
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext, translated
 from ui.shell.progressive import progressive, show_chart, show_progress
@@ -21,7 +23,7 @@ from ui.state import session
 from ui.state.controls import pick
 from ui.state.page_state import change
 from ui.wording.i18n import _
-from ui.wording.sentences import with_unit
+from ui.wording.sentences import number, with_unit
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 
@@ -56,12 +58,42 @@ def show_heads(opened: PageContext) -> HeadsView:
 
     def draw() -> None:
         _progress(work)
-        payload = _grid(opened, long_heads(opened.capture, work.items), measure)
+        drawn = long_heads(opened.capture, work.items)
+        _show_leader(drawn, measure)
+        payload = _grid(opened, drawn, measure)
         mount(grid_component.SOURCE, payload, key="long_grid", on={"head": _open_head})
 
     progressive(work, draw)
     found = long_heads(opened.capture, work.items)
     return HeadsView(found, measure, _grid(opened, found, measure))
+
+
+def _show_leader(found: LongHeads, measure: Measure) -> None:
+    """Which head has most of what is measured."""
+    values = np.nan_to_num(found.measures[measure.name], nan=-1.0)
+    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    most, known = float(values[layer, head]), int((values >= 0).sum())
+    if most < 0:
+        return
+    said = _("L{layer}H{head} has most of “{measure}”: {value}")
+    said = said.format(layer=layer, head=head, measure=_(measure.label), value=number(most, measure.unit))
+    show_finding(escape(said), escape(_("of {count} heads").format(count=known)))
+
+
+def _show_sinks(found: LongHeads) -> None:
+    """In which layer the first token gets most, as a mean of its heads."""
+    shares = {layer: _mean(values) for layer, values in enumerate(found.measures["first"])}
+    known = {layer: share for layer, share in shares.items() if np.isfinite(share)}
+    if not known:
+        return
+    most, least = max(known, key=lambda layer: known[layer]), min(known, key=lambda layer: known[layer])
+    said = _("The first token gets {share} of layer {layer}’s attention")
+    beside = _("the most of any layer; least in layer {layer}, {share}")
+    show_finding(
+        escape(said.format(share=number(known[most], "share"), layer=most)),
+        escape(beside.format(share=number(known[least], "share"), layer=least)),
+        of_several=True,
+    )
 
 
 def _grid(opened: PageContext, found: LongHeads, measure: Measure) -> bytes:
@@ -97,7 +129,9 @@ def show_curves(opened: PageContext) -> LongHeads:
 
     def draw() -> None:
         _progress(work)
-        charts = curves(opened, long_heads(opened.capture, work.items))
+        drawn = long_heads(opened.capture, work.items)
+        _show_sinks(drawn)
+        charts = curves(opened, drawn)
         for row in (charts[:2], charts[2:]):
             for column, (name, chart) in zip(st.columns(2, gap="medium"), row, strict=False):
                 with column:
