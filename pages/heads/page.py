@@ -47,6 +47,10 @@ def show_open_head(alone: bool) -> DrawnHead:
     unscaled = reading.what in ("scores", "difference")
     with above, st.container(key="map_heading"):
         show_finding(*open_head.finding(drawn, open_head.facts_of(here, grid, metric_of(here, held))))
+    with below:  # before what stands above it: nobody who clicks on a head waits for its menu
+        show_map(drawn, "head_map")
+        st.html(open_head.caption(drawn))
+        show_buckets(here)
     with above, st.container(key="map_habit", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(habit.habit_line(here) or "<span></span>", width="stretch")
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -70,10 +74,6 @@ def show_open_head(alone: bool) -> DrawnHead:
                 "hide_first": (held.hide_first, _("first token hidden")),
             },
         )
-    with below:
-        show_map(drawn, "head_map")
-        st.html(open_head.caption(drawn))
-        show_buckets(here)
     return drawn
 
 
