@@ -103,14 +103,17 @@ class RoomDesk:
         self._rooms[code] = Room(code, key, self._now, self._kept.file_of(code) if self._kept else None)
         return self._rooms[code]
 
-    def find(self, typed: str, address: str) -> Room:
-        """The room with this code, asked for by somebody at this address. Raises Refused.
+    def find(self, typed: str, address: str, who: str = "") -> Room:
+        """The room with this code, asked for by a phone at this address. Raises Refused.
 
-        A room that has ended is none: its code tells no more than a wrong one.
+        A room that has ended is none: its code tells no more than a wrong one. Wrong codes of others at the same
+        address, a school's, do not keep a phone out that was in the room: ``who`` is from a signed cookie.
         """
+        room = self.there(typed)
+        if room is not None and room.knows(who):
+            return room
         if not self._tries.may(address):
             raise Refused(TOO_MANY_TRIES)
-        room = self.there(typed)
         if room is None:
             self._tries.missed(address, typed)
             raise Refused(NO_ROOM)

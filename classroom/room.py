@@ -228,6 +228,11 @@ class Room:
         with self._lock:
             return len({one.who for one in self._students})
 
+    def knows(self, who: str) -> bool:
+        """Whether this phone is or was here, removed or not."""
+        with self._lock:
+            return who in self._came
+
     def phones(self) -> list[Phone]:
         """Everybody who is or was here, and was not removed, in the order in which they came."""
         with self._lock:

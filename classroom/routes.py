@@ -178,7 +178,7 @@ class _Talk:
     async def _found(self, code: str, born: str) -> Room:
         """The room; for who was there on a server before this one, as soon as its teacher is back."""
         try:
-            return self._desk.find(code, self._address)
+            return self._desk.find(code, self._address, self._one.who)
         except Refused as error:
             if str(error) != NO_ROOM or born in ("", self._desk.born):
                 raise

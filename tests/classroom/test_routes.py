@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from classroom import desk as desks
 from classroom import frames, routes
 from classroom.codes import MOST_MISSES, WITHIN
-from classroom.room import STAYS
+from classroom.room import REMOVED, STAYS
 from classroom.routes import MOST_FRAMES, SLOWER, classroom_routes
 from tests.classroom.talking import HERE, OTHER, PART, question, who
 
@@ -128,7 +128,7 @@ def test_guessing_is_stopped_even_for_the_right_code_and_goes_on_later(connect, 
         for _ in range(2):  # the same again is nothing new: a class that comes back is no guessing
             with connect(kind="join", code=f"AAAA{number:02}", who=who(1)) as line:
                 assert line.hear()["words"] == f"en: {desks.NO_ROOM}"
-    with connect(kind="join", code=room.code, who=who(1)) as line:
+    with connect(kind="join", code=room.code, who=who(2)) as line:
         assert line.hear()["kind"] == "here"
     with connect(kind="join", code="AAAAAA", who=who(1)) as line:
         line.hear()
@@ -137,6 +137,23 @@ def test_guessing_is_stopped_even_for_the_right_code_and_goes_on_later(connect, 
     clock.at += WITHIN + 1
     with connect(kind="join", code=room.code, who=who(1)) as line:
         assert line.hear()["kind"] == "here"
+
+
+def test_wrong_codes_of_a_neighbour_keep_no_phone_out_that_was_in_the_room(connect, room, join):
+    for number in (1, 2):
+        with join(number) as line:
+            assert line.hear()["kind"] == "here"
+    room.remove(who(2))
+    for number in range(MOST_MISSES):
+        with connect(kind="join", code=f"AAAA{number:02}", who=who(9)) as line:
+            assert line.hear()["words"] == f"en: {desks.NO_ROOM}"
+    with join(1) as back:
+        assert back.hear()["kind"] == "here"
+    with join(2) as removed:
+        assert removed.until("refused")["words"] == f"en: {REMOVED}"
+    for code, phone in ((room.code, who(3)), (room.code, ""), ("AAAAAA", who(1))):
+        with connect(kind="join", code=code, who=phone) as line:
+            assert line.hear()["words"] == f"en: {desks.TOO_MANY_TRIES}"
 
 
 def test_guessing_the_teachers_key_counts_as_guessing_and_keeps_the_teacher_not_out(connect, room):

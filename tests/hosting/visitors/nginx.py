@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import ROOT
+from tests.browser import ROOT, free_port
 
 DEPLOY = ROOT / "deploy"
 SITE = "https://atlas.school.org"  # in deploy/atlas.toml
@@ -53,9 +53,11 @@ class Nginx:
     """Run as deploy/ has it, but for ports, files and the folder of logs; it can be killed and started again."""
 
     def __init__(self, folder: Path, port: int, app: int, certificate: Path, key: Path) -> None:
-        """It listens at ``port`` of 127.0.0.1, and the app at ``app``."""
+        """It listens at ``port`` of 127.0.0.1, without TLS at ``plain``, and the app at ``app``."""
         self._program, self._folder, self._port = find_nginx(), folder, port
+        self.plain = free_port()
         site = {
+            "listen 80": f"listen 127.0.0.1:{self.plain}",
             "listen 443": f"listen 127.0.0.1:{port}",
             "127.0.0.1:8501": f"127.0.0.1:{app}",
             "/etc/ssl/atlas.pem": str(certificate),

@@ -134,7 +134,7 @@ def _look_and_ask(held: Held) -> None:
 def _go_through_the_lesson(held: Held) -> None:
     """By a presenter's button, with a covered number at the sixth step, and the question of the last, with names."""
     steps = shipped(held.lang).steps
-    figures = {2: "head_map", 3: "cell_steps", 4: "step_by_step", 5: "cell_steps", 6: "step_by_step"}
+    figures = {2: "head_map", 3: "cell_steps", 4: "steps_scale", 5: "cell_steps", 6: "step_by_step"}
     for number, figure in figures.items():
         with projected(held.teacher):
             held.timed(

@@ -114,6 +114,26 @@ def test_only_a_page_of_this_very_site_opens_a_websocket_through_the_proxy(hoste
     assert answered(hosted, "/_stcore/metrics").status == 404
 
 
+def test_who_types_the_name_alone_is_led_to_the_app_and_to_tls(hosted: Hosted, nginx: Nginx):
+    line = connection(hosted, "127.0.0.1")
+    line.request("GET", "/")
+    answer = line.getresponse()
+    assert (answer.status, answer.headers["location"]) == (302, f"{hosted.url}/")
+    line.close()
+    assert redirected(nginx, "/") == (301, "https://atlas.school.org/")
+    assert redirected(nginx, "/attention/join/ACDEFG") == (301, "https://atlas.school.org/attention/join/ACDEFG")
+
+
+def redirected(nginx: Nginx, path: str) -> tuple[int, str]:
+    """What the proxy answers without TLS, and where to."""
+    line = http.client.HTTPConnection("127.0.0.1", nginx.plain, timeout=PATIENCE / 1000)
+    line.request("GET", path, headers={"Host": "atlas.school.org"})
+    answer = line.getresponse()
+    answer.read()
+    line.close()
+    return answer.status, answer.headers["location"]
+
+
 def test_limits_are_of_the_address_that_the_proxy_sees_and_not_of_one_that_a_visitor_names(
     hosted: Hosted, nginx: Nginx
 ):
@@ -181,6 +201,7 @@ def test_no_address_with_what_somebody_typed_is_in_a_log_of_the_proxy(hosted: Ho
     assert answered(hosted, f"/{query}", Referer=f"{hosted.url}/{query}{'y' * 33_000}").status == 400
     assert answered(hosted, f"{query}").status == 301  # to the path with a slash
     assert answered(hosted, "/join/ACDEFG").status == 200
+    assert redirected(nginx, f"/attention/{query}")[0] == 301
     logs(nginx, ["200", "414", "400", "301", "200"])  # before it is killed, or it never would
     nginx.kill()
     alone = before(hosted, free_port())
