@@ -13,6 +13,8 @@ _WIDTH, _LEVEL, _TOP = 320, 42, 14
 _WAY, _REST = "#6f70c4", "#8d8e94"
 _TALL = 46  # of a level with words between
 _LEAVES = 4  # drawn of a group, however many it has
+_EDGE = 16  # beside the outermost leaves, whose words are wider than their places
+_LEAST = 0.85  # of a wide picture: narrower it scrolls in its box, as its words would be too small
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,13 @@ class DrawnNode:
 
 def tree_html(nodes: Sequence[DrawnNode], label: str, *, width: int = _WIDTH) -> str:
     """Nodes by their place below the root, ways to those ``on_way`` thick; ``label`` stands under the picture."""
-    depth = max(node.level for node in nodes)
+    depth, room = max(node.level for node in nodes), width - 2 * _EDGE
     parts: list[str] = []
     for node in nodes:
-        x, y = width * node.across, _TOP + node.level * _TALL
+        x, y = _EDGE + room * node.across, _TOP + node.level * _TALL
         if node.up is not None:
             above = nodes[node.up]
-            up = width * above.across
+            up = _EDGE + room * above.across
             parts.insert(0, _line(up, y - _TALL, x, y, on_way=node.on_way))
             if node.on_way:
                 parts.append(_word((up + x) / 2 + (20 if x > up else -20), y - _TALL / 2, node.beside, on_way=True))
@@ -85,5 +87,5 @@ def _picture(parts: Sequence[str], width: int, height: float, label: str) -> str
     drawn = element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
     picture = f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
     words = escaped(label)
-    widest = "100%" if width <= _WIDTH else "none"  # a wide one scrolls in its box
+    widest = "100%" if width <= _WIDTH else f"max(100%, {_LEAST * width:.0f}px)"
     return f"<img src='{picture}' alt='{words}' style='max-width:{widest}'><p class='atlas-caption'>{words}</p>"

@@ -143,8 +143,11 @@ def _why_padded(steps: BatchedSteps, item: int, names: list[str]) -> list[list[l
 def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int) -> BatchView:
     steps = cached_step(numbers, n_cache, n_heads=heads)
     n = len(numbers.x)
-    said = _("The mask of this step is {new} × {total}, not {total} × {total}").format(new=n - n_cache, total=n)
-    words = _("{new} new rows of queries; keys and values of {cache} tokens come from the cache").format(
+    if n_cache:
+        said = _("The mask of this step is {new} × {total}, not {total} × {total}").format(new=n - n_cache, total=n)
+    else:
+        said = _("With an empty cache the mask is the whole square, {total} × {total}").format(total=n)
+    words = _("new rows of queries: {new}; tokens whose keys and values come from the cache: {cache}").format(
         new=n - n_cache, cache=n_cache
     )
     show_finding(escape(said), escape(words), of_several=True)

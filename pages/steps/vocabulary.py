@@ -64,7 +64,7 @@ def show_vocabulary(opened: PageContext) -> VocabularyCosts:
     """Left the tree with one way through it, right the cutoff and what it costs."""
     held = state()
     counted: dict[Counted, str] = {"text": _("this text"), "book": chapter(language()).title}
-    left, right = st.columns([0.55, 0.45], gap="large")
+    left, right = st.columns([0.62, 0.38], gap="large")
     with left:
         choose(StepsState, "counted", held.counted, counted)
         found = _counted(opened, held.counted)

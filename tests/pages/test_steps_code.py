@@ -12,7 +12,7 @@ from pages.steps.numbers import numbers_of
 from pages.steps.small_code import code_lines
 from tests.ui.driving import open_app, payload, send, sentences
 from tests.ui.taken import ran
-from ui.shared.code_pane import code_text
+from ui.shared.code_pane import CodeLine, code_text, lit_at
 
 PAGE = "pages/steps/page.py"
 
@@ -45,6 +45,17 @@ def test_the_open_steps_line_is_marked_and_typed_numbers_are_in_it():
     send(app, "step_by_step", "step", "q")
     (code,) = (one.value for one in app.code if one.value.startswith("import torch\n\nb, n"))
     assert "q = (x @ w_q)" in re.findall(r".*◀.*", code)[0]
+
+
+def test_the_lines_that_are_lit_are_the_marked_ones():
+    lines = [CodeLine("a = 1"), CodeLine("for x in y:\n    b = 2", "k", (2,)), CodeLine("c = 3", "k")]
+    assert lit_at(lines, "k") == [1, 2, 3]
+    assert not lit_at(lines, "")
+    app = open_app(page=PAGE, **{"steps.step": "softmax", "steps.heads": "2"})
+    (code,) = (one.value for one in app.code if one.value.startswith("import torch\n\nb, n"))
+    marked = [at for at, line in enumerate(code.split("\n")) if "◀" in line]
+    (bands,) = (one.proto.body for one in app.get("html") if "--atlas-lit:" in one.proto.body)
+    assert re.findall(r" 0 (\d+)lh", bands) == [str(at) for at in marked] != []
 
 
 def test_fewer_key_value_heads_are_copies_and_those_that_do_not_share_evenly_are_a_sentence():

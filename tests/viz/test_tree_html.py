@@ -63,7 +63,7 @@ def test_a_tree_has_its_nodes_and_the_shares_stand_at_the_way_to_the_chosen_leaf
     assert len(places(svg)) == 5
     assert len(lines_of(svg, thick=True) | lines_of(svg, thick=False)) == 4
     led = way(svg)
-    assert [x for x, _ in led] == pytest.approx([160, 0.7 * 320, 0.6 * 320])
+    assert [x for x, _ in led] == pytest.approx([16 + 288 * across for across in (0.5, 0.7, 0.6)])
     assert sorted(led) == sorted(places(svg, large=True))
     words = [one.text for one in svg.iter(f"{NS}text")]
     assert sorted(filter(None, words)) == sorted(["s0", "0.6", "0.4", "0.75", "s1", "0.3", "s2", "0.1"])

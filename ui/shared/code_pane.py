@@ -13,6 +13,9 @@ from ui.wording.i18n import _
 from viz.components.still import still
 
 COMMENT_AT = 64  # the column at which shapes stand
+# on a phone a long line goes on below, a little to the right, so that its shape stays in sight
+_WRAPPED = "text-align:left;white-space:pre-wrap;overflow-wrap:anywhere;padding-left:2ch;text-indent:-2ch"
+_BAND = "linear-gradient(var(--atlas-band), var(--atlas-band))"  # behind a line
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,24 @@ def code_text(lines: Sequence[CodeLine], step: str) -> str:
     return "\n".join(line.written(lit=bool(step) and line.step == step) for line in lines)
 
 
+def lit_at(lines: Sequence[CodeLine], step: str) -> list[int]:
+    """Where the lines of this step stand in the text, counted from 0."""
+    found, at = list[int](), 0
+    for line in lines:
+        rows = line.code.count("\n") + 1
+        if step and line.step == step:
+            found += range(at, at + rows)
+        at += rows
+    return found
+
+
 def show_code(lines: Sequence[CodeLine], step: str, words: str) -> None:
     """Under ``words``, below the picture; those who follow see it too."""
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-    st.code(code_text(lines, step), language="python")
+    bands = ", ".join(f"{_BAND} 0 {at}lh / 100% 1lh no-repeat" for at in lit_at(lines, step))
+    with st.container(key="code_lines"):
+        st.html(f"<style>.st-key-code_lines {{ --atlas-lit: {bands or 'none'} }}</style>")  # used in frame.css
+        st.code(code_text(lines, step), language="python")
     to_class(still.SOURCE, still.payload(_as_table(lines, step)), key="code_pane", title=words)
 
 
@@ -52,6 +69,7 @@ def _as_table(lines: Sequence[CodeLine], step: str) -> str:
     rows = ""
     for line in lines:
         code, shape = f"<code>{escape(line.code)}</code>", str(list(line.shape)) if line.shape else ""
-        code = f"<mark>{code}</mark>" if line.step and line.step == step else code
-        rows += f"<tr><td style='text-align:left'>{code}</td><td>{escape(shape)}</td></tr>"
+        if line.step and line.step == step:
+            code, shape = f"<mark>{code}</mark>", f"◀ {shape}"
+        rows += f"<tr><td style='{_WRAPPED}'>{code}</td><td>{escape(shape)}</td></tr>"
     return f"<table class='atlas-costs'><tbody>{rows}</tbody></table>"

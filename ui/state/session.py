@@ -30,6 +30,7 @@ from ui.state.selection import ModelOptions, Selection, UrlWindow
 from ui.state.session_value import SessionValue
 from ui.state.url_state import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.state.url_values import write
+from ui.wording import url_warnings
 from ui.wording.i18n import KEY, _, language
 from ui.wording.model_name import model_named
 
@@ -75,6 +76,7 @@ def go_to(parts: Mapping[str, str]) -> None:
     """Look at what an address with these parts says, and at nothing else."""
     given = renamed(parts)
     _PROBLEMS.set({})
+    url_warnings.forget_all()
     st.session_state[MODEL] = model_named(given.get(MODEL, "")) or DEFAULT_MODEL
     first = TEXT not in st.session_state and not given.keys() - _BARE
     held = st.session_state.get(TEXT, DEFAULT_TEXT)

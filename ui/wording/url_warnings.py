@@ -28,6 +28,11 @@ def forget(scope: str) -> None:
     _told().pop(scope, None)
 
 
+def forget_all() -> None:
+    """Another address was gone to, by Back or by a link."""
+    _told().clear()
+
+
 def tell(scope: str, *problems: str) -> None:
     """Below the head of the page, and in the runs to come, which may be the page's own; the address is without them."""
     held = _told().setdefault(scope, [])

@@ -278,12 +278,15 @@ def go_back() -> None:
     import streamlit as st
 
     from ui.state import session, url_state
+    from ui.wording import url_warnings
 
     session.begin()
     known = {name: st.session_state[name] for name in ("session_id", "text")}
     session.set_text(st.query_params["typed"])
     url_state.choose("shape", "scores", "weights")
     session.move(layer=3)
+    url_warnings.begin(st.empty())
+    url_warnings.tell("steps", "That cannot be.")
     st.query_params.from_dict({"layer": "1", "head": "2"})
     moved, session.is_history_navigation = session.is_history_navigation, lambda: True
     try:
@@ -292,10 +295,14 @@ def go_back() -> None:
         session.is_history_navigation = moved
     st.session_state["place"] = session.selection()
     st.session_state["the same session"] = st.session_state["session_id"] == known["session_id"]
+    url_warnings.begin(st.empty())
+    url_warnings.tell("steps")  # as a run of the page does, of which nothing is wrong
 
 
-def test_who_goes_back_looks_where_the_address_says():
-    state = run(go_back, {"typed": "another text"}).session_state
+def test_who_goes_back_looks_where_the_address_says_and_reads_nothing_of_another():
+    app = run(go_back, {"typed": "another text"})
+    assert [one.value for one in app.info] == ["That cannot be."]  # of the run before, which is one run here
+    state = app.session_state
     assert state["place"] == Selection(layer=1, head=2)
     assert (state["text"], state["parts"]) == (DEFAULT_TEXT, {"layer": "1", "head": "2"})
     assert state["the same session"]
