@@ -23,7 +23,7 @@ WITH_NODE = PATH="$(NODE)/bin:$$PATH"
 CHROMIUM_PACKAGES := chromium fonts-noto-cjk fonts-noto-color-emoji
 PO := $(wildcard ui/locales/*.po)
 
-.PHONY: help run serve test long walk check quick lint format bench docs messages packages python chromium
+.PHONY: help run serve test long walk check quick lint format bench bench-gpu docs messages packages python chromium
 .DEFAULT_GOAL := help
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo "make lint      ruff, pyright, spelling and prose; oxlint and tsc for JavaScript"
 	@echo "make format    let ruff sort imports and format the code"
 	@echo "make bench     run every script in benchmarks/"
+	@echo "make bench-gpu what long texts cost on this machine's GPU, within ten minutes"
 	@echo "make docs      build the API reference of the library into build/docs"
 	@echo "make messages  collect the messages of the screen and bring the translations in ui/locales up to date"
 
@@ -103,6 +104,10 @@ bench: $(DEV)
 		echo "== $$script"; \
 		HF_HUB_OFFLINE=1 $(BIN)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS); \
 	done
+
+# Within ten minutes; without a GPU a tiny model on the CPU shows that the script runs.
+bench-gpu: $(DEV)
+	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.gpu_long_texts $(ARGS)
 
 docs: $(DEV)
 	HF_HUB_OFFLINE=1 $(BIN)/python -m scripts.api_reference build/docs

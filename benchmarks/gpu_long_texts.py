@@ -1,21 +1,23 @@
-"""What a long text costs on a GPU: time and memory of its capture beside the plain forward, and a tile of a map.
+"""What a long text costs on a GPU: a capture beside the plain forward, tiles of a map, clicks over HTTP, and memory.
 
-    python -m benchmarks.gpu_long_texts [--tokens 32768] [--layers 32] [--turns 3]
+    make bench-gpu, or python -m benchmarks.gpu_long_texts [--tokens 32768 --layers 32] [--turns 3] [--smoke]
 
-A random Llama of the shape of an 8B one, in bfloat16. Without a CUDA device a small one is measured on the CPU in its
-place, which says whether the script runs and nothing about a GPU. Memory is the most that a fresh process took over
-its model: what was allocated on the GPU, or what was resident.
+A random Llama of the shape of an 8B one, in bfloat16: 32,768 tokens through 32 layers, then 131,072 through 8, since a
+capture of all 32 would take 122 GB. What is left after ``--limit`` seconds is left out. Without a CUDA device, or with
+``--smoke``, a tiny one is run on the CPU in its place, which says whether the script runs and nothing about a GPU.
+Memory is the most that a fresh process took over its model: what was allocated on the GPU, or what was resident.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 from typing import Any
@@ -31,11 +33,16 @@ from model_runner import Capture, CaptureRequest
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.local.request_tokens import write
 from model_runner.local.runner import LocalRunner
+from tests.served.server import remote, serving, settings
 
 TIME, MEMORY, TILE = Target(1.05, "×"), Target(1.1, "×"), Target(10, " ms")
+CLICK = Target(1.5, "×")  # as benchmarks/served.py has it
+CLICKS = 12
+KEPT = 1 << 40  # bytes: any capture
+LIMIT = 540.0  # seconds after which nothing is begun any more: the command ends within ten minutes
 SIDE, TILES = 512, 40
 WAYS = ("plain", "capture")
-NO_GPU = "No CUDA device: a small model on the CPU in its place. The numbers are small, and no target applies to them."
+ON_CPU = "a tiny model on the CPU in its place. The numbers say nothing about a GPU, and no target applies to them."
 
 
 @dataclass(frozen=True)
@@ -54,28 +61,64 @@ class Shape:
 
 
 LARGE = Shape(32_768, 32, 4096, 32, 8, 14_336, 128_256, torch.bfloat16, "cuda")
-SMALL = Shape(1024, 2, 512, 8, 2, 1792, _llama.VOCAB, torch.float32, "cpu")
+LONGEST = replace(LARGE, tokens=131_072, layers=8)
+TINY = Shape(1024, 2, 64, 4, 2, 128, _llama.VOCAB, torch.float32, "cpu")  # long enough for blocks of rows
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line (``arguments``: as in ``sys.argv[1:]``)."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    usual = LARGE if torch.cuda.is_available() else SMALL
-    parser.add_argument("--tokens", type=int, default=usual.tokens)
-    parser.add_argument("--layers", type=int, default=usual.layers)
+    parser.add_argument("--tokens", type=int, help="one text of this length alone")
+    parser.add_argument("--layers", type=int)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds after which nothing more is begun")
+    parser.add_argument("--smoke", action="store_true", help="a tiny model on the CPU: does the script run?")
     parser.add_argument("--peak", choices=WAYS, help="only print the peak bytes of this, over the model")
     options = parser.parse_args(arguments)
-    shape = Shape(**{**vars(usual), "tokens": options.tokens, "layers": options.layers})
+    on_gpu = torch.cuda.is_available() and not options.smoke
+    shapes = [LARGE, LONGEST] if on_gpu else [TINY]
+    if options.tokens or options.layers:
+        first = shapes[0]
+        shapes = [replace(first, tokens=options.tokens or first.tokens, layers=options.layers or first.layers)]
     if options.peak:
-        print(json.dumps(_peak(shape, options.peak)))
+        print(json.dumps(_peak(shapes[0], options.peak)))
         return
-    on_gpu = shape.device == "cuda"
     if not on_gpu:
-        print(NO_GPU)
-    peaks = {way: _in_a_process_of_its_own(shape, way) for way in WAYS}  # first: this one takes no memory yet
-    rows = [*_times(shape, options.turns), _memory(shape, peaks)]
-    if not on_gpu:
+        print(f"{'As asked' if torch.cuda.is_available() else 'No CUDA device'}: {ON_CPU}")
+    until = time.monotonic() + options.limit
+    for shape in shapes:
+        if on_gpu and (free := torch.cuda.mem_get_info()[0]) < needed(shape):
+            sizes = f"{_size(needed(shape))} of GPU memory, and {_size(free)} are free"
+            print(f"{shape.tokens:,} tokens through {shape.layers} layers need {sizes}: left out.")
+            continue
+        _print(shape, options.turns, until)
+        gc.collect()  # a runner and its captures hold each other
+        torch.cuda.empty_cache()  # nothing where there is none
+    device = torch.cuda.get_device_name() if on_gpu else "no GPU"
+    print(f"{machine()}, {device}, torch {torch.__version__}.")
+
+
+def needed(shape: Shape) -> int:
+    """Bytes of the weights and of a capture, and a tenth more for what a forward holds on its way."""
+    d_head = shape.d_model // shape.heads
+    layer = 2 * (shape.heads + shape.kv_heads) * d_head
+    weights = shape.layers * shape.d_model * (layer + 3 * shape.inner) + 2 * shape.vocab * shape.d_model
+    capture = shape.tokens * (shape.layers * layer + (shape.layers + 2) * shape.d_model)
+    return round(1.1 * shape.dtype.itemsize * (weights + capture))
+
+
+def _print(shape: Shape, turns: int, until: float) -> None:
+    """The table of one length."""
+    peaks = {  # first: this process takes no memory yet
+        way: _in_a_process_of_its_own(shape, way) for way in WAYS if time.monotonic() < until
+    }
+    rows: list[list[str]] = []
+    for part in _parts(shape, turns):
+        if time.monotonic() >= until:
+            break
+        rows += part()
+    rows += [_memory(shape, peaks)] if len(peaks) == len(WAYS) else []
+    if shape.device == "cpu":
         rows = [[*row[:-2], "none here", ""] for row in rows]
     size = f"{shape.layers} × {shape.heads} ({shape.kv_heads}) × {shape.d_model}"
     print_table(
@@ -83,8 +126,17 @@ def main(arguments: list[str] | None = None) -> None:
         ["what", "measured", "beside", "ratio", "target", ""],
         rows,
     )
-    device = torch.cuda.get_device_name() if on_gpu else "no GPU"
-    print(f"{machine()}, {device}, torch {torch.__version__}.")
+    if time.monotonic() >= until:
+        print("The time was over: what is missing was left out.")
+
+
+def _parts(shape: Shape, turns: int) -> Iterator[Callable[[], list[list[str]]]]:
+    """What is measured, in order, on one model."""
+    model = _model(shape)
+    runner = _runner(model, shape)
+    yield lambda: _times(model, runner, shape, turns)
+    yield lambda: _tiles(shape, runner.capture(CaptureRequest(text=_llama.text(shape.tokens))))
+    yield lambda: _clicks(shape, runner)
 
 
 def _model(shape: Shape) -> LlamaForCausalLM:
@@ -105,8 +157,8 @@ def _model(shape: Shape) -> LlamaForCausalLM:
 
 
 def _runner(model: LlamaForCausalLM, shape: Shape) -> LocalRunner:
-    tokenizer = _llama.word_tokenizer(shape.tokens)
-    return LocalRunner(model, tokenizer, name="random Llama", device=shape.device, kept=ByteBudgetCache(0))
+    tokenizer, kept = _llama.word_tokenizer(shape.tokens), ByteBudgetCache(KEPT)
+    return LocalRunner(model, tokenizer, name="random Llama", device=shape.device, kept=kept)
 
 
 def _ids(words: str, shape: Shape) -> torch.Tensor:
@@ -132,26 +184,23 @@ def _done(shape: Shape) -> None:
 # -- time -------------------------------------------------------------------------------------------------------------
 
 
-def _times(shape: Shape, turns: int) -> list[list[str]]:
-    """A row of the capture beside the backbone of the plain forward, by turns; and one of tiles, anywhere in the
-    map.
-    """
-    model = _model(shape)
-    plain, runner = _llama.sharing_weights(model), _runner(model, shape)
+def _times(model: LlamaForCausalLM, runner: LocalRunner, shape: Shape, turns: int) -> list[list[str]]:
+    """The capture beside the backbone of the plain forward, by turns."""
+    plain = _llama.sharing_weights(model)
     words = _llama.text(shape.tokens)
     ids = _ids(words, shape)
     tokens = _clocked(shape, lambda: write(runner.engine.tokenizer, CaptureRequest(text=words), runner.info))[0]
     took: list[tuple[float, float]] = []
     for turn in range(turns + 1):  # the first is not counted
         forward = _clocked(shape, lambda: plain.model(input_ids=ids, use_cache=False).last_hidden_state[0, -1, 0])[0]
+        runner.engine.cache.clear()
         captured = _clocked(shape, lambda: runner.capture(CaptureRequest(text=words)))[0]
         took += [(forward, captured)] if turn else []
     ratio = median(second / first for first, second in took)
     first, second = (median(one) for one in zip(*took, strict=True))
-    rows = [["a capture beside the plain forward", f"{second:.2f} s", f"{first:.2f} s", f"{ratio:.3f}×", str(TIME),
+    return [["a capture beside the plain forward", f"{second:.2f} s", f"{first:.2f} s", f"{ratio:.3f}×", str(TIME),
              TIME.verdict(ratio)],
             ["of it, the text into tokens, on the CPU", f"{tokens:.2f} s", "", "", "", ""]]  # fmt: skip  # rows
-    return rows + _tiles(shape, runner.capture(CaptureRequest(text=words)))
 
 
 def _tiles(shape: Shape, capture: Capture) -> list[list[str]]:
@@ -171,6 +220,36 @@ def _tiles(shape: Shape, capture: Capture) -> list[list[str]]:
         ["a layer's softmax denominators, once", f"{whole:.2f} s", "", "", "", ""],
         [name, f"{slowest:.1f} ms", f"median {median(took):.1f} ms", "", str(TILE), TILE.verdict(slowest)],
     ]
+
+
+def _clicks(shape: Shape, runner: LocalRunner) -> list[list[str]]:
+    """A tile of another head each time, here and at a server on this machine, by turns; and the outline before."""
+    words, name = _llama.text(shape.tokens), "llama"
+    limits = settings((name,), text=len(words), body="64 MB")
+    with serving({name: runner}, limits) as url:
+        far = remote(url, name)
+        asked = CaptureRequest(text=words)
+        here = runner.capture(asked)  # kept, as the server's is
+        outline, there = _clocked(shape, lambda: far.capture(asked))
+        sent, side, took = far.link.bytes_in, min(SIDE, shape.tokens), list[tuple[float, float]]()
+        before = sent
+        last = slice(shape.tokens - side, shape.tokens)
+        for turn in range(CLICKS + 1):  # the first is not counted
+            layer, head = turn % shape.layers, (turn // shape.layers) % shape.heads
+            looks = [partial(one.weights, layer, head, queries=last, keys=last) for one in (here, there)]
+            (own, mine), (away, theirs) = (_clocked(shape, look) for look in looks)
+            if not torch.equal(mine.cpu(), theirs.cpu()):
+                raise AssertionError(f"L{layer}H{head} is another one at the server")
+            took += [(own, away)] if turn else []
+        a_click = (far.link.bytes_in - before) / (CLICKS + 1)
+    own, away = (median(one) for one in zip(*took, strict=True))
+    ratio = away / own
+    return [
+        ["the outline of that capture over loopback", f"{outline:.2f} s", f"{sent / 1e6:.2f} MB received", "", "", ""],
+        [f"a tile of {side} × {side} of another head, over loopback", f"{1000 * away:.1f} ms", f"{1000 * own:.1f} ms",
+         f"{ratio:.2f}×", str(CLICK), CLICK.verdict(ratio)],
+        ["of it received", f"{a_click / 1e6:.2f} MB", "", "", "", ""],
+    ]  # fmt: skip
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -194,7 +273,7 @@ def _size(n_bytes: int) -> str:
 
 def _in_a_process_of_its_own(shape: Shape, way: str) -> dict[str, int]:
     command = [sys.executable, "-m", "benchmarks.gpu_long_texts", f"--tokens={shape.tokens}"]
-    command += [f"--layers={shape.layers}", f"--peak={way}"]
+    command += [f"--layers={shape.layers}", f"--peak={way}", *(["--smoke"] if shape.device == "cpu" else [])]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 

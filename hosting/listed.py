@@ -49,6 +49,12 @@ def memory_setting() -> str:
     return hosted.limits.memory if hosted else os.environ.get("ATLAS_MEMORY", "")
 
 
+def silence_setting() -> float:
+    """After how many seconds without a sign of work a model is loaded anew; else ATLAS_SILENCE."""
+    hosted, own = settings.current(), os.environ.get("ATLAS_SILENCE", "").strip()
+    return float(own) if hosted is None and own.isdecimal() else (hosted or settings.Settings()).limits.silence
+
+
 def lessons_folder() -> Path | None:
     """Where lessons of the host's own are, from the environment of the server: ATLAS_LESSONS."""
     named = os.environ.get("ATLAS_LESSONS", "").strip()

@@ -98,6 +98,8 @@ class Limits:
 
     ``connections`` are open at a time, ``address_connections`` of them from one address, whose unfinished messages may
     have ``unfinished`` bytes; ``handshake`` are the seconds in which a connection says what it wants.
+
+    A model that gives no sign of work for ``silence`` seconds is loaded anew; one layer has to take less.
     """
 
     text: int = whole_number(20_000, 10, 10_000_000)
@@ -116,6 +118,7 @@ class Limits:
     address_connections: int = whole_number(600, 10, 1_000_000)
     unfinished: str = byte_size("16 MB")
     handshake: int = whole_number(10, 1, 600)
+    silence: int = whole_number(300, 120, 86_400)
 
 
 @dataclass(frozen=True)

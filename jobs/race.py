@@ -10,7 +10,7 @@ from analysis.kv_drop import first_difference
 from analysis.kv_work import AttentionWork, attention_work
 from jobs.incremental_task import IncrementalTask, unchanged
 from model_runner import Capture, Runner
-from model_runner.errors import Cancelled
+from model_runner.errors import UserFacingError
 from model_runner.growing import new_run
 from model_runner.kv import RaceStep
 from model_runner.questions import EndRun, NextRaceStep
@@ -50,7 +50,7 @@ class RaceRun(IncrementalTask[RaceStep]):
         super().close()
         runner = self._runner()
         if runner is not None:
-            with suppress(Cancelled):  # the model was given up, and both lanes with it
+            with suppress(UserFacingError):  # the model was given up or hangs, and both lanes with it
                 runner.submit(EndRun(self._run))
 
     @property

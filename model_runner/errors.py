@@ -473,7 +473,8 @@ class QuestionFails(RunnerError):
 
 class QuestionEndsServer(RunnerError):
     message = N_(
-        "The model’s server ended {times} times while it worked on this question, so the question was given up."
+        "The model’s server or its model stopped {times} times while it worked on this question, so the question was "
+        "given up."
     )
     hint = N_("Shorten the text, or tell whoever runs the server.")
 

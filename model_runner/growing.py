@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import TypeVar
 
-from model_runner.errors import Cancelled
+from model_runner.errors import UserFacingError
 from model_runner.kv import RaceStep
 from model_runner.question import Answerer, Question
 from model_runner.questions import EndRun, NextRaceStep, NextToken
@@ -73,7 +73,7 @@ def _ended() -> SimpleQueue[tuple[Answerer, str]]:
     def tell() -> None:
         while True:
             asked, run = ended.get()
-            with contextlib.suppress(Cancelled):  # the model was given up, and the run with it
+            with contextlib.suppress(UserFacingError):  # the model was given up, closed or hangs, and the run with it
                 asked.submit(EndRun(run))
             del asked  # or the model would not be freed before the next run ends
 

@@ -19,6 +19,8 @@ from hosting.settings import in_bytes
 from model_runner.capture import Capture
 from model_runner.errors import (
     AnswerTooLate,
+    Cancelled,
+    ModelSilent,
     NoSuchPlace,
     QuestionFails,
     Unreadable,
@@ -27,6 +29,7 @@ from model_runner.errors import (
 )
 from model_runner.local.local_models import LocalModels
 from model_runner.local.runner import LocalRunner
+from model_runner.local.worker import QueuedJob
 from model_runner.questions import EndRun, NextRaceStep, NextToken
 from model_runner.remote.frames import (
     ANSWER,
@@ -131,7 +134,7 @@ class QuestionEndpoint:
         elif isinstance(question, EndRun):
             self._runs.ended(question.run)
         verify = question if isinstance(question, VerifyLayer) else None
-        job = runner.submit(question if verify is None else verify.request, session=run)
+        job = _asked(runner, question if verify is None else verify.request, run)
         ended, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def tell(_: object) -> None:
@@ -142,7 +145,7 @@ class QuestionEndpoint:
         try:
             while not job.wait(0.0):
                 await self._turn(line, job.ahead, until, ended)
-            answer = job.result()
+            answer = _result(job)
             if verify is not None:  # on a thread of its own, not the model's: others ask meanwhile
                 return await asyncio.to_thread(_verified, answer, verify.layer)
             return answer
@@ -156,6 +159,24 @@ class QuestionEndpoint:
             raise AnswerTooLate(seconds=self._settings.limits.seconds)
         if ended is None or not ended.is_set():
             await line.waiting(ahead)
+
+
+def _asked(runner: LocalRunner, question: Any, run: str | None) -> QueuedJob[Any]:
+    """Raises Cancelled where the model hangs on somebody else's question: whoever asks again finds it loaded anew."""
+    try:
+        return runner.submit(question, session=run)
+    except ModelSilent as error:
+        raise Cancelled() from error
+
+
+def _result(job: QueuedJob[Any]) -> Any:
+    """The answer. Raises ModelSilent where the model hung on this question; of one that only waited, Cancelled."""
+    try:
+        return job.result()
+    except ModelSilent as error:
+        if job.begun:
+            raise
+        raise Cancelled() from error
 
 
 def _verified(capture: Any, layer: int) -> Check:

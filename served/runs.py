@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from model_runner.errors import Cancelled
+from model_runner.errors import Cancelled, ModelSilent
 from model_runner.questions import EndRun
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class GrowingTexts:
         runner, _ = self._held.pop(run)
         try:
             runner.submit(EndRun(run))
-        except Cancelled:  # its model was given up, and the text with it
+        except (Cancelled, ModelSilent):  # its model was given up, and the text with it
             return
 
 

@@ -34,7 +34,9 @@ def main(path: Path) -> int:
 def config(settings: ServedSettings, models: LocalModels | None = None, log_level: str = "info") -> uvicorn.Config:
     """How uvicorn serves them; ``models``: those that are there already."""
     listed = settings.models
-    models = models or LocalModels(listed.listed, keep=settings.limits.memory, most=listed.most)
+    models = models or LocalModels(
+        listed.listed, keep=settings.limits.memory, most=listed.most, silence=settings.limits.silence
+    )
     return uvicorn.Config(
         app(settings, models),
         host=settings.server.address,

@@ -36,7 +36,8 @@ class QuestionLimits:
     """``body`` of a question and ``answer`` that it makes the model compute; ``seconds`` until it is given up.
 
     ``text`` in characters and ``tokens`` generated, of one question; ``memory`` holds what is kept of all texts, and
-    ``runs`` texts of one key may grow at a time.
+    ``runs`` texts of one key may grow at a time. A model that gives no sign of work for ``silence`` seconds is loaded
+    anew; one layer has to take less.
     """
 
     body: str = byte_size("16 MB")
@@ -46,6 +47,7 @@ class QuestionLimits:
     tokens: int = whole_number(2000, 1, 1_000_000)
     memory: str = byte_size("1 GB")
     runs: int = whole_number(64, 1, 100_000)
+    silence: int = whole_number(300, 120, 86_400)
 
 
 @dataclass(frozen=True)

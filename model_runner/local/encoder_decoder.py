@@ -27,6 +27,7 @@ from model_runner.local.answers.block_path import BlockPath, block_paths
 from model_runner.local.answers.block_probe import LayerRun, probe
 from model_runner.local.answers.feed_forward import FeedForward, feed_forward
 from model_runner.local.beam_search import ALONE, search_beams
+from model_runner.local.cancellation import pause
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, decoder_tokens, is_classifier, scale_of
 from model_runner.local.decoder_start import DecoderStart
@@ -117,6 +118,7 @@ class EncoderDecoder:
                     check_growing(request.edits)
                     append_all(written, self._free_run(source, written, edit), self.info)
                 known = self.read(request, source, written, edit)
+            pause()
             self.cache.put(whole, known, state)
         return known if wanted == "decoder" else known.attention(wanted)
 

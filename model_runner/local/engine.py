@@ -35,6 +35,7 @@ from model_runner.local.answers.block_probe import LayerRun, probe
 from model_runner.local.answers.feed_forward import FeedForward, feed_forward
 from model_runner.local.answers.position_table import learned_lengths
 from model_runner.local.beam_search import search_beams
+from model_runner.local.cancellation import pause
 from model_runner.local.capture_batch import TextOfBatch, capture_batch
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, is_classifier, logits_of_state, scale_of
@@ -123,6 +124,7 @@ class Engine:
         writer, state = self.write(request), self.weights.count()
         with explained(self.info, len(writer.tokens)):
             capture = self._forward(request, writer)
+        pause()  # what hung, and was given up, is not kept
         self.cache.put(request, capture, state)
         return capture
 
@@ -149,6 +151,7 @@ class Engine:
                 found = capture_batch(self.model, self.structure, self.given, writers[part])
             if found is None:
                 break
+            pause()
             for request, writer, left in zip(requests[part], writers[part], found, strict=True):
                 made[request] = self._captured(request, writer, left)
                 self.cache.put(request, made[request], state)

@@ -18,6 +18,7 @@ from model_runner.errors import Cancelled, FolderNotAsked, LoadingTooLong, Model
 from model_runner.local.loading.loader import load_runner
 from model_runner.local.loading.model_folder import names_folder
 from model_runner.local.runner import LocalRunner
+from model_runner.local.worker import SILENCE
 from model_runner.model_cache import Device, Dtype, ModelCache
 from model_runner.preview import ModelPreview
 
@@ -101,13 +102,16 @@ class LocalModels(ModelCache):
         keep: str = "",
         most: int = MOST_MODELS,
         allow: Callable[[object], None] = lambda _question: None,
+        silence: float = SILENCE,
     ) -> None:
         """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`; ``most`` models are held.
 
-        ``allow`` raises the RunnerError of a question that is refused.
+        ``allow`` raises the RunnerError of a question that is refused. A model that shows for ``silence`` seconds no
+        sign that it works is given up, and loaded anew when it is opened again.
         """
         self.kept = ByteBudgetCache(memory.budget(keep))
         self._listed, self._allow, self._most = listed, allow, most
+        self._silence = silence
         self._worked = 0.0  # seconds, of models that were given up
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
@@ -190,7 +194,7 @@ class LocalModels(ModelCache):
             )
             for one in (runner, runner.base):
                 if one is not None:
-                    one.allow = self._allow
+                    one.allow, one.worker.silence = self._allow, self._silence
             return runner
         except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
             with self._lock:

@@ -1,28 +1,34 @@
 """One thread per model: requests queue, and a newer request of a session cancels its older one.
 
 The work shows that it is alive in every pause between two layers. A worker that shows nothing for SILENCE seconds is
-lost: whoever waits is told, nothing more is asked of it, and the model has to be loaded anew.
+lost: whoever waits is told, nothing more is asked of it, and the model has to be loaded anew. Its thread is left
+behind: should it wake, it stops at its next pause, and no process waits for it to end.
 """
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from model_runner.errors import Cancelled, ModelSilent
 from model_runner.local.allocator import keep_freed_memory
 
 T = TypeVar("T")
+Tasks = SimpleQueue[Callable[[], None] | None]  # None ends it
 
 SILENCE = 300.0  # seconds without a pause: far more than one layer of the longest text takes
+LEAVING = 10.0  # seconds that the end of the process waits for what runs to reach its next pause
 LOOK = 1.0  # seconds between two looks at a worker that somebody waits for
 ASLEEP = 60.0  # seconds between two looks that somebody waits through: the machine was suspended, nobody is to blame
 
@@ -36,6 +42,7 @@ class QueuedJob(Generic[T]):
     alive: Callable[[], None] = lambda: None  # the work goes on
     look: Callable[[], None] = lambda: None  # whether it does
     cancelled: threading.Event = field(default_factory=threading.Event)
+    begun: bool = False  # the worker has taken it up
 
     def check(self) -> None:
         """Raises Cancelled once the job was cancelled; the work calls this often, and shows by it that it is alive."""
@@ -74,19 +81,25 @@ class QueuedJob(Generic[T]):
 
 
 class Worker:
-    """Owns the one thread that touches a model."""
+    """Owns the one thread that touches a model. ``silence`` are the seconds without a pause after which it is lost."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, silence: float = SILENCE) -> None:
         keep_freed_memory()
-        self._name = name
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._name, self.silence = name, silence
+        self._tasks: Tasks = SimpleQueue()
+        # A daemon: the end of the process would wait for any other, and one that hangs has none.
+        self._thread = threading.Thread(target=_serve, args=(self._tasks,), name=name, daemon=True)
         self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
         self._latest: dict[str, QueuedJob[Any]] = {}
         self._numbers, self._unfinished = itertools.count(), dict[int, Future[Any]]()
+        self._running: threading.Event | None = None  # what cancels the work under way
         self._alive: float | None = None  # when the work last showed that it is; None: there is none
         self._looked = 0.0  # when somebody last looked
+        self._closed = False
         self.lost = False
         self.seconds = 0.0  # of work, so far
+        weakref.finalize(self, self._tasks.put, None)  # the thread holds the queue alone
+        _WORKERS.add(self)
 
     @property
     def queue(self) -> int:
@@ -108,12 +121,12 @@ class Worker:
             older = self._latest.pop(session, None) if session is not None else None
             if older is not None:
                 older.cancel()
+            if self._closed:  # the model was given up for another
+                raise Cancelled()
             unfinished[number] = job.future
-            try:
-                self._pool.submit(self._run, work, job)
-            except RuntimeError as error:  # closed: the model was given up for another
-                del unfinished[number]
-                raise Cancelled() from error
+            if self._thread.ident is None:
+                self._thread.start()
+            self._tasks.put(partial(self._run, work, job))
             if session is not None:
                 self._latest[session] = job
         job.future.add_done_callback(lambda _done: unfinished.pop(number, None))
@@ -138,16 +151,27 @@ class Worker:
 
     def close(self) -> None:
         """Cancel what is queued and let the thread end."""
-        self._pool.shutdown(wait=False)
         with self._lock:
+            self._closed = True
+            self._tasks.put(None)
             for future in tuple(self._unfinished.values()):
                 future.cancel()  # one that runs goes on
 
+    def leave(self, seconds: float) -> None:
+        """Close, end what runs at its next pause, and wait so long for it; not for a thread that is lost."""
+        self.close()
+        running = self._running
+        if running is not None:
+            running.set()
+            self._thread.join(0.0 if self.lost else seconds)
+
     def _run(self, work: Callable[[QueuedJob[T]], T], job: QueuedJob[T]) -> None:
-        if not job.future.set_running_or_notify_cancel():
-            return
+        with self._lock:
+            if self.lost or not job.future.set_running_or_notify_cancel():
+                return
+            job.begun, self._running = True, job.cancelled
+            self._show()
         began, future = time.perf_counter(), job.future
-        self._show()
         try:
             found = work(job)
         except BaseException as error:  # noqa: BLE001  it is raised where the job is waited for
@@ -158,7 +182,7 @@ class Worker:
             del work, job, future  # a traceback that the future holds would hold them, and the future
 
     def _end(self, tell: Callable[[], None], began: float) -> None:
-        self._alive = None
+        self._alive = self._running = None
         self.seconds += time.perf_counter() - began
         with suppress(InvalidStateError):  # it was lost, and comes too late
             tell()
@@ -173,18 +197,37 @@ class Worker:
             if self._alive is not None and now - self._looked > ASLEEP:
                 self._alive = now
             self._looked = now
-            if self.lost or self._alive is None or now - self._alive <= SILENCE:
+            if self.lost or self._alive is None or now - self._alive <= self.silence:
                 return
             self.lost, waiting = True, tuple(self._unfinished.values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
+            self._tasks.put(None)
+            if self._running is not None:
+                self._running.set()  # should the thread wake, its work ends before it keeps anything
         for future in waiting:
             with suppress(InvalidStateError):
                 future.set_exception(self._silent())
 
     def _silent(self) -> ModelSilent:
-        return ModelSilent(name=self._name, minutes=max(1, round(SILENCE / 60)))
+        return ModelSilent(name=self._name, minutes=max(1, round(self.silence / 60)))
 
     def _forget(self, session: str, done: Future[Any]) -> None:
         with self._lock:
             if session in self._latest and self._latest[session].future is done:
                 del self._latest[session]
+
+
+_WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+def _serve(tasks: Tasks) -> None:
+    """The thread of a worker: one task after the other."""
+    while (task := tasks.get()) is not None:
+        task()
+        del task  # it holds the worker, and what was asked
+
+
+@atexit.register
+def _leave() -> None:
+    """Torch must not be torn down under a thread that works with it."""
+    for worker in tuple(_WORKERS):
+        worker.leave(LEAVING)

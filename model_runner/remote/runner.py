@@ -233,7 +233,9 @@ class RemoteRunner:
                 request = replace(request, text="", sound=None, continuation=(), edits=(), input_ids=())
             try:
                 question = NextToken(request, held.at, index)
-                data = self._ask(job, question, near=held.at, more=f"&start={held.steps.count}")
+                data = self._ask(
+                    job, question, near=held.at, name=f"{asked.run} {asked.index}", more=f"&start={held.steps.count}"
+                )
             except Cancelled:
                 job.check()
                 held.at, held.since = growing.new_run(), asked.index
@@ -246,8 +248,8 @@ class RemoteRunner:
             return replace(step, index=asked.index)
         raise RunnerAway(reason="the text that grows was lost again and again")
 
-    def _ask(self, job: RemoteJob[Any], question: Any, *, near: str, more: str = "") -> bytes:
-        return self.link.call(job, "POST", f"/v1/ask?{self._model}{more}", to_bytes(question), near=near)
+    def _ask(self, job: RemoteJob[Any], question: Any, *, near: str, name: str = "", more: str = "") -> bytes:
+        return self.link.call(job, "POST", f"/v1/ask?{self._model}{more}", to_bytes(question), near=near, name=name)
 
     def _again(self, job: RemoteJob[Any], ask: Callable[[], bytes]) -> bytes:
         """The answer of a question that may be asked twice; one that the server gave up is asked again."""

@@ -1,8 +1,8 @@
 """The line to a server of models: HTTP with connections that stay open, tries again where that is safe, and ends.
 
 A question that fails on its way is asked again with the same bytes: it may then be answered by another server behind
-the same address. Only one that was being worked on when its server ended counts as its death; after two it is given up,
-since the same question would end the next server too.
+the same address. Only one that was being worked on when its server ended, or when its model stopped answering, counts
+as its death; after two it is given up, since the same question would end the next server too.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import httpx2
 from model_runner.errors import (
     Cancelled,
     KeyRefused,
+    ModelSilent,
     OtherVersion,
     QuestionEndsServer,
     QuestionTooLarge,
@@ -88,13 +89,22 @@ class ServerLink:
         return from_bytes(self.call(RemoteJob(), method, path, body, tries=tries))
 
     def call(
-        self, job: RemoteJob[Any], method: str, path: str, body: bytes = b"", *, near: str = "", tries: int = TRIES
+        self,
+        job: RemoteJob[Any],
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        near: str = "",
+        name: str = "",
+        tries: int = TRIES,
     ) -> bytes:
         """The bytes of the answer. Raises RunnerError, and Cancelled where the job was, or the server gave it up.
 
-        ``near`` is the same for what belongs to one text: a proxy may send it to one server.
+        ``near`` is the same for what belongs to one text: a proxy may send it to one server. ``name`` is the same for
+        what is one question in other bytes.
         """
-        name = hashlib.sha256(f"{path} ".encode() + body).hexdigest()
+        name = name or hashlib.sha256(f"{path} ".encode() + body).hexdigest()
         until = time.monotonic() + self._seconds + SILENCE
         problem: UserFacingError = RunnerAway(reason="")
         for attempt in range(tries):
@@ -109,6 +119,10 @@ class ServerLink:
                 return self._once(job, method, path, body, near, taken)
             except _NotNow as error:
                 problem = error.said
+            except ModelSilent as error:
+                job.check()
+                problem = error
+                self._count_death(name)
             except (httpx2.TransportError, EOFError, OSError) as error:
                 job.check()  # it was hung up
                 problem = RunnerAway(reason=_words(error))

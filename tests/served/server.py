@@ -50,6 +50,7 @@ class TheseModels(LocalModels):
 
     def __init__(self, runners: dict[str, LocalRunner]) -> None:
         super().__init__(tuple(runners))
+        self.names = tuple(runners)
         for name, runner in runners.items():
             loading = PendingLoad()
             loading.future = Future()
@@ -58,10 +59,11 @@ class TheseModels(LocalModels):
 
 
 @contextmanager
-def serving(runners: dict[str, LocalRunner], told: ServedSettings | None = None) -> Generator[str]:
+def serving(runners: dict[str, LocalRunner] | TheseModels, told: ServedSettings | None = None) -> Generator[str]:
     """The URL of a server of these models, which ends with the context: connections are cut."""
-    told = told or settings(tuple(runners))
-    server = uvicorn.Server(config(told, TheseModels(runners), log_level="error"))
+    models = runners if isinstance(runners, TheseModels) else TheseModels(runners)
+    told = told or settings(models.names)
+    server = uvicorn.Server(config(told, models, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -19,12 +19,15 @@ from model_runner.errors import (
     KeyRefused,
     ModelNotListed,
     OtherVersion,
+    QuestionEndsServer,
     QuestionTooLarge,
     RunnerBusy,
     TextTooLongHere,
     TooManyTokensHere,
 )
 from model_runner.local.cancellation import pause
+from model_runner.local.engine import Engine
+from model_runner.local.local_models import ModelKey, PendingLoad
 from model_runner.local.runner import LocalRunner
 from model_runner.question import Logits
 from model_runner.questions import EndRun, NextToken
@@ -33,7 +36,7 @@ from model_runner.remote.frames import REFUSAL, VERSION, last_frame
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.wire import FORMAT, from_bytes, to_bytes
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
-from tests.served.server import KEY, access, remote, serving, settings
+from tests.served.server import KEY, TheseModels, access, remote, serving, settings
 
 HEADERS = {"authorization": f"Bearer {KEY}", VERSION: FORMAT}
 
@@ -201,6 +204,79 @@ def test_health_needs_no_key_and_tells_nothing(url, model, monkeypatch):
     assert httpx2.get(f"{url}/health").text == "ok"
     monkeypatch.setattr(model.worker, "lost", True)
     assert httpx2.get(f"{url}/health").status_code == 503
+
+
+class Anew(TheseModels):
+    """Loads another runner where one hangs: the first so many of them do, on texts with this word in them."""
+
+    def __init__(self, sick: str, times: int) -> None:
+        super().__init__({"llama": runner_of(FAMILY["llama"])})
+        self._silence, self._sick, self._times = 0.5, sick, times
+        self.go, self.loaded = threading.Event(), 0
+        self._hurt(self._held[ModelKey("llama")].result())
+
+    def _load(self, asked: ModelKey, loading: PendingLoad, ask_hub: bool, agreed: frozenset[str]) -> LocalRunner:
+        runner = runner_of(FAMILY["llama"])
+        self._hurt(runner)
+        return runner
+
+    def _hurt(self, runner: LocalRunner) -> None:
+        runner.worker.silence = self._silence
+        self.loaded += 1
+        if self.loaded > self._times:
+            return
+        assert isinstance(runner.engine, Engine)
+        write, mlp = runner.engine.write, runner.engine.model.get_submodule("model.layers.1.mlp")
+
+        def hang(request: Any) -> Any:
+            if self._sick in request.text:
+                mlp.register_forward_pre_hook(lambda *_: self.go.wait(30))
+            return write(request)
+
+        runner.engine.write = hang
+
+
+@pytest.fixture
+def anew() -> Iterator[Callable[[int], Anew]]:
+    made: list[Anew] = []
+
+    def make(times: int) -> Anew:
+        made.append(Anew("sick", times))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.go.set()
+
+
+def test_a_model_that_hangs_is_loaded_anew_and_every_reader_gets_an_answer(anew):
+    models = anew(1)
+    with serving(models) as url:
+        far, began = remote(url), time.monotonic()
+        hangs = far.submit(CaptureRequest("sick"))
+        waited(lambda: models.work()[0])
+        others = [far.submit(CaptureRequest(f"reader {number}")) for number in range(3)]
+        assert [one.result().text for one in others] == [f"reader {number}" for number in range(3)]
+        assert hangs.result().text == "sick"  # the second time it did not hang
+        assert far.capture("sick").verify(1).ok
+        assert time.monotonic() - began < 15
+        assert models.loaded == 2
+        assert httpx2.get(f"{url}/health").text == "ok"
+
+
+@pytest.mark.parametrize("ask", [
+    lambda far: far.capture("sick"),
+    lambda far: list(far.generate(GenerateRequest("sick", 3))),
+], ids=["a capture", "a text that grows"])  # fmt: skip
+def test_a_question_that_hangs_two_models_is_not_asked_a_third_time(anew, ask):
+    models = anew(100)
+    with serving(models) as url:
+        far = remote(url)
+        with pytest.raises(QuestionEndsServer, match="stopped 2 times while it worked on this question"):
+            ask(far)
+        assert models.loaded == 2
+        assert far.capture("others").verify(1).ok  # who asks something else has the model anew
+        assert models.loaded == 3
 
 
 def test_a_server_that_works_longer_than_it_is_listened_to_says_so_all_the_while(slow, monkeypatch):

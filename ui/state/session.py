@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis.examples import examples_of, first_text, suited
 from hosting import settings
-from hosting.listed import listed_models, memory_setting
+from hosting.listed import listed_models, memory_setting, silence_setting
 from hosting.meter import METER
 from hosting.runner_server import runner_server
 from jobs.session_jobs import SessionJobs
@@ -247,7 +247,7 @@ def model_cache() -> ModelCache:
     if server := runner_server():
         cache = RemoteModels(server.url, server.key, keep=memory_setting(), allow=allow)
     else:
-        cache = LocalModels(listed_models() or None, keep=memory_setting(), allow=allow)
+        cache = LocalModels(listed_models() or None, keep=memory_setting(), allow=allow, silence=silence_setting())
     METER.watch(
         queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
     )

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from model_runner.local.cancellation import pause
 from model_runner.local.recording.parity_check import run
 from model_runner.local.recording.residual_stream import Forward, standing_in
 
@@ -80,6 +81,7 @@ def _in_blocks(forward: Forward) -> Forward:
         made = first.new_empty(*hidden.shape[:2], *first.shape[2:])
         made[:, :rows] = first
         for start in range(rows, hidden.shape[1], rows):
+            pause()
             made[:, start : start + rows] = forward(hidden[:, start : start + rows])
         return made
 

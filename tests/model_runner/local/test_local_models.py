@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,12 +24,12 @@ from model_runner.errors import (
     RunnerError,
 )
 from model_runner.local import local_models as module
-from model_runner.local import worker
 from model_runner.local.loading.config_preview import StoredWeights, preview_config
 from model_runner.local.loading.dtypes import Precision
 from model_runner.local.local_models import MOST_LOADINGS, MOST_MODELS, LocalModels, PendingLoad
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
+from tests.model_runner.cases import FAMILY, runner_of
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -282,14 +283,12 @@ def test_a_model_that_was_given_up_answers_that_it_was_cancelled(loader: Loader)
     assert capture.verify(0).ok  # what needs no model is still there
 
 
-def test_a_model_whose_forward_hangs_is_given_up_and_loaded_anew(
-    loader: Loader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "SILENCE", 0.3)
-    cache, go = LocalModels(), threading.Event()
+def test_a_model_whose_forward_hangs_is_given_up_and_loaded_anew(loader: Loader) -> None:
+    cache, go = LocalModels(silence=0.3), threading.Event()
     hung, other = cache.open("hung").result(), cache.open("other").result()
     stuck = hung.engine.model.get_submodule("model.layers.0.mlp").register_forward_pre_hook(lambda *_: go.wait(SOON))
     waiting = [hung.submit(CaptureRequest(text=text), session=text) for text in ("first", "second")]
+    began = time.monotonic()
     for job in waiting:
         with pytest.raises(ModelSilent, match="The model hung stopped answering"):
             job.result()
@@ -298,10 +297,34 @@ def test_a_model_whose_forward_hangs_is_given_up_and_loaded_anew(
     anew = cache.open("hung").result()
     assert anew is not hung
     assert anew.capture(CaptureRequest(text="first")).verify(0).ok
+    assert anew.capture(CaptureRequest(text="second")).verify(0).ok
+    assert time.monotonic() - began < SOON / 2
     assert cache.open("other").result() is other  # others go on as before
     assert loader.asked == ["hung", "other", "hung"]
-    go.set()  # or this process would wait for it when it ends
+    kept = cache.kept.nbytes
+    go.set()
+    hung.worker._thread.join(SOON)
+    assert not hung.worker._thread.is_alive()
+    assert cache.kept.nbytes == kept  # what hung keeps nothing
     stuck.remove()
+
+
+def test_a_model_that_is_slow_between_its_layers_is_not_given_up() -> None:
+    slow = runner_of(FAMILY["llama"])
+    slow.worker.silence = 0.5
+    layers = range(slow.info.n_layers)
+    for layer in layers:
+        slow.engine.model.get_submodule(f"model.layers.{layer}.mlp").register_forward_pre_hook(
+            lambda *_: time.sleep(0.35)
+        )
+    began = time.monotonic()
+    job = slow.submit(CaptureRequest(text="hello"))
+    while not job.wait(0.02):
+        pass
+    assert job.result().verify(0).ok
+    assert time.monotonic() - began >= 0.35 * len(layers) > 0.5  # longer than it may be silent
+    assert not slow.lost
+    slow.close()
 
 
 def test_a_model_that_was_given_up_is_freed(tmp_path: Path) -> None:

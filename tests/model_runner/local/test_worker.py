@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -206,8 +208,8 @@ def test_what_a_job_made_is_freed_with_the_job_and_not_only_when_python_looks_fo
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SILENCE", 0.3)
+def impatient(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "silence", 0.3)
     monkeypatch.setattr(module, "LOOK", 0.05)
 
 
@@ -227,8 +229,10 @@ def test_all_who_wait_for_a_worker_that_hangs_are_told_and_it_is_asked_nothing_m
     with pytest.raises(ModelSilent):
         worker.submit(lambda _: 3)
     assert worker.queue == 0
+    assert hangs.cancelled.is_set()  # so it ends at its next pause
     blocker.go.set()  # what comes so late is nobody's
-    time.sleep(0.1)
+    worker._thread.join(SOON)
+    assert not worker._thread.is_alive()  # and the thread ends with it, without the work that was queued
     with pytest.raises(ModelSilent):
         hangs.result()
 
@@ -255,6 +259,44 @@ def test_a_machine_that_was_suspended_makes_no_worker_silent(worker: Worker, mon
     assert not worker.lost
     blocker.go.set()
     assert job.result() == "blocker"
+
+
+def test_a_worker_that_nobody_holds_ends_its_thread() -> None:
+    worker = Worker("dropped")
+    assert worker.submit(lambda _: 1).result() == 1
+    thread = worker._thread
+    del worker
+    thread.join(SOON)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "work, lost", [("lambda job: threading.Event().wait()", True), ("spin", False)], ids=["it hangs", "it works"]
+)
+def test_the_end_of_the_process_waits_for_no_thread_that_hangs(work: str, lost: bool) -> None:
+    script = f"""
+import threading, time
+from model_runner.local import worker as module
+from model_runner.local.worker import Worker
+def spin(job):
+    while True:
+        time.sleep(0.01)
+        job.check()
+module.LOOK = 0.05
+worker = Worker("test", silence=0.2)
+job = worker.submit({work})
+if {lost}:
+    try:
+        job.result()
+    except Exception as error:
+        print(type(error).__name__)
+else:
+    assert not job.wait(0.5)
+print(worker.lost, flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split() == (["ModelSilent", "True"] if lost else ["False"])
+    assert not done.stderr
 
 
 def test_an_error_leaves_nothing_of_the_work_behind(worker: Worker) -> None:

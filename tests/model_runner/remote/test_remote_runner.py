@@ -212,7 +212,7 @@ def test_a_question_that_ends_two_servers_is_not_asked_a_third_time(own, soon):
     with answering(DIES) as (url, asked):
         far = at(url, own)
         for _ in range(2):
-            with pytest.raises(QuestionEndsServer, match="ended 2 times"):
+            with pytest.raises(QuestionEndsServer, match="stopped 2 times"):
                 far.capture(TEXT)
         assert len(asked) == 2
         with pytest.raises(QuestionEndsServer):
