@@ -330,3 +330,14 @@ def test_where_no_token_is_predicted_the_walk_ends_at_the_push(show):
     page.locator(".walk").click()
     page.clock.run_for(8100)
     assert (facts(page)["open"], facts(page)["walking"]) == ("7", "false")
+
+
+def test_a_name_is_turned_only_where_its_bar_has_no_room_for_it(show):
+    page = show(width=1200)
+    names = page.locator(".bar .name").evaluate_all(
+        "all => all.map(one => [one.textContent, one.classList.contains('upright'),"
+        " one.scrollWidth <= one.closest('.bar').clientWidth, getComputedStyle(one).writingMode])"
+    )
+    assert {mode for _text, upright, _fits, mode in names if upright} == {"horizontal-tb"}
+    assert all(fits for _text, upright, fits, _mode in names if upright)
+    assert any(upright for _text, upright, _fits, _mode in names)

@@ -1,7 +1,9 @@
 // Steps 5 to 7: the softmax row, the values mixed by it, and the push on the logits.
 
+import { measuring } from "../shared/canvas.js"
 import { closest, element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { stance } from "../shared/upright.js"
 import { fill, isolate } from "../shared/words.js"
 import { addend, CHAIN, decimalsFor, fixed, largest, norm, percent, rounded, rowOf, signed } from "./numbers.js"
 import { describeStrip } from "./score.js"
@@ -39,7 +41,19 @@ export function drawRow(state, cell) {
   const cut = meta.total > arrays.positions.length && arrays.positions.length > 1
   row.note.textContent = cut ? fill(texts.cut, { total: meta.total, count: arrays.positions.length }) : ""
   row.note.hidden = !cut
+  standNames(row.bars, state.theme)
   showBar(row.bars)
+}
+
+// Names stand upright where they fit below their bar.
+function standNames(bars, theme) {
+  const pen = measuring(`600 11px ${theme.font}`)
+  const nodes = [...bars.children]
+  const rooms = nodes.map((node) => node.clientWidth - 2)
+  nodes.forEach((node, i) => {
+    const name = node.querySelector(".name")
+    name.classList.add(stance(name.textContent, pen.measureText(name.textContent).width, rooms[i]))
+  })
 }
 
 /** @param {State} state */
