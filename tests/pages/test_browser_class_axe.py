@@ -62,7 +62,8 @@ def test_axe_finds_nothing_wrong_on_a_phone_whatever_it_is_shown_or_asked(
     teacher, phone = new_page(), new_page(**PHONE, locale=LOCALE[lang])
     held = Looked(teacher, phone, axe)
     teacher.goto(f"{server.url}/?lang={lang}&layer=6&head=4&lesson=attention")
-    wait_for_heads(teacher)
+    teacher.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)  # without the grid, where the step asks first
+    wait_for_rest(teacher)
     click(teacher, "open_room")
     phone.goto(f"{server.url}/join/{teacher.locator('.atlas-huge').inner_text()}")
     held.look("waiting", "header h1")

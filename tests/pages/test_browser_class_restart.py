@@ -20,6 +20,7 @@ from ui.classroom.sidebar import AGAIN
 pytestmark = pytest.mark.browser
 
 LONG = 3 * PATIENCE  # a server that starts imports the engine
+GONE = ("WebSocket", "_stcore", "ERR_")  # what a browser says of a server that is not there
 
 
 @pytest.mark.parametrize("lesson", [False, True])
@@ -75,5 +76,36 @@ def test_the_open_question_is_there_again_with_every_answer_and_nobody_clicks(
         end_room(teacher)
         for page in (teacher, *phones):
             page.close()
-    gone = ("WebSocket", "_stcore", "ERR_")  # what a browser says of a server that is not there
-    watch.errors[:] = [one for one in watch.errors if not any(word in one for word in gone)]
+    watch.errors[:] = [one for one in watch.errors if not any(word in one for word in GONE)]
+
+
+@pytest.mark.long
+def test_a_click_on_reveal_before_the_engine_is_there_is_not_lost(
+    tmp_path: Path, new_page: Callable[..., Page], watch: Watch
+):
+    """The browser still has the button, which the session on the new server has not drawn yet."""
+    port, env, log = free_port(), {"ATLAS_STATE": str(tmp_path)}, tmp_path / "log"
+    teacher, phone = new_page(), new_page(**PHONE)
+    with running_app(log, port=port, env=env) as server:
+        teacher.goto(f"{server.url}/?layer=6&head=4&lesson=attention")
+        teacher.locator(".head-map[data-painted]").wait_for(timeout=LONG)
+        click(teacher, "open_room")
+        code = teacher.locator(".atlas-huge").inner_text()
+        click(teacher, "hide_code")
+        phone.goto(f"{server.url}/join/{code}")
+        phone.locator(".vote .options button").nth(1).click(timeout=PATIENCE)
+        expect(teacher.locator(".class-answered")).to_have_text("1")
+        wait_for_rest(teacher)
+        teacher.wait_for_timeout(500)
+        os.kill(server.pid, signal.SIGKILL)
+    reveal = teacher.locator(".st-key-reveal button")
+    expect(reveal).to_be_disabled(timeout=LONG)
+    expect(reveal).not_to_have_css("color", "rgb(255, 255, 255)")  # the page's own, behind a button that is disabled
+    with running_app(log, port=port, env=env):
+        teacher.get_by_text("Starting the engine").wait_for(timeout=LONG)
+        click(teacher, "reveal")
+        expect(teacher.locator(".st-key-results button")).to_be_visible(timeout=LONG)
+        expect(phone.locator(".figure .chart")).to_have_count(2, timeout=PATIENCE)
+        for page in (teacher, phone):
+            page.close()
+    watch.errors[:] = [one for one in watch.errors if not any(word in one for word in GONE)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -21,6 +22,8 @@ from ui.state import session
 from ui.state.run_context import run_context
 from ui.wording.i18n import _
 from viz.chart import Bars, on_one_scale
+
+Kind = Literal["primary", "secondary", "tertiary"]
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -94,11 +97,11 @@ def _show_open(room: Room, poll: Poll) -> None:
         again = _("Second vote, after the discussion.")
         st.html(f"<p class='atlas-caption'>{again}</p>")
     with st.container(key="poll_actions", horizontal=True, gap="small"):
-        st.button(_("Reveal"), key="reveal", type="primary", on_click=_quietly, args=(room.reveal,))
+        _button(_("Reveal"), "reveal", room.reveal, kind="primary")
         if len(poll.votes) == 1:
-            st.button(_("Discuss, then vote again"), key="vote_again", on_click=_quietly, args=(room.ask_again,))
+            _button(_("Discuss, then vote again"), "vote_again", room.ask_again)
         if not poll.step:  # which is skipped on its card
-            st.button(_("Drop the question"), key="drop_poll", type="tertiary", on_click=room.drop)
+            _button(_("Drop the question"), "drop_poll", room.drop, kind="tertiary")
 
 
 def _show_answers(room: Room, poll: Poll) -> None:
@@ -109,7 +112,7 @@ def _show_answers(room: Room, poll: Poll) -> None:
         with column:
             _show_bars("poll_model" if place == len(columns) - 1 else f"poll_vote_{place}", shown, charts[place])
     with st.container(key="poll_actions", horizontal=True, gap="small"):
-        st.button(_("Back to the page"), key="drop_poll", type="primary", on_click=room.drop)
+        _button(_("Back to the page"), "drop_poll", room.drop, kind="primary")
         ending.show_results(room, "results")
 
 
@@ -135,6 +138,17 @@ def _show_bars(key: str, shown: Column, chart: Bars) -> None:
     said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))
     # Plotly remembers how wide words were before P made them larger on a projector, and would print them over bars
     show_chart(chart, key=key, alt=f"{chart.heading}. {said}", still=False)
+
+
+def _button(words: str, key: str, do: Callable[[], None], kind: Kind = "secondary") -> None:
+    """A button that is not drawn any more once it has acted.
+
+    After a restart of the server it is on the screen before this session has drawn it. Streamlit (1.67) calls no
+    ``on_click`` for a click on it then, but returns True.
+    """
+    if st.button(words, key=key, type=kind, on_click=_quietly, args=(do,)):
+        _quietly(do)
+        st.rerun()
 
 
 def _quietly(do: Callable[[], None]) -> None:
