@@ -14,13 +14,16 @@ from attention.small_attention import ExampleNumbers
 
 Side = Literal["right", "left"]
 HIDDEN = -1e9  # what is written in place of −inf where a row must stay finite
+DROPPED = 0.5  # of the weights; training has 0.1 or less, which a few tokens would not show
+SEED = 0  # of the draw which ones
 
 
 @dataclass(frozen=True, eq=False)
 class BatchedSteps:
     """Every step of each text; ``real`` are tokens that are no padding, ``keep`` cells that may be attended to.
 
-    Of a step with a cache ``queries`` are the new tokens, ``keys`` those of the cache and the new ones.
+    Of a step with a cache ``queries`` are the new tokens, ``keys`` those of the cache and the new ones. ``dropped`` are
+    the weights that mix the values: all of them without dropout.
     """
 
     x: Float[Tensor, "batch queries d_model"]
@@ -33,6 +36,7 @@ class BatchedSteps:
     scaled: Float[Tensor, "batch heads queries keys"]
     masked: Float[Tensor, "batch heads queries keys"]
     weights: Float[Tensor, "batch heads queries keys"]
+    dropped: Float[Tensor, "batch heads queries keys"]
     output: Float[Tensor, "batch heads queries d_head"]
     added: Float[Tensor, "batch queries d_model"]
 
@@ -45,10 +49,12 @@ def padded_batch(
     causal: bool = True,
     side: Side = "right",
     fill: float = -math.inf,
+    dropout: bool = False,
 ) -> BatchedSteps:
     """The text, and its first ``short`` tokens padded with zeros on one side, as one batch.
 
-    Hidden cells get ``fill`` before the softmax. With −inf a row without any key becomes NaN.
+    Hidden cells get ``fill`` before the softmax. With −inf a row without any key becomes NaN. ``dropout`` sets weights
+    to 0 with the probability ``DROPPED`` and divides the others by what is left, 1 − ``DROPPED``.
     """
     n, d = numbers.x.shape
     x, real = torch.zeros(2, n, d, dtype=numbers.x.dtype), torch.zeros(2, n, dtype=torch.bool)
@@ -58,7 +64,7 @@ def padded_batch(
     keep = real[:, None, None, :].expand(2, 1, n, n)
     if causal:
         keep = keep & torch.ones(n, n, dtype=torch.bool).tril()
-    return _steps(numbers, x, x, real, keep, n_heads, fill)
+    return _steps(numbers, x, x, real, keep, n_heads, fill, dropout=dropout)
 
 
 def cached_step(numbers: ExampleNumbers, n_cache: int, *, n_heads: int = 1) -> BatchedSteps:
@@ -73,7 +79,15 @@ def cached_step(numbers: ExampleNumbers, n_cache: int, *, n_heads: int = 1) -> B
 
 
 def _steps(
-    numbers: ExampleNumbers, x: Tensor, read: Tensor, real: Tensor, keep: Tensor, n_heads: int, fill: float
+    numbers: ExampleNumbers,
+    x: Tensor,
+    read: Tensor,
+    real: Tensor,
+    keep: Tensor,
+    n_heads: int,
+    fill: float,
+    *,
+    dropout: bool = False,
 ) -> BatchedSteps:
     """The queries of ``x`` over the keys and values of ``read``."""
 
@@ -85,6 +99,10 @@ def _steps(
     scaled = scores / math.sqrt(q.shape[-1])
     masked = scaled.masked_fill(~keep, fill)
     weights = masked.softmax(-1)
-    output = weights @ v
+    dropped = weights
+    if dropout:
+        kept = torch.rand(weights.shape, generator=torch.Generator().manual_seed(SEED)) >= DROPPED
+        dropped = weights * kept / (1 - DROPPED)
+    output = dropped @ v
     added = output.transpose(1, 2).reshape(x.shape) @ numbers.w_o
-    return BatchedSteps(x, real, keep, q, k, v, scores, scaled, masked, weights, output, added)
+    return BatchedSteps(x, real, keep, q, k, v, scores, scaled, masked, weights, dropped, output, added)

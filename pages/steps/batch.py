@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention.batched_attention import HIDDEN, BatchedSteps, cached_step, padded_batch
+from attention.batched_attention import DROPPED, HIDDEN, BatchedSteps, cached_step, padded_batch
 from attention.small_attention import ExampleNumbers
 from pages.steps.chains import show_chain
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.small import divisors
 from pages.steps.small_code import cached_lines, padded_lines
 from pages.steps.state import MOST_TOKENS, Batch, Fill, Item, Side, StepsState, state
-from ui.shared.chain_matrix import json_matrix
+from ui.shared.chain_matrix import JSON, json_matrix
 from ui.shared.code_pane import CodeLine, code_text, show_code, small_words
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.finding import show_finding
@@ -75,6 +75,7 @@ def _padding_controls(n: int, short: int) -> None:
     fills: dict[Fill, str] = {"inf": "−∞", "1e9": "−1e9"}
     choose(StepsState, "fill", held.fill, fills)
     switch(StepsState, "causal", held.causal, _("mask"))
+    switch(StepsState, "dropout", held.dropout, _("dropout, as in training"))
 
 
 # -- two texts --------------------------------------------------------------------------------------------------------
@@ -83,14 +84,20 @@ def _padding_controls(n: int, short: int) -> None:
 def _show_padded(numbers: ExampleNumbers, short: int, heads: int) -> BatchView:
     held = state()
     fill = -math.inf if held.fill == "inf" else HIDDEN
-    steps = padded_batch(numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=fill)
+    steps = padded_batch(
+        numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=fill, dropout=held.dropout
+    )
     item = int(held.item)
     real = steps.real[item].tolist()
     names = [f"x{sum(real[:at])}" if one else f"PAD{at - sum(real[:at])}" for at, one in enumerate(real)]
     show_finding(*_of_padding(steps, len(numbers.x), short), of_several=True)
     tables = _tables(steps, item, names, names)
+    if held.dropout:
+        tables["D"] = Table("D", tables["A"].rows, tables["A"].columns, steps.dropped[item, 0].numpy())
     payload = _show_chain(steps, item, tables, _padded_notes(steps, item), _why_padded(steps, item, names))
-    lines = padded_lines(numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=held.fill)
+    lines = padded_lines(
+        numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=held.fill, dropout=held.dropout
+    )
     show_code(lines, held.step, small_words())
     what = f"small made-up numbers, not the model's: text {item + 1} of a batch of two, padded {held.side}"
     return BatchView("padding", tables, lines, what, payload)
@@ -218,7 +225,7 @@ def _show_chain(
     shares = [
         [[f"= {value:.4g}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row] for row in weights.tolist()
     ]
-    made = [
+    made: list[dict[str, JSON]] = [
         {"id": "x", "kind": "model", "result": "X", "short": "X", "title": "X", "note": notes["x"]},
         {"id": "scores", "kind": "product", "left": "Q", "right": "K", "turned": True, "result": "C"},
         {"id": "scale", "kind": "scale", "left": "C", "result": "S", "factor": root**-0.5, "root": root},
@@ -227,13 +234,39 @@ def _show_chain(
         {"id": "softmax", "kind": "told", "left": "M", "result": "A", "short": "softmax", "title": "softmax",
          "note": notes["softmax"], "lines": shares, "lights": [{"matrix": "M", "row": "i"}]},
     ]  # fmt: skip  # a step a paragraph
+    used = "A"
+    if "D" in tables:
+        used = "D"
+        made.append(_dropout_step(tables))
     if np.isnan(weights).any():
         mixed = [[[f"= {value:.4g}"] for value in row] for row in steps.output[item, 0].tolist()]
-        made.append({"id": "mix", "kind": "told", "parts": ["A", "V"], "result": "O", "short": "A V", "title": "A V",
-                     "note": notes["mix"], "lines": mixed, "lights": [{"matrix": "A", "row": "i"}]})  # fmt: skip
+        made.append({"id": "mix", "kind": "told", "parts": [used, "V"], "result": "O", "short": "A V", "title": "A V",
+                     "note": notes["mix"], "lines": mixed, "lights": [{"matrix": used, "row": "i"}]})  # fmt: skip
     else:
-        made.append({"id": "mix", "kind": "product", "left": "A", "right": "V", "result": "O", "note": notes["mix"]})
+        made.append({"id": "mix", "kind": "product", "left": used, "right": "V", "result": "O", "note": notes["mix"]})
     return show_chain("steps_batch", matrices, made)
+
+
+def _dropout_step(tables: dict[str, Table]) -> dict[str, JSON]:
+    """Which weights the lot has struck out, and what becomes of the others."""
+    note = _("Each weight is set to 0 by lot, with a probability of {share}, and the others are divided by {left}: on "
+             "average a row keeps its sum. Only while a model is trained.")  # fmt: skip
+
+    def said(weight: float, left: float) -> str:
+        return f"{weight:.4g} ÷ {1 - DROPPED:g} = {left:.4g}" if left or not weight else f"{weight:.4g} → 0"
+
+    pairs = zip(tables["A"].values.tolist(), tables["D"].values.tolist(), strict=True)
+    return {
+        "id": "dropout",
+        "kind": "told",
+        "left": "A",
+        "result": "D",
+        "short": "dropout",
+        "title": "dropout",
+        "note": note.format(share=f"{DROPPED:g}", left=f"{1 - DROPPED:g}"),
+        "lines": [[[said(*pair)] for pair in zip(weights, dropped, strict=True)] for weights, dropped in pairs],
+        "lights": [{"matrix": "A", "row": "i", "column": "j"}],
+    }
 
 
 def batch_view(found: BatchView) -> ExportBundle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from attention.batched_attention import DROPPED, SEED
 from attention.small_attention import ExampleNumbers
 from ui.shared.code_pane import CodeLine
 
@@ -39,9 +40,16 @@ def code_lines(
 
 
 def padded_lines(
-    numbers: ExampleNumbers, short: int, *, n_heads: int, causal: bool, side: Literal["right", "left"], fill: str
+    numbers: ExampleNumbers,
+    short: int,
+    *,
+    n_heads: int,
+    causal: bool,
+    side: Literal["right", "left"],
+    fill: str,
+    dropout: bool = False,
 ) -> list[CodeLine]:
-    """A batch of two: the text, and its first ``short`` tokens, padded on one side."""
+    """A batch of two: the text, and its first ``short`` tokens, padded on one side; with dropout as in training."""
     n, d = numbers.x.shape
     split, cells = (2, n_heads, n, d // n_heads), (2, n_heads, n, n)
     place = "slice(0, len(text))" if side == "right" else "slice(n - len(text), n)"
@@ -66,7 +74,7 @@ def padded_lines(
         *([CodeLine("later = torch.ones(n, n, dtype=torch.bool).triu(1)", "mask", (n, n))] if causal else []),
         CodeLine(f"keep = {keep}", "mask", (2, 1, n, n)),
         CodeLine(f"masked = scaled.masked_fill(~keep, {value})", "mask", cells),
-        *_to_the_end(split, cells),
+        *_to_the_end(split, cells, dropout=dropout),
         CodeLine("used = added[real]", "", (n + short, d)),
     ]
 
@@ -108,14 +116,19 @@ def _matrices(numbers: ExampleNumbers) -> list[CodeLine]:
     ]
 
 
-def _to_the_end(split: Split, cells: Split, tokens: str = "n") -> list[CodeLine]:
+def _to_the_end(split: Split, cells: Split, tokens: str = "n", *, dropout: bool = False) -> list[CodeLine]:
     """From the masked scores on; dropout stands where it is while a model is trained, and does nothing after."""
     batch, _heads, n, _head = split
     d = split[1] * split[3]
+    drawn = f"torch.rand(b, h, n, n, generator=torch.Generator().manual_seed({SEED}))"
+    dropped = [
+        CodeLine(f"kept = {drawn} >= {DROPPED}", "dropout", cells),
+        CodeLine(f"dropped = weights * kept / (1 - {DROPPED})", "dropout", cells),
+    ]
     return [
         CodeLine("weights = masked.softmax(dim=-1)", "softmax", cells),
-        CodeLine("weights = torch.dropout(weights, p=0.1, train=False)", "", cells),
-        CodeLine("mixed = weights @ v", "mix", split),
+        *(dropped if dropout else [CodeLine("weights = torch.dropout(weights, p=0.1, train=False)", "", cells)]),
+        CodeLine("mixed = dropped @ v" if dropout else "mixed = weights @ v", "mix", split),
         CodeLine(f"concat = mixed.transpose(1, 2).reshape(b, {tokens}, d)", "concat", (batch, n, d)),
         CodeLine("added = concat @ w_o", "out", (batch, n, d)),
     ]

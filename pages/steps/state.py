@@ -37,6 +37,7 @@ Fill = Literal["inf", "1e9"]
 Depth = Literal["6", "12", "24", "48"]
 Gain = Literal["0.3", "0.5", "0.7", "1", "1.4", "2"]
 OTHER_STEPS = (
+    "dropout",
     "products",
     "gradient",
     "naive",
@@ -95,6 +96,7 @@ class StepsState:
     item: Item = setting("1", N_("text of the batch"))
     side: Side = setting("right", N_("side of the padding"))
     fill: Fill = setting("inf", N_("in hidden cells"))
+    dropout: bool = setting(False, N_("dropout"))
     cached: int = setting(2, N_("tokens in the cache"), min=0, max=MOST_TOKENS)
     ask: bool = setting(False, N_("What comes here?"))
 

@@ -122,10 +122,12 @@ def _show_tree(found: VocabularyCosts) -> None:
     )  # fmt: skip  # a line of values
     words = {token: f"{bare(name)} · {count}" for token, name, count in zip(ids, names, counts, strict=False)}
     pick(StepsState, "frequent", ids[leaf], words, width=190)
-    show_heading(escape(_("Huffman tree over the frequencies")))
+    heading = escape(_("Huffman tree over the frequencies"))
+    show_heading(heading)
     tree = huffman_tree([count / total for count in counts])
     drawn = tree_html(drawn_nodes(tree, leaf, names), way_words(tree, leaf, bare(names[leaf])), width=WIDTH)
-    show_html(f"<div class='atlas-wide'>{drawn}</div>", key="frequency_tree")
+    scrolls = f"class='atlas-wide' tabindex='0' role='region' aria-label='{heading}'"  # on a narrow page
+    show_html(f"<div {scrolls}>{drawn}</div>", key="frequency_tree")
 
 
 # -- the adaptive softmax ---------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ STEP = N_("Multiply-adds of one token more")
 
 def show_cost(opened: PageContext) -> Costs:
     """The chart, and tables of three lengths."""
-    left, right = st.columns([0.7, 0.3], gap="large")
+    left, right = st.columns([0.58, 0.42], gap="large")
     with right:
         found = costs_of(shape_of(opened), show_choices())
     with left:  # first on the phones of a class, too

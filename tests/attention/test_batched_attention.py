@@ -34,6 +34,17 @@ def test_a_row_without_any_key_is_nan_with_infinity_and_even_with_a_finite_numbe
     assert not bool(padded_batch(numbers, 2, side="right").weights.isnan().any())
 
 
+def test_dropout_strikes_out_half_of_the_weights_and_a_row_keeps_its_sum_on_average():
+    numbers = usual_numbers(8, 8)
+    steps = padded_batch(numbers, 6, n_heads=4, causal=False, fill=HIDDEN, dropout=True)
+    struck = steps.dropped == 0
+    assert 0.4 < struck[0].double().mean() < 0.6  # of 256 weights
+    torch.testing.assert_close(steps.dropped[~struck], 2 * steps.weights[~struck])
+    assert steps.dropped[0].sum(-1).mean() == pytest.approx(1, abs=0.15)  # of 32 rows
+    torch.testing.assert_close(steps.output, steps.dropped @ steps.v)
+    assert torch.equal(padded_batch(numbers, 6).dropped, padded_batch(numbers, 6).weights)
+
+
 @pytest.mark.parametrize("n_cache", [0, 1, 3])
 def test_a_step_with_a_cache_gives_the_last_rows(n_cache: int):
     numbers = usual_numbers(4, 4)

@@ -23,7 +23,8 @@ VIEW = {"steps.view": "batch"}
         ({}, 1),
         ({"steps.item": "0", "steps.heads": "2"}, 0),
         ({"steps.side": "left", "steps.fill": "1e9", "steps.causal": "0"}, 1),
-        ({"steps.batch": "cached", "steps.cached": "3"}, 0),
+        ({"steps.side": "left", "steps.dropout": "1", "steps.heads": "2"}, 1),
+        ({"steps.batch": "cached", "steps.cached": "3", "steps.dropout": "1"}, 0),
     ],
 )
 def test_the_lines_give_the_matrices_of_the_open_text(monkeypatch, address: dict[str, str], item: int):
@@ -34,6 +35,9 @@ def test_the_lines_give_the_matrices_of_the_open_text(monkeypatch, address: dict
     for name, one in (("Q", "q"), ("K", "k"), ("C", "scores"), ("S", "scaled"), ("A", "weights"), ("O", "mixed")):
         np.testing.assert_allclose(made[name], names[one][item, 0].numpy(), atol=1e-9)
     np.testing.assert_allclose(made["M"], names["masked"][item, 0].numpy(), atol=1e-9)
+    assert ("D" in made) == ("dropped" in names) == ("steps.dropout" in address and "steps.batch" not in address)
+    if "D" in made:
+        np.testing.assert_allclose(made["D"], names["dropped"][item, 0].numpy(), atol=1e-9)
     assert payload(app, "step_by_step")[0]["chain"]["matrices"]["X"]["values"] == names["x"][item].tolist()
     assert not sentences(app)
 
@@ -49,6 +53,21 @@ def test_a_row_that_sees_nothing_is_nan_on_the_screen_and_says_so():
         ["x0 is a real token that x0 may attend to: the score stays."],
         ["x1 comes after x0: hidden by the causal mask."],
     ]
+
+
+def test_dropout_is_a_step_between_softmax_and_the_mixture():
+    app = open_app(page=PAGE, **VIEW, **{"steps.dropout": "1", "steps.step": "dropout", "steps.item": "0"})
+    chain = payload(app, "step_by_step")[0]["chain"]
+    assert [step["id"] for step in chain["steps"]][-3:] == ["softmax", "dropout", "mix"]
+    assert chain["steps"][-1]["left"] == "D"
+    weights, dropped = (np.array(chain["matrices"][name]["values"]) for name in "AD")
+    (step,) = (step for step in chain["steps"] if step["id"] == "dropout")
+    struck = (dropped == 0) & (weights > 0)
+    assert struck.any()
+    for (row, column), gone in np.ndenumerate(struck):
+        assert step["lines"][row][column][0].endswith("→ 0") == gone
+    (code,) = (one.value for one in app.code if one.value.startswith("import torch\n\nb, n"))
+    assert [line.split(" ")[0] for line in re.findall(r".*◀.*", code)] == ["kept", "dropped"]
 
 
 def test_the_open_steps_line_is_lit_and_the_mask_of_a_cached_step_is_a_rectangle():
@@ -67,6 +86,7 @@ def test_every_line_makes_the_shape_that_it_says(side, causal):
     numbers = numbers_of(5, 8, "")
     cases = [
         padded_lines(numbers, 3, n_heads=2, causal=causal, side=side, fill="inf"),
+        padded_lines(numbers, 3, n_heads=2, causal=causal, side=side, fill="1e9", dropout=True),
         cached_lines(numbers, 0, n_heads=4),
         cached_lines(numbers, 4, n_heads=4),
     ]

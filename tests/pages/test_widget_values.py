@@ -80,6 +80,7 @@ PLACES = [
         "steps",
         {"steps.view": "batch", "steps.short": "3", "steps.item": "0", "steps.side": "left", "steps.fill": "1e9"},
     ),
+    ("steps", {"steps.view": "batch", "steps.dropout": "1"}),
     ("steps", {"steps.view": "softmax", "steps.softmax": "vocabulary", "steps.counted": "book", "steps.cutoff": "512"}),
     ("steps", {"steps.view": "batch", "steps.batch": "packing", "steps.window": "128"}),
     ("steps", {"steps.view": "softmax", "steps.largest": "20", "steps.dtype": "bfloat16"}),
