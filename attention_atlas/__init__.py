@@ -22,6 +22,8 @@ from attention_atlas.version import __version__ as __version__
 if TYPE_CHECKING:
     from analysis.head_grid import head_grid as head_grid
     from analysis.head_map import Reading as Reading
+    from analysis.mapped_texts import MappedTexts as MappedTexts
+    from analysis.mapped_texts import map_texts as map_texts
     from attention.own_metrics import Offset as Offset
     from attention.own_metrics import register_metric as register_metric
     from inline import CellOutput as CellOutput
@@ -53,6 +55,7 @@ if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, 
 _MODULES = {
     "analysis.head_grid": ("head_grid",),
     "analysis.head_map": ("Reading",),
+    "analysis.mapped_texts": ("MappedTexts", "map_texts"),
     "attention.own_metrics": ("Offset", "register_metric"),
     "inline": ("CellOutput", "show"),
 }

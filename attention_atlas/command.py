@@ -1,4 +1,4 @@
-"""The command ``attention-atlas``: open the app, serve it to others, or serve models to apps and notebooks."""
+"""The command ``attention-atlas``: open the app, serve it to others, serve models, or measure many texts."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().error(f"unrecognized arguments: {' '.join(rest)}")
     if asked.what == "runner":
         return _serve_models(asked.settings, asked.new_key)
+    if asked.what == "map":
+        return _map_texts(asked)
     if importlib.util.find_spec("streamlit") is None:
         sys.stderr.write(f"{MISSING}\n")
         return 1
@@ -63,7 +65,26 @@ def _parser() -> argparse.ArgumentParser:
     what = runner.add_mutually_exclusive_group(required=True)
     what.add_argument("settings", nargs="?", default="", help="the file of settings")
     what.add_argument("--new-key", default="", metavar="NAME", help="write a new key, and its lines of the settings")
+    mapped = kinds.add_parser("map", help="write the metrics of every head on many texts (see docs/notebook.md)")
+    mapped.add_argument("folder", help="its text files are read, at any depth")
+    mapped.add_argument(
+        "--model",
+        dest="of",
+        default="default",
+        metavar="MODEL",
+        help="a hub id or a folder; without it the embedded model",
+    )
+    mapped.add_argument("--out", default="metrics.parquet", help="the folder of Parquet files, metrics.parquet")
+    mapped.add_argument("--pattern", default="*.txt", help="of the files' names, *.txt")
+    mapped.add_argument("--batch", type=_count, default=16, help="texts of one forward pass, 16")
     return parser
+
+
+def _count(text: str) -> int:
+    count = int(text) if text.isdecimal() else 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return count
 
 
 def _port(text: str) -> int:
@@ -102,6 +123,33 @@ def _serve_models(settings: str, new_key: str) -> int:
         sys.stdout.write(serve.new_key(new_key))
         return 0
     return serve.main(Path(settings))
+
+
+def _map_texts(asked: argparse.Namespace) -> int:
+    """See analysis/mapped_texts.py; what is written stays, so an interrupted command goes on when it is repeated."""
+    from attention_atlas import RunnerError, load_runner, map_texts  # after what needs none of it: they import torch
+
+    shown = sys.stderr.isatty()
+
+    def say(count: int, name: str) -> None:
+        sys.stderr.write(f"\r{count:,} {name[:60]:<60}" if shown else "")
+
+    try:
+        found = map_texts(
+            load_runner(asked.of), asked.folder, asked.out, pattern=asked.pattern, batch_size=asked.batch, say=say
+        )
+    except (RunnerError, ImportError, ValueError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nStopped. What was read is in {asked.out}; the same command goes on from there.\n")
+        return 130
+    sys.stderr.write("\n" if shown and found.read else "")
+    for name, problem in found.problems:
+        sys.stderr.write(f"{name}: {problem}\n")
+    there = f", there already: {found.there:,}" if found.there else ""
+    sys.stdout.write(f"Texts read: {found.read:,}{there}, not readable: {len(found.problems):,}. See {asked.out}\n")
+    return 0 if found.read or found.there else 1
 
 
 def _serve(settings: str) -> int:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, TypeVar, overload
 from weakref import ref
 
-from jaxtyping import Float
-from torch import Tensor
 from transformers import WhisperFeatureExtractor
 
 from model_runner import growing
 from model_runner.adapter import AdapterInfo
 from model_runner.byte_lru import ByteBudgetCache
-from model_runner.capture import Capture, index
-from model_runner.errors import ModelChanged, NoSuchMatrix, RunnerClosed
+from model_runner.capture import Capture
+from model_runner.errors import ModelChanged, RunnerClosed
+from model_runner.head_matrices import MatricesOfHeads
 from model_runner.kv import RaceStep
 from model_runner.local.cancellation import checked
 from model_runner.local.dispatch import QuestionDispatcher
@@ -28,7 +27,6 @@ from model_runner.local.recording.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
 from model_runner.local.weights_state import WeightsState
 from model_runner.local.worker import QueuedJob, Worker
-from model_runner.projection_questions import LayerMatrices
 from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.resolve_request import resolved_question
@@ -37,10 +35,9 @@ from model_runner.step import Step
 A = TypeVar("A")
 
 CACHE_BYTES = 1 << 30
-FEW = 16  # tokens, by which a layer's matrices are found
 
 
-class LocalRunner:
+class LocalRunner(MatricesOfHeads):
     """Answers for an unmodified Hugging Face model and its tokenizer."""
 
     def __init__(  # noqa: PLR0913  what stands beside a model, by keyword
@@ -206,37 +203,6 @@ class LocalRunner:
                 return self.engine.capture_together(requests)
 
         return self.worker.submit(answer, None)
-
-    def W_Q(self, layer: int) -> Float[Tensor, "heads d_model d_head"]:  # noqa: N802  the field's name
-        """The matrices that make each head's queries of what the attention reads, float32, on the CPU.
-
-        Found by what they make of a few tokens, anew at each call. Raises NoSuchMatrix where queries are no columns of
-        one matrix (latents), NoWeights, NoSuchPlace, OneStackOnly.
-        """
-        return self._matrix("q", layer)
-
-    def W_K(self, layer: int) -> Float[Tensor, "kv_heads d_model d_head"]:  # noqa: N802
-        """The same of keys, one for each key/value head."""
-        return self._matrix("k", layer)
-
-    def W_V(self, layer: int) -> Float[Tensor, "kv_heads d_model d_value"]:  # noqa: N802
-        """The same of values."""
-        return self._matrix("v", layer)
-
-    def W_O(self, layer: int) -> Float[Tensor, "heads d_value d_model"]:  # noqa: N802
-        """Each head's rows of the output projection: ``capture.z(layer)`` times these, summed, is what it makes.
-
-        Without the projection's bias. Raises as :meth:`W_Q`.
-        """
-        return self._matrix("o", layer)
-
-    def _matrix(self, name: Literal["q", "k", "v", "o"], layer: int) -> Tensor:
-        layer = index("layer", layer, self.info.n_layers)
-        ids = range(min(FEW, self.info.n_vocab, self.info.max_tokens))
-        found = getattr(self.submit(LayerMatrices(CaptureRequest(input_ids=ids), layer)).result(), name)
-        if found is None:
-            raise NoSuchMatrix(layer=layer, name=f"W_{name.upper()}")
-        return found
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""

@@ -21,6 +21,7 @@ from model_runner import growing
 from model_runner.byte_lru import ByteBudgetCache
 from model_runner.capture import Capture
 from model_runner.errors import Cancelled, RunnerAway
+from model_runner.head_matrices import MatricesOfHeads
 from model_runner.kv import RaceStep
 from model_runner.lazy_tensor import Fetch, LazyTensor
 from model_runner.question import Question
@@ -55,7 +56,7 @@ class _Run:
     steps: GrowingSteps = field(default_factory=GrowingSteps)
 
 
-class RemoteRunner:
+class RemoteRunner(MatricesOfHeads):
     """Answers for one model of a server. ``base_only``: for a model with an adapter's changes, the one without."""
 
     def __init__(

@@ -21,6 +21,8 @@ from model_runner.errors import (
     Cancelled,
     KeyRefused,
     ModelNotListed,
+    NoSuchMatrix,
+    NoSuchPlace,
     OtherVersion,
     QuestionEndsServer,
     QuestionTooLarge,
@@ -141,6 +143,18 @@ def test_a_capture_that_the_server_does_not_keep_is_made_again(own, url):
     capture = far.capture(TEXT + " forgotten")
     own.forget()
     assert torch.equal(capture.q(0), own.capture(TEXT + " forgotten").q(0))
+
+
+def test_the_matrices_of_heads_are_those_of_the_model_and_one_that_is_not_there_is_the_same_sentence(url, own):
+    far = remote(url)
+    for name in ("W_Q", "W_K", "W_V", "W_O"):
+        assert torch.equal(getattr(far, name)(-1), getattr(own, name)(-1))
+    with pytest.raises(NoSuchPlace, match="layer 3"):
+        far.W_Q(3)
+    with serving({"llama": runner_of(FAMILY["deepseek-v3"])}) as latent:
+        with pytest.raises(NoSuchMatrix, match="Layer 2 has no W_K"):
+            remote(latent).W_K(-1)
+        assert remote(latent).capture(TEXT).n_layers == 3
 
 
 def test_an_outline_can_be_saved_whole(tmp_path, url, own):
