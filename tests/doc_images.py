@@ -1,6 +1,6 @@
 """Take every picture of README and docs anew, in a browser, from the app as it is.
 
-    python -m scripts.doc_images [NAME ...]            writes docs/images/*.png
+    python -m tests.doc_images [NAME ...]            writes docs/images/*.png
 
 To be run when a page that has a picture looks otherwise. Chromium has to be installed.
 """
