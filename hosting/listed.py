@@ -52,7 +52,7 @@ def memory_setting() -> str:
 def silence_setting() -> float:
     """After how many seconds without a sign of work a model is loaded anew; else ATLAS_SILENCE."""
     hosted, own = settings.current(), os.environ.get("ATLAS_SILENCE", "").strip()
-    return float(own) if hosted is None and own.isdecimal() else (hosted or settings.Settings()).limits.silence
+    return float(own if hosted is None and own.isdecimal() else (hosted or settings.Settings()).limits.silence)
 
 
 def lessons_folder() -> Path | None:

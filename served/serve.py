@@ -35,7 +35,7 @@ def config(settings: ServedSettings, models: LocalModels | None = None, log_leve
     """How uvicorn serves them; ``models``: those that are there already."""
     listed = settings.models
     models = models or LocalModels(
-        listed.listed, keep=settings.limits.memory, most=listed.most, silence=settings.limits.silence
+        listed.listed, keep=settings.limits.memory, most=listed.most, silence=float(settings.limits.silence)
     )
     return uvicorn.Config(
         app(settings, models),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
+from hosting import settings
+from hosting.listed import silence_setting
 from hosting.serve import EXAMPLE, options
 from hosting.settings import Settings, WrongSetting, in_bytes, read
 
@@ -107,3 +109,14 @@ def test_streamlit_is_started_as_the_file_says(tmp_path):
 @pytest.mark.parametrize("size, expected", [("512 MB", 512 * 2**20), ("1.5 gb", 3 * 2**29), ("10 KB", 10240)])
 def test_sizes_are_read(size, expected):
     assert in_bytes(size) == expected
+
+
+def test_a_model_may_be_silent_for_as_long_as_the_file_says_else_the_environment(monkeypatch):
+    monkeypatch.setattr(settings, "current", lambda: None)
+    monkeypatch.delenv("ATLAS_SILENCE", raising=False)
+    assert silence_setting() == Settings().limits.silence == 300
+    monkeypatch.setenv("ATLAS_SILENCE", "900")
+    assert silence_setting() == 900
+    hosted = replace(Settings(), limits=replace(Settings().limits, silence=450))
+    monkeypatch.setattr(settings, "current", lambda: hosted)
+    assert (silence_setting(), type(silence_setting())) == (450, float)
