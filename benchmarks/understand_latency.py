@@ -85,7 +85,7 @@ TOKEN = ".token-strip .chip"
 PICTURES = ".model-stages, .layer-head-map, .js-plotly-plot, .atlas-ranks"  # of any view
 LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"  # what the model then says
 COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-long-performer-features", ".js-plotly-plot .scatterlayer"
-CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
+CHART = ".js-plotly-plot"
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
     Control("numbers: small, the model's", "/steps", "segments", "steps-source"),
@@ -97,18 +97,24 @@ CONTROLS = (
     Control("divide by √d", "/steps", "switch", "steps-scaled"),
     Control("a step", "/steps", "button", ".step-by-step .line button", STEPS),
     Control("what comes here?", "/steps", "button", ".step-by-step .ask", STEPS),
-    Control("layer, of this model", "/steps?steps.source=model", "list", "place_layer", STEPS),
-    Control("head, of this model", "/steps?steps.source=model", "list", "place_head", STEPS),
     Control("why √d: divide by √d", "/steps?steps.view=scale", "switch", "steps-scaled"),
-    Control("length: layer", "/steps?steps.view=length", "list", "place_layer", LEGEND),
-    Control("length: head", "/steps?steps.view=length", "list", "place_head", LEGEND),
     Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
     Control("similarity: small, the model's", "/steps?steps.view=similarity", "segments", "steps-source"),
+    Control("gradients: depth of the stack", "/steps?steps.view=gradients", "list", "steps-depth"),
+    Control("seen otherwise: which", "/steps?steps.view=otherwise", "segments", "steps-otherwise"),
+    Control("seen otherwise: softness", "/steps?steps.view=otherwise", "slider", "steps-softness"),
+    Control("batch: padding, cache, packing", "/steps?steps.view=batch", "segments", "steps-batch"),
+    Control("batch: dropout", "/steps?steps.view=batch", "switch", "steps-dropout"),
+    Control("packing: window", "/steps?steps.view=batch&steps.batch=packing", "list", "steps-window"),
+    Control("softmax: the cutoff", "/steps?steps.view=softmax", "slider", "steps-cutoff"),
     Control("The block: view", "/block", "segments", "block-view"),
     Control("The block: view, its first picture", "/block", "segments", "block-view", PICTURES),
     Control("a block opened", "/block", "button", ".model-stages button", STRIPS),
     Control("architecture: a token", "/block", "button", TOKEN, STRIPS),
     Control("stream: a token", "/block?block.view=stream", "button", TOKEN, STRIPS),
+    Control("streams: all, needed, cache", "/block?block.view=streams", "segments", "block-streams"),
+    Control("streams: links", "/block?block.view=streams", "segments", "block-links"),
+    Control("FFN: gated, small numbers", "/block?block.view=ffn&block.ffn=small", "switch", "block-gated"),
     Control("stream: one token, all", "/block?block.view=stream", "segments", "block-tokens", CHART),
     Control("norms: layer", "/block?block.view=norms", "list", "block-layer", STRIPS),
     Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer", ".atlas-ranks"),
@@ -120,6 +126,7 @@ CONTROLS = (
     Control("learning: rate", "/block?block.view=learning", "segments", "block-rate", SAID),
     Control("learning: a head", "/block?block.view=learning", "canvas", GRADIENTS, MAP),
     Control("Zoo: view", "/zoo", "segments", "zoo-view"),
+    Control("linear attention: two orders, blocks", "/zoo?zoo.view=linear", "segments", "zoo-linear"),
     Control("FlashAttention: queries in a tile", "/zoo?zoo.view=flash&zoo.blocks=own", "slider", "zoo-rows", FILM),
     Control("FlashAttention: order of the loops", "/zoo?zoo.view=flash", "segments", "zoo-order", FILM),
     Control("matrix: a singular value", "/zoo?zoo.view=weights", "slider", "zoo-factors-1", ".head-map"),

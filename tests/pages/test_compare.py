@@ -215,12 +215,12 @@ def test_an_example_is_beside_one_like_it_and_tokens_are_beside_those_of_another
     words = [runner().token_text(int(token)).strip("·") for token in (first, second)]
     assert f"A expects “<bdi>{words[0]}</bdi>”, B “<bdi>{words[1]}</bdi>”" in html(app)
     app = open_app(page=PAGE, text=fact, **{"compare.view": "tokens"})
-    assert app.selectbox(key="compare.model").value == "encoder"
+    assert app.selectbox(key="compare.model").value == "translator"
     app.selectbox(key="compare.model").set_value(":same").run()
     assert sentences(app) == []
     assert next(box.value for box in app.text_input if "compare.text" in box.key) == beside
     app = open_app(page=PAGE, model="encoder", **{"compare.view": "tokens"})
-    assert app.selectbox(key="compare.model").value == "default"
+    assert app.selectbox(key="compare.model").value == "translator"
 
 
 def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():

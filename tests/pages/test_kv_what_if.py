@@ -109,7 +109,8 @@ def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(
 def test_another_model_continues_the_text_by_itself(folder_of):
     app = opened(kv="what_if")
     own = continued(app)
-    app.session_state["model"] = folder_of("llama")
+    app.session_state["model"] = folder = str(folder_of("llama"))
+    app.session_state["chosen"] = {folder}
     app.run()
     assert continued(app) != own
 

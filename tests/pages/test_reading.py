@@ -86,5 +86,5 @@ def test_the_formula_of_a_score_has_a_rest_where_not_all_is_turned(folder_of, mo
 
 @pytest.mark.parametrize("lang, kept", [("en", "top-k: keep the k largest p"), ("zh", "top-k: 保留最大的 k 个 p")])
 def test_the_formulas_of_sampling_are_in_the_pages_language(lang, kept):
-    (formulas,) = (one.value for one in open_app(page="pages/next_token/page.py", lang=lang, reading="1").code)
-    assert kept in formulas.splitlines()
+    codes = [one.value for one in open_app(page="pages/next_token/page.py", lang=lang, reading="1").code]
+    assert any(kept in one.splitlines() for one in codes)

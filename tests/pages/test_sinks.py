@@ -26,7 +26,7 @@ SAID = {"gpt-oss": IN_SOFTMAX, "granite-swa": AFTER}
 
 
 def opened(folder, page, **address):
-    return open_app(page=f"pages/{page}/page.py", model=folder, text=TEXT, layer="1", head="2", **address)
+    return open_app(page=f"pages/{page}/page.py", model=str(folder), text=TEXT, layer="1", head="2", **address)
 
 
 def told(words):

@@ -37,6 +37,6 @@ def test_a_sidebar_that_was_collapsed_can_be_opened_again(page, server):
 
 def test_the_open_head_of_the_strip_is_held_to_the_address():
     place = {"layer": "6", "head": "4"}
-    assert heads({"heads": [], "strip": ["6,4"]}, place) == []
-    assert heads({"heads": [], "strip": []}, {}) == []
-    assert heads({"heads": [], "strip": ["6,5"]}, place) == ["the strip says (6, 5), the address (6, 4)"]
+    assert heads({"heads": [], "strip": ["6,4"]}, place, "") == []
+    assert heads({"heads": [], "strip": []}, {}, "") == []
+    assert heads({"heads": [], "strip": ["6,5"]}, place, "") == ["the strip says (6, 5), the address (6, 4)"]

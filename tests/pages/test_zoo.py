@@ -179,8 +179,8 @@ def test_the_film_has_the_heads_own_scores_and_its_blocks_follow_the_memory():
     assert np.isneginf(arrays["scores"][~head().keep]).all()
     assert (meta["rows"], meta["columns"], meta["sram"], meta["row"]) == (8, 8, 1024, 3)  # ⌈1024 / (4 · 32)⌉
     app = send(app, "flash_film", "row", 5)
-    app = send(app, "flash_film", "frame", 2)
-    assert (app.query_params["query"], app.query_params["zoo.frame"]) == ("5", "2")
+    app = send(app, "flash_film", "frame", 3)
+    assert (app.query_params["query"], app.query_params["zoo.frame"]) == ("5", "3")
     app = opened(view="flash", blocks="own", rows="3", columns="200")
     meta, _arrays = payloads(app, "flash_film")[0]
     assert (meta["rows"], meta["columns"]) == (3, 8)  # a tile is no larger than the text

@@ -16,7 +16,10 @@ from ui.wording.i18n import _
 @contextmanager
 def display_menu(key: str) -> Generator[None]:
     """What is drawn inside is in the menu, one line below the other."""
-    with st.container(key=f"{key}_display", width="content"), st.popover(_("Display"), width="content"):
+    with (
+        st.container(key=f"{key}_display", width="content"),
+        st.popover(_("Display"), key=f"{key}_menu", width="content"),
+    ):
         yield
 
 

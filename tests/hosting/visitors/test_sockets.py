@@ -322,5 +322,5 @@ def test_an_address_of_ipv6_is_its_household_and_a_school_has_no_share():
 
 def test_a_connection_with_tls_takes_no_quarter_of_a_megabyte(serve):
     with serve(tls=True).dial():
-        held = [one for one in gc.get_objects() if isinstance(one, sslproto.SSLProtocol) and one._transport]
+        held = [one for one in gc.get_objects() if type(one) is sslproto.SSLProtocol and one._transport]
         assert {len(one._ssl_buffer) for one in held} == {protocols.TLS_BUFFER}  # pyright: ignore[reportAttributeAccessIssue]  # CPython’s own
