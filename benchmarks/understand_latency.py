@@ -106,7 +106,7 @@ CONTROLS = (
     Control("batch: padding, cache, packing", "/steps?steps.view=batch", "segments", "steps-batch"),
     Control("batch: dropout", "/steps?steps.view=batch", "switch", "steps-dropout"),
     Control("packing: window", "/steps?steps.view=batch&steps.batch=packing", "list", "steps-window"),
-    Control("softmax: the cutoff", "/steps?steps.view=softmax", "slider", "steps-cutoff"),
+    Control("softmax: the cutoff", "/steps?steps.view=softmax&steps.softmax=vocabulary", "slider", "steps-cutoff"),
     Control("The block: view", "/block", "segments", "block-view"),
     Control("The block: view, its first picture", "/block", "segments", "block-view", PICTURES),
     Control("a block opened", "/block", "button", ".model-stages button", STRIPS),
