@@ -83,6 +83,7 @@ def test_systemd_understands_every_line_and_finds_little_exposed(tmp_path: Path)
     assert float(level[1]) <= EXPOSED
 
 
+@pytest.mark.long
 def test_a_server_that_may_write_nothing_but_its_temporary_folder_serves(tmp_path: Path):
     """As in the service and the container: everything else is read-only, in mounts of the process's own."""
     port, local, temporary = free_port(), free_port(), tmp_path / "tmp"

@@ -125,6 +125,7 @@ def test_on_streamlits_cloud_the_closed_app_answers_under_its_name_alone(tmp_pat
         assert answer(port, f"127.0.0.1:{port}") == 421
 
 
+@pytest.mark.long
 def test_on_streamlits_cloud_a_session_opens_a_model(tmp_path: Path):
     port = free_port()
     settings = here(CLOUD / "atlas.toml", tmp_path, port)
@@ -134,6 +135,7 @@ def test_on_streamlits_cloud_a_session_opens_a_model(tmp_path: Path):
         assert _wanderers.took(_wanderers.started(port, 1, 12))
 
 
+@pytest.mark.long
 def test_in_a_space_a_session_opens_a_model_and_its_page_may_be_framed(tmp_path: Path):
     port = free_port()
     settings = here(SPACE / "atlas.toml", tmp_path, port)

@@ -23,7 +23,7 @@ LONG = 3 * PATIENCE  # a server that starts imports the engine
 GONE = ("WebSocket", "_stcore", "ERR_")  # what a browser says of a server that is not there
 
 
-@pytest.mark.parametrize("lesson", [False, True])
+@pytest.mark.parametrize("lesson", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_open_question_is_there_again_with_every_answer_and_nobody_clicks(
     tmp_path: Path, new_page: Callable[..., Page], watch: Watch, lesson: bool
 ):

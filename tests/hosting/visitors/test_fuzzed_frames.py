@@ -19,7 +19,7 @@ from tests.browser import free_port
 from tests.fuzz.frames import of_room, of_stream
 from tests.hosting.visitors.hosted import Hosted, hosted_app
 
-COUNTS = [100, pytest.param(2000, marks=pytest.mark.long)]
+COUNTS = [25, pytest.param(2000, marks=pytest.mark.long)]
 EACH = 25  # frames of one connection; a server that closes one is dialled again
 QUIET = 0.05  # seconds that an answer is waited for, before the connection is closed
 PATIENCE = 60.0
@@ -72,6 +72,7 @@ def test_no_frame_to_a_session_ends_more_than_its_own(hosted: Hosted, count: int
     _is_well(hosted)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", COUNTS)
 def test_no_frame_to_a_room_ends_more_than_its_own(hosted: Hosted, count: int):
     asyncio.run(_say(hosted, "/classroom/talk", of_room(32, count), None))
