@@ -49,8 +49,7 @@ def model_of_b() -> str:
         return ""
     if held.view != "tokens" or held.model or held.text:
         return held.model
-    other = next(name for name in OTHER_TOKENS if name != session.model())
-    return other if not listed or other in listed else ""
+    return next((name for name in OTHER_TOKENS if name != session.model() and name in (listed or OTHER_TOKENS)), "")
 
 
 def text_of_b() -> str:
@@ -178,7 +177,8 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
     found = kept.find(_say_reading)
     if found is None:
         raise Cancelled()
-    if model_of_b() == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
+    writes = state().view != "tokens"  # there nothing is said of what it writes
+    if writes and model_of_b() == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
         offer_known_text(found, "compare", lambda text: change(CompareState, text=text))
     return as_square(found)
 

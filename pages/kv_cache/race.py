@@ -17,7 +17,7 @@ from model_runner.errors import SequenceTooLong
 from pages.kv_cache.state import KvCacheState, state
 from ui.shared.export_bundle import ExportBundle
 from ui.shared.finding import show_finding
-from ui.shared.long_example import part_shown
+from ui.shared.long_example import part_shown, takes_chapter
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext, announced, show_stage
 from ui.shell.progressive import progressive, show_chart
@@ -42,8 +42,8 @@ def prompt_of_book() -> str | None:
     text = chapter(language()).page
     with suppress(RunnerError):  # open_page says it
         runner = announced(session.model(), show_stage)
-        if runner.info.hears or runner.info.attentions:
-            return None  # nobody typed what it reads
+        if not takes_chapter(runner.info):
+            return None
         try:
             session.capture(runner, show_stage, instead=text)
         except SequenceTooLong as error:
@@ -61,7 +61,7 @@ def ask_race(opened: PageContext) -> RaceRun:
     length = state().length
     words = {count: _("{number} tokens").format(number=count) for count in ("100", "50", "200", "500")}
     prompts = {"half": _("after a page of a book"), "own": _("after your text")}
-    if not (opened.runner.info.hears or opened.runner.info.attentions):
+    if takes_chapter(opened.runner.info):
         choose(KvCacheState, "shown", "own" if part_shown(state().shown) == "own" else "half", prompts)
     pick(KvCacheState, "length", length, words, width=140)
     key = (ref(opened.runner), opened.capture.request, length)

@@ -18,7 +18,7 @@ from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
 from pages.long_texts.place import show_part
 from pages.long_texts.state import open_text, state
-from ui.shared.long_example import Shown, long_example, part_shown
+from ui.shared.long_example import Shown, long_example, part_shown, takes_chapter
 from ui.shell.page import announced, show_stage
 from ui.state import edit_list, session, url_state
 from ui.state.frame_slots import frame_slots
@@ -37,8 +37,8 @@ def choose_text() -> str | None:
     text, too_long, runner = long_example(part), None, None
     with suppress(RunnerError):  # open_page says it
         runner = announced(session.model(), show_stage)
-        if runner.info.hears or runner.info.attentions:
-            return None  # nobody typed what it reads
+        if not takes_chapter(runner.info):
+            return None
         try:
             session.capture(runner, show_stage, _edits(), instead=text)
         except SequenceTooLong as error:
@@ -61,10 +61,13 @@ def _edits() -> tuple[Edit, ...]:
 def _show_choice(part: Shown, too_long: dict[str, int] | None) -> None:
     """The chapter's halves and the session's text side by side, and whose the chapter is."""
     held = chapter(language())
-    whole = _("all of the chapter")
-    if too_long is not None and part == "whole":
-        whole = _("its first {count} tokens").format(count=f"{too_long['limit']:,}")
-    words: dict[Shown, str] = {"half": _("half a chapter"), "whole": whole, "own": _("your text")}
+    words: dict[Shown, str] = {
+        "half": _("half a chapter"),
+        "whole": _("all of the chapter"),
+        "own": _("your text"),
+    }
+    if too_long is not None and part != "own":
+        words[part] = _("its first {count} tokens").format(count=f"{too_long['limit']:,}")
     with st.container(key="long_examples", horizontal=True, vertical_alignment="center", gap="small"):
         choose_one(_("text"), "long_texts.shown", words, part, show_part)
         if part != "own":

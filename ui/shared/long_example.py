@@ -6,6 +6,7 @@ from typing import Literal
 
 from analysis.examples import examples_of
 from analysis.long_text import chapter
+from model_runner import ModelInfo
 from ui.state import session
 from ui.wording.i18n import language
 
@@ -19,6 +20,11 @@ def part_shown(chosen: Shown) -> Shown:
         return chosen
     example = session.text() in [one.text for one in examples_of(session.model(), language())]
     return "half" if example and not session.continuation() else "own"
+
+
+def takes_chapter(info: ModelInfo) -> bool:
+    """Whether a chapter can stand for what the model reads: one text, and no sound."""
+    return not (info.hears or info.attentions)
 
 
 def long_example(part: Shown) -> str | None:

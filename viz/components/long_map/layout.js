@@ -16,7 +16,7 @@ export function layOut(state, width) {
   const [left, top, right, below] = narrow ? [74, 70, 8, 56] : [112, 88, 30, 54]
   const side = Math.max(120, Math.min(inRoom(state.meta.max_height) - top - below, width - left - STRIP - GAP - right))
   return {
-    narrow, most: narrow ? 52 : 88,
+    narrow, most: narrow ? 60 : 88,
     strip: { x: left, y: top, width: STRIP, height: side },
     plot: { x: left + STRIP + GAP, y: top, width: side, height: side },
     width: left + STRIP + GAP + side + right, height: top + side + below,
