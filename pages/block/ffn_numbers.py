@@ -236,7 +236,7 @@ def _show(
     results: Mapping[str, JSON],
 ) -> bytes:
     held = state()
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual=usual,
         edits=edits,
         settings=settings,
@@ -245,7 +245,7 @@ def _show(
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
-    )
+    ).packed()
     events: dict[str, Callable[[JSON], None]] = {
         "step": lambda step: change(BlockState, step=str(step)),
         "numbers": lambda written: change(BlockState, numbers=str(written)),

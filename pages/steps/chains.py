@@ -39,7 +39,7 @@ def show_chain(
     """
     held = state()
     here = any(step["id"] == held.step for step in steps)  # what was covered in another view is not here
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual=None,
         edits=edits,
         settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
@@ -48,7 +48,7 @@ def show_chain(
         ask=cover(held.ask and here),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
-    )
+    ).packed()
     numbers = {step["id"]: matrices[step["result"]]["values"] for step in steps}
     mount(step_by_step.SOURCE, payload, key=key, on=events(numbers))
     return payload

@@ -49,7 +49,7 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
     held, texts = state(), translated(step_by_step.TEXTS)
     steps = [step.id for step in chain.steps]
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual=None,
         edits="",
         settings={"heads": 1, "head": opened.head, "causal": True, "scaled": True},
@@ -58,7 +58,7 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
         ask=cover(held.ask),
         texts=texts,
         room=session.room() is not None,
-    )
+    ).packed()
     numbers = {step.id: chain.matrices[step.result].values for step in chain.steps}
     mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events(numbers))
     lines = attention_lines(opened.capture, opened.layer, query=query if chain.refused is None else None)

@@ -70,7 +70,7 @@ def show_small() -> Small:
     numbers = numbers_of(held.tokens, held.d, written)
     steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     usual = usual_numbers(held.tokens, held.d)
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual={name: getattr(usual, field).tolist() for name, field in FIRST.items()},
         edits=written,
         settings={
@@ -85,7 +85,7 @@ def show_small() -> Small:
         ask=cover(held.ask),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
-    )
+    ).packed()
     mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
     lines = code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     show_code(lines, held.step, small_words())

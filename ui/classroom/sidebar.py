@@ -89,7 +89,9 @@ def _lock(room: Room) -> None:
 def _link(code: str = "", key: str = "", *, over: bool = False, asks: bool = False) -> None:
     words = {name: _(text) for name, text in room_link.TEXTS.items()}
     talk = f"{url_state.base()}/classroom/talk"
-    payload = room_link.payload(talk=talk, born=DESK.born, texts=words, code=code, key=key, over=over, asks=asks)
+    payload = room_link.RoomLinkPicture(
+        talk=talk, born=DESK.born, texts=words, code=code, key=key, over=over, asks=asks
+    ).packed()
     mount(room_link.SOURCE, payload, key="room_link", on={"back": _back}, followed=False)
 
 

@@ -249,7 +249,7 @@ def test_a_slider_is_followed_in_the_browser_and_told_when_it_rests(mount):
 def test_a_chart_is_followed_in_the_browser_and_told_when_it_rests(mount):
     charts = [lines(x_title=name) for name in ("keys", "rows", "cells")]
     slider = chart.Slider(label="gap", values=(1.0, 2.5, 4.0), at=2.5, charts=charts, said=("one", "two", "three"))
-    page = mount(chart.SOURCE, chart.payload(charts[1], label="a chart", slider=slider), style=WIDE)
+    page = mount(chart.SOURCE, chart.chart_picture(charts[1], label="a chart", slider=slider).packed(), style=WIDE)
     hold(page)
     expect(page.locator(".said")).to_have_text("two")
     page.get_by_role("slider", name="gap").fill("2")

@@ -5,7 +5,7 @@ import { inRoom } from "../shared/room.js"
 import { fill, wholeNumber } from "../shared/words.js"
 import { blanks, colorText, createMatrix, drawMatrix, largest, shades, signs } from "./matrices.js"
 import { addsOf, apart, cellsOf, stateAfter } from "./sums.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const LARGEST = 300 // pixels on a side of the map
 const PARTS_HIGH = 200 // and of the others

@@ -9,7 +9,7 @@ import { createBlocks, drawBlocks } from "./blocks.js"
 import { createOrders, drawOrders } from "./orders.js"
 import { apart, blocksOf, keptStates, mapFirst, mapOf, stateFirst } from "./sums.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const REST = 300 // milliseconds at a token or a size before the host is told
 const PACE = 350 // milliseconds from step to step while it plays

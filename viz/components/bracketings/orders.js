@@ -5,7 +5,7 @@ import { inRoom } from "../shared/room.js"
 import { fill, wholeNumber } from "../shared/words.js"
 import { blanks, createMatrix, drawMatrix, largest, shades, signs } from "./matrices.js"
 import { addsOf, apart, stateAfter } from "./sums.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const NAMES = { left: ["q", "k", "map", "v", "o"], right: ["q", "k", "v", "state", "o"] }
 const SIGNS = { left: ["(", "·", "→", ") ·", "→"], right: ["", "· (", "·", "→", ") →"] }

@@ -5,7 +5,7 @@ import { later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { tidy } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Drawn, Knob, Meta, State } from "./payload" */
+/** @import { ChartDrawing, DrawnSlider, Meta, State } from "./types" */
 
 const REST = 200 // milliseconds until the host is told where the slider stands
 
@@ -61,7 +61,7 @@ function show(state) {
   const { meta, plot, legend, slide, slideValue, said, kept } = state
   const { knob } = meta
   state.at = knob ? Number(slide.value) : -1
-  /** @type {Drawn} */
+  /** @type {ChartDrawing} */
   const drawn = knob ? knob.frames[state.at] : meta
   if (!kept.has(state.at)) kept.set(state.at, new DOMParser().parseFromString(drawn.svg, "image/svg+xml").documentElement)
   plot.replaceChildren(/** @type {Node} */ (kept.get(state.at)))
@@ -73,7 +73,7 @@ function show(state) {
   pointed(state, { of: placesOf(knob), at: state.at })
 }
 
-/** @param {Knob} knob */
+/** @param {DrawnSlider} knob */
 const placesOf = ({ label, values }) => [label, values.length, values[0], values.at(-1)].join()
 
 // Where somebody else has drawn the slider over the same charts.

@@ -1,6 +1,6 @@
 // Attention on a few small numbers, every matrix kept; attention/small_attention.py is the same in torch.
 
-/** @import { Chain, Matrix, Numbers, Rows, Settings, Step } from "./payload" */
+/** @import { Chain, Matrix, Numbers, Rows, Settings, Step } from "./types" */
 
 /** @type {(a: Rows, b: Rows) => Rows} */
 export const times = (a, b) => a.map((row) => columnsOf(b).map((column) => dot(row, column)))

@@ -4,7 +4,7 @@ import { smallChain } from "./arithmetic.js"
 import { withEdits } from "./edits.js"
 import { feedForwardChain } from "./feed_forward.js"
 import { followed, knobsOf, usualOf } from "./live.js"
-/** @import { Chain, FeedForwardNumbers, State } from "./payload" */
+/** @import { Chain, FeedForwardNumbers, State } from "./types" */
 
 /** @param {State} state */
 export function compute(state) {

@@ -4,7 +4,7 @@ import { fill } from "../shared/words.js"
 import { explained } from "./explain.js"
 import { titleOf } from "./named.js"
 import { decimalsInCell, written } from "./written.js"
-/** @import { Chain, Matrix, Step } from "./payload" */
+/** @import { Chain, Matrix, Step } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
 const DECIMALS = 4

@@ -4,7 +4,7 @@ import { fill, isolate } from "../shared/words.js"
 import { columnsOf, subscript } from "./arithmetic.js"
 import { normal, sigmoid } from "./feed_forward.js"
 import { bracketed, equals, summed, written } from "./written.js"
-/** @import { Chain, Step, Told } from "./payload" */
+/** @import { Chain, Step, Told } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
 const FEW = 3 // decimals of a sum

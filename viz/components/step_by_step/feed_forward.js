@@ -1,7 +1,7 @@
 // A feed-forward part on a few small numbers; attention/small_feed_forward.py is the same in torch.
 
 import { matrix, named, numbered, times } from "./arithmetic.js"
-/** @import { Chain, FeedForwardNumbers, Matrix, Settings, Step } from "./payload" */
+/** @import { Chain, FeedForwardNumbers, Matrix, Settings, Step } from "./types" */
 
 const SQRT_HALF = Math.SQRT1_2
 

@@ -3,7 +3,7 @@
 import { chosen } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { written } from "./written.js"
-/** @import { Knob, State } from "./payload" */
+/** @import { Knob, State } from "./types" */
 
 const REST = 200 // milliseconds until the host is told
 

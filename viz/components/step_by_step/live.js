@@ -4,7 +4,7 @@ import { fill } from "../shared/words.js"
 import { softmax } from "./arithmetic.js"
 import { naive, rounded, safe } from "./ways.js"
 import { written } from "./written.js"
-/** @import { Chain, Knob, Live, Rows } from "./payload" */
+/** @import { Chain, Knob, Live, Rows } from "./types" */
 
 /** @type {(chain: Chain | null) => Record<string, number>} */
 export const knobsOf = (chain) => Object.fromEntries((chain?.knobs ?? []).map(({ name, value }) => [name, value]))

@@ -7,7 +7,7 @@ import { fill } from "../shared/words.js"
 import { columnsOf } from "./arithmetic.js"
 import { inCell, written } from "./written.js"
 /** @import { Theme, Texts } from "../shared/types" */
-/** @import { Matrix } from "./payload" */
+/** @import { Matrix } from "./types" */
 
 // A table for a matrix with so many rows and columns; `turned`: rows and columns change places. `edit` makes a cell an
 // input.

@@ -1,6 +1,6 @@
 // What a step is called and what is said of it: a mask that hides nothing, and a division left out, are none.
 
-/** @import { Step } from "./payload" */
+/** @import { Step } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
 /** @type {(step: Step) => string} */

@@ -5,7 +5,7 @@ import { element } from "../shared/dom.js"
 import { css } from "../shared/theme.js"
 import { colorOf, largestOf } from "./matrix.js"
 import { titleOf } from "./named.js"
-/** @import { Chain } from "./payload" */
+/** @import { Chain } from "./types" */
 
 const SIGNS = { x: "X", scale: "÷ √d", softmax: "softmax", mix: "· V", out: "W_O" } // the same in every language
 const CELL = 8 // pixels of a number

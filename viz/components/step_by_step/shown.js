@@ -5,7 +5,7 @@ import { adopt } from "../shared/choice.js"
 import { pointed } from "../shared/follow.js"
 import { compute } from "./chain.js"
 import { takeOver } from "./typing.js"
-/** @import { Chain, Shown, State } from "./payload" */
+/** @import { Chain, Shown, State } from "./types" */
 
 /** @param {State} state */
 export function tellShown(state) {

@@ -2,7 +2,7 @@
 
 import { written } from "./written.js"
 
-/** @import { Chain, Step } from "./payload" */
+/** @import { Chain, Step } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
 /** @type {(step: Step, chain: Chain) => { id: string, turned: boolean }[]} */

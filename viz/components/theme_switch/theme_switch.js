@@ -7,7 +7,7 @@ import { focusOpenedMenus } from "./opened_menu.js"
 import { followKeysOfRoom } from "./pressed_in_room.js"
 import { followProjector, project, projected, showWayBack } from "./projector.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, Reach, State } from "./payload" */
+/** @import { Meta, Reach, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -1,0 +1,42 @@
+// What its scripts keep, beside what they are sent.
+
+import type { Life } from "../shared/types"
+import type { Arrays, Meta } from "./bracketings_picture"
+
+export * from "./bracketings_picture"
+
+import type { State as Sums } from "./sums"
+
+/** What is computed. */
+export interface Work {
+  n: number
+  d: number
+  dv: number
+  q: ArrayLike<number>
+  k: ArrayLike<number>
+  v: ArrayLike<number>
+  causal: boolean
+  decay: number
+  divides: boolean
+}
+
+/** Both parts of the output, tokens × d_value. */
+export interface Blocks {
+  size: number
+  intra: Float64Array
+  inter: Float64Array
+}
+
+export interface State extends Life {
+  meta: Meta
+  arrays: Arrays
+  work: Work
+  map: Float64Array
+  kept: Sums[]
+  left: Float64Array
+  right: Float64Array
+  blocks: Blocks
+  at: number
+  block: number
+  playing: boolean
+}
