@@ -19,7 +19,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import viz.components
-from viz.components.picture import ColoredPicture, Parts, Picture, TypeScript, dtype_of, parts_of
+from viz.components.picture import ColoredPicture, Parts, Picture, TypeScript, dtype_of, is_optional, parts_of
 
 FOLDER = Path(viz.components.__file__ or "").parent
 ARRAYS = {"float32": "Floats", "uint8": "Bytes", "int32": "Ints"}
@@ -79,13 +79,13 @@ class _Types:
         for part, hint in parts.items():
             if words := said.get(part, ""):
                 lines += _comment(words, "  ")
-            missing = dtype_of(hint) is not None and NoneType in get_args(hint)
+            missing = is_optional(hint) or (dtype_of(hint) is not None and NoneType in get_args(hint))
             lines.append(f"  {part}{'?' if missing else ''}: {self._type(hint, missing=missing)}")
         return "\n".join([*(_comment(about, "") if about else []), f"export interface {name} {{", *lines, "}"])
 
     def _type(self, hint: Any, *, missing: bool = False) -> str:
         if get_origin(hint) is Annotated:
-            return self._annotated(hint)
+            return self._annotated(hint, missing=missing)
         origin, within = get_origin(hint), get_args(hint)
         if origin in (Union, UnionType):
             kinds = [self._type(one) for one in within if not (missing and one is NoneType)]
@@ -105,7 +105,7 @@ class _Types:
             return "any"
         return {NoneType: "null", str: "string", bool: "boolean", int: "number", float: "number"}[hint]
 
-    def _annotated(self, hint: Any) -> str:
+    def _annotated(self, hint: Any, *, missing: bool) -> str:
         inner, *words = get_args(hint)
         if (dtype := dtype_of(hint)) is not None:
             return self._shared(ARRAYS[dtype])
@@ -115,7 +115,7 @@ class _Types:
             if isinstance(word, Parts):
                 named = zip(word.names, get_args(inner), strict=True)
                 return f"[{', '.join(f'{name}: {self._type(one)}' for name, one in named)}]"
-        return self._type(inner)
+        return self._type(inner, missing=missing)
 
     def _shared(self, name: str) -> str:
         for one in set(re.findall(r"\b[A-Z]\w+", name)) - BUILT_IN:

@@ -24,6 +24,7 @@ from viz.components.packing import JSON, pack
 Result = TypeVar("Result")
 
 UNSENT = "unsent"  # in Annotated: this field stays here
+OPTIONAL = "optional"  # in Annotated: it is left out where it is None
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,9 @@ class Picture:
         arrays: dict[str, NDArray[Any]] = {}
         for name, hint in parts_of(type(self)).items():
             value, dtype = getattr(self, name), dtype_of(hint)
-            if dtype is None:
-                meta[name] = _rounded(_plain(value), hint)
-            elif value is not None:
+            if dtype is None and not _is_left_out(value, hint):
+                meta[name] = _rounded(plain(value), hint)
+            elif dtype is not None and value is not None:
                 arrays[name] = np.ascontiguousarray(value, dtype)
         return pack(meta, arrays | {name: value.astype(np.float32) for name, value in self.numbered_arrays().items()})
 
@@ -138,7 +139,16 @@ def _said_of(hint: Any) -> tuple[Any, ...]:
     return getattr(hint, "__metadata__", ())
 
 
-def _plain(value: Any) -> JSON:
+def is_optional(hint: Any) -> bool:
+    """Whether a field of this type may be left out."""
+    return OPTIONAL in _said_of(hint)
+
+
+def _is_left_out(value: Any, hint: Any) -> bool:
+    return value is None and is_optional(hint)
+
+
+def plain(value: Any) -> JSON:
     """As JSON: a dataclass as its parts that are no arrays, numpy's numbers as Python's, keys as strings."""
     match value:
         case None | str() | bool() | int() | float():
@@ -146,13 +156,13 @@ def _plain(value: Any) -> JSON:
         case np.generic():
             return value.item()
         case Mapping():
-            return {str(key): _plain(one) for key, one in value.items()}
+            return {str(key): plain(one) for key, one in value.items()}
         case _ if is_dataclass(value):
-            parts = parts_of(type(value))
-            plain = {name: hint for name, hint in parts.items() if dtype_of(hint) is None}
-            return {name: _rounded(_plain(getattr(value, name)), hint) for name, hint in plain.items()}
+            kinds = {name: (getattr(value, name), hint) for name, hint in parts_of(type(value)).items()}
+            kept = {name: pair for name, pair in kinds.items() if dtype_of(pair[1]) is None and not _is_left_out(*pair)}
+            return {name: _rounded(plain(one), hint) for name, (one, hint) in kept.items()}
         case _:
-            return [_plain(one) for one in value]
+            return [plain(one) for one in value]
 
 
 def _rounded(value: Any, hint: Any) -> JSON:

@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.small_attention import usual_numbers
-from pages.steps.knobs import live_row
 from tests.viz.components import shim
 from tests.viz.components.clock import hold, settle
 from tests.viz.components.test_step_by_step import plain, steps
 from tests.viz.test_chart_svg import lines
 from viz.components.chart import chart
+from viz.components.step_by_step.chain import Live, rows_of
 from viz.components.step_by_step.step_by_step import SOURCE
 
 pytestmark = pytest.mark.browser
@@ -190,7 +190,7 @@ def test_back_and_next_walk_the_steps_in_the_dark_and_on_a_phone(mount):
 def scaled_row(value: int = 2) -> bytes:
     """A row of two products of three values of d, with their sliders."""
     products = [[1.0, -1.0], [2.0, -2.0], [8.0, 0.0]]
-    live = live_row("scale", "P", np.array(products), notes={"scale": "d {d}, factor {factor}"})
+    live = Live("scale", "P", rows_of(np.array(products)), notes={"scale": "d {d}, factor {factor}"})
     wide = {"name": "wide", "label": "d", "value": value, "least": 1, "most": 4, "step": 1, "values": [1, 2, 4]}
     temperature = {
         "name": "temperature",

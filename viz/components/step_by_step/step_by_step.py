@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
-from viz.components.packing import JSON
 from viz.components.picture import ColoredPicture, Texts, TypeScript
 from viz.components.source import read_source
+from viz.components.step_by_step.chain import DrawnChain, StepSettings
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -116,20 +116,17 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "step_by_step", '<div class="step-by-step">\n</div>')
 
 
-Rows: TypeAlias = Sequence[Sequence[float]]
-
-
 @dataclass(frozen=True, eq=False)
 class StepByStepPicture(ColoredPicture):
     """Small numbers, or a model's chain: its matrices and its steps. ValueError where neither or both are given."""
 
-    usual: Annotated[Mapping[str, Rows] | None, TypeScript("Numbers | null")]
+    usual: Annotated[Mapping[str, Sequence[Sequence[float]]] | None, TypeScript("Numbers | null")]
     """Small numbers by matrix, before the reader changed any."""
     edits: str
     """Those that were changed, see edits.js."""
-    settings: Annotated[Mapping[str, int | bool | str], TypeScript("Settings")]
-    chain: Annotated[Mapping[str, JSON] | None, TypeScript("Chain | null")]
-    """Of a model; −∞ is null."""
+    settings: StepSettings
+    chain: DrawnChain | None
+    """Of a model."""
     step: str
     ask: bool
     """Results are covered."""
