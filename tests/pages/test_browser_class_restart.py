@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 LONG = 3 * PATIENCE  # a server that starts imports the engine
 SAME_PAGE = "position", 2  # a step without a question, whose next one is on the same page
-GONE = ("WebSocket", "_stcore", "ERR_")  # what a browser says of a server that is not there
+GONE = ("WebSocket", "_stcore", "ERR_", "not responding")  # what a browser says of a server that is not there
 
 
 @pytest.mark.parametrize("lesson", [pytest.param(False, marks=pytest.mark.long), True])
