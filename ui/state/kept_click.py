@@ -24,7 +24,7 @@ def button(
     *,
     key: str,
     on_click: Callable[..., None],
-    args: tuple[Any, ...] = (),
+    args: tuple[object, ...] = (),
     type: Literal["primary", "secondary", "tertiary"] = "secondary",
     disabled: bool = False,
     width: Literal["content", "stretch"] = "content",
