@@ -98,12 +98,13 @@ def _far(chosen: int | None, n_tokens: int) -> int:
 
 def _served(opened: PageContext) -> TileServer:
     """This session's ticket for its capture; the layer in view has passed its check."""
-    jobs, key = session.jobs(), (ref(opened.runner), opened.capture.request)
-    most = session.kept().most // 8  # of what all sessions may keep
+    jobs, kept, key = session.jobs(), session.kept(), (ref(opened.runner), opened.capture.request)
+    most = kept.most // 8  # of what all sessions may keep
     alone = away(opened.capture)  # it asks no model, and holds none that is given up for another
-    served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most))
+    grown = jobs.weighing("long_map", kept)
+    served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most, grown=grown))
     served.show(opened.layer)
-    jobs.weigh("long_map", session.kept())
+    jobs.weigh("long_map", kept)
     return served
 
 
