@@ -20,13 +20,19 @@ SOURCE = read_source(Path(__file__).parent, "chart", '<div class="chart"></div>\
 
 @dataclass(frozen=True)
 class Slider:
-    """Its places, each with the chart that belongs there and what is said of it; ``at`` is one of ``values``."""
+    """Its places, each with the chart that belongs there and what is said of it; ``at`` is one of ``values``.
+
+    ``names`` are the values as they are written, where not as they are. ``pictures``: an SVG document for each, which
+    stands below the chart and is described by what is said.
+    """
 
     label: str
     values: Sequence[float]
     at: float
     charts: Sequence[Chart]
     said: Sequence[str]
+    names: Sequence[str] = ()
+    pictures: Sequence[str] = ()
 
 
 def payload(chart: Chart, *, label: str, slider: Slider | None = None) -> bytes:
@@ -35,7 +41,8 @@ def payload(chart: Chart, *, label: str, slider: Slider | None = None) -> bytes:
     if slider is not None:
         knob = {
             "label": slider.label, "values": list(slider.values), "at": slider.at, "said": list(slider.said),
-            "frames": [_drawn(one) for one in slider.charts],
+            "frames": [_drawn(one) for one in slider.charts], "names": list(slider.names),
+            "pictures": list(slider.pictures),
         }  # fmt: skip  # a pair a name
     meta: dict[str, JSON] = {
         "label": label,

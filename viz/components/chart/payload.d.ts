@@ -15,6 +15,10 @@ export interface Knob {
   at: number
   said: string[]
   frames: Drawn[]
+  /** The values as they are written; none where as they are. */
+  names: string[]
+  /** SVG documents that stand below the chart, one for each value, or none. */
+  pictures: string[]
 }
 
 export interface Meta extends Drawn {
@@ -35,10 +39,13 @@ export interface State extends Life {
   slideName: HTMLElement
   slideValue: HTMLElement
   said: HTMLElement
+  picture: HTMLElement
   meta: Meta
   at: number
   /** Each chart of the slider once it was drawn, by its place. */
   kept: Map<number, Node>
+  /** The same of the pictures. */
+  pictures: Map<number, Node>
   /** The timer until the host is told. */
   turning: number
 }
