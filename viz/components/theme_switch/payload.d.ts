@@ -13,6 +13,8 @@ export interface Meta {
   lang: string
   /** Where to ask, for what the session was sent and for the page's style sheet. */
   reach: Reach | null
+  /** The name of the script that draws Streamlit's charts, which is imported ahead; "" where that is not known. */
+  charts: string
   texts: Texts
 }
 

@@ -26,12 +26,18 @@ SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-s
 
 
 def payload(
-    *, paths: Sequence[str], texts: Mapping[str, str], lang: str = "en", reach: Mapping[str, str] | None = None
+    *,
+    paths: Sequence[str],
+    texts: Mapping[str, str],
+    lang: str = "en",
+    reach: Mapping[str, str] | None = None,
+    charts: str = "",
 ) -> bytes:
     """`paths` are the URL paths of all pages ("/", "/cell", …); the page that is open is always included.
 
     `lang` is told to the browser as the page's language: it reads and draws Chinese by it, and Streamlit says English.
     `reach` is a session's "ticket", the server's "base" and the "style" sheet's URL below it, which the page wears
     from then on; after that the browser asks once with the ticket, so that the server knows that it can, and does.
+    `charts` is the name of the script that draws Streamlit's charts, which the browser imports while nothing happens.
     """
-    return pack({"paths": list(paths), "texts": dict(texts), "lang": lang, "reach": reach}, {})
+    return pack({"paths": list(paths), "texts": dict(texts), "lang": lang, "reach": reach, "charts": charts}, {})
