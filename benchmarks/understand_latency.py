@@ -98,7 +98,7 @@ LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"
 COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-long-performer-features", ".js-plotly-plot .scatterlayer"
 SIZE, BESIDE = ".bracketings .size", "zoo-neighbours"
 CHART, KNOB, SUMS, HEAD = ".js-plotly-plot", ".chart .knob input", ".bracketings", ".head-map"
-LONG = "/zoo?text=" + "+".join(["dog"] * 140)  # a longer text than the head's map shows
+LONG = "/zoo?text=" + "+".join(["dog"] * 270)  # a longer text than the head's map shows
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
     Control("numbers: small, the model's", "/steps", "segments", "steps-source"),
@@ -145,8 +145,8 @@ CONTROLS = (
     Control("on the head: beside it", "/zoo", "list", "zoo-beside", HEAD),
     Control("on the head: first token drawn", LONG, "slider", "zoo-start", HEAD),
     Control("in the model: variant", "/zoo?zoo.view=model", "list", "zoo-variant", HEAD),
-    Control("in the model: where", "/zoo?zoo.view=model", "segments", "zoo-where", HEAD),
-    Control("convolution: neighbours", "/zoo?zoo.view=model&zoo.variant=sana&zoo.where=all", "slider", BESIDE),
+    Control("in the model: where", "/zoo?zoo.view=model", "segments", "zoo-where"),
+    Control("convolution: neighbours", "/zoo?zoo.view=model&zoo.variant=relu", "slider", BESIDE),
     Control("linear attention: two orders, blocks", "/zoo?zoo.view=linear", "segments", "zoo-linear"),
     Control("linear attention: tokens read", "/zoo?zoo.view=linear", "range", f"{SUMS} .scrub", SUMS),
     Control("linear attention: size of blocks", "/zoo?zoo.view=linear&zoo.linear=blocks", "range", SIZE, SUMS),
@@ -257,9 +257,12 @@ def _turn(page: Page, control: Control, turn: int, places: int) -> float:
         target.locator("[role=radio]").nth(turn % places).click()
     elif control.kind == "switch":
         target.locator("label").click()
-    elif control.kind in ("slider", "range"):
-        (page.locator(control.key).first if control.kind == "range" else target.locator("input[type=range]")).focus()
+    elif control.kind == "slider":
+        target.locator("input[type=range]").focus()
         page.keyboard.press("ArrowRight" if turn % 2 else "ArrowLeft")
+    elif control.kind == "range":
+        page.locator(control.key).first.focus()
+        page.keyboard.press("ArrowLeft" if turn % 2 else "ArrowRight")  # of tokens read, all are at first
     elif control.kind == "button":
         page.locator(control.key).nth(turn % places).click()
     else:

@@ -7,7 +7,7 @@ import { css, mix, rampColor } from "../shared/theme.js"
 /** @import { RGB, Theme } from "../shared/types" */
 
 export function createMatrix(name) {
-  const canvas = element("canvas", { role: "img" })
+  const canvas = element("canvas", {})
   const mark = element("div", { className: "mark", hidden: true })
   const picture = element("div", { className: "picture" }, canvas, mark)
   const [title, shape] = ["title", "shape"].map((className) => element("span", { className }))
@@ -22,7 +22,10 @@ export function createMatrix(name) {
 /** @type {(matrix: any, what: { name: string, rows: number, columns: number, cell: number, wordAt: (index: number) => number, marked?: Marked | null }, like?: any) => void} */
 export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }, like = null) {
   const [named, shaped] = [say(title, name), say(shape, `${rows} × ${columns}`)]
-  if (named || shaped) canvas.setAttribute("aria-label", `${name}: ${shape.textContent}`)
+  if (named || shaped) {
+    canvas.setAttribute("role", "img") // now that it shows something
+    canvas.setAttribute("aria-label", `${name}: ${shape.textContent}`)
+  }
   if (like) copyPixels(canvas, like.canvas)
   else paintPixels(canvas, columns, rows, wordAt)
   Object.assign(canvas.style, { width: `${columns * cell}px`, height: `${rows * cell}px` })
