@@ -164,7 +164,7 @@ CONTROLS = (
     Control("hybrid: softmax whole, in blocks", "/zoo?zoo.view=hybrid", "segments", "zoo-kept", CHANGED),
     Control("cost: by formula, measured", COST, "segments", "zoo-how"),
     Control("cost, by formula: variant", COST, "list", "zoo-variant", LINES),
-    Control("cost, by formula: beside it", COST, "list", "zoo-beside", LINES),
+    Control("cost, by formula: beside it", COST, "list", "zoo-beside"),
     Control("cost, by formula: a number", COST + "&zoo.variant=blocks", "slider", "zoo-long-blocks-size", LINES),
     Control("cost, by formula: features", COST + "&zoo.variant=performer", "slider", FEATURES, LINES),
     Control("surprise: read up to", "/zoo?zoo.variant=titans", "slider", "zoo-read"),
