@@ -12,7 +12,7 @@ from ui.state.url_parsing import UrlUnreadable, read
 from ui.wording.i18n import _
 from viz.components.step_by_step.chain import DrawnKnob
 
-DRAWN = ("wide", "temperature", "gap", "largest")  # fields that have sliders
+DRAWN = ("wide", "temperature", "gap", "largest", "cutoff")  # fields that have sliders
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,4 @@ def turn(told: Any) -> None:
     for name, value in told.items():
         with suppress(UrlUnreadable, TypeError, ValueError):
             if name in DRAWN:
-                change(StepsState, **{name: read(StepsState, name, f"{value:g}")})
+                change(StepsState, **{name: read(StepsState, name, f"{value:.15g}")})

@@ -165,6 +165,13 @@ def _style() -> str:
     return re.sub(r"/\*.*?\*/", "", STYLE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+@functools.cache
+def chart_script() -> str:
+    """The name of the script with which Streamlit (1.67) draws Plotly's charts; "" where there is none or several."""
+    found = [one.name for one in (Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")]
+    return found[0] if len(found) == 1 else ""
+
+
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
     about = session.model(), session.text(), *_met(), own_sound()
     return page.url_path, language(), *about, session.model_options(), session.edits_on_all_pages()
@@ -228,6 +235,7 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
                     base=base,
                     style=f"{FOLDER}/{SERVED.add('frame', _style(), 'css')}",
                 ),
+                charts=chart_script(),
             ).packed()
             mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
             if not listed_models():

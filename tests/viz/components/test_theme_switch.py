@@ -18,7 +18,7 @@ HOME = "http://127.0.0.1:9/cell"  # answered by the test itself: localStorage ne
 
 def test_the_payload_carries_paths_and_words():
     meta, _ = unpacked(ThemeSwitchPicture(paths=PATHS, texts=TEXTS).packed())
-    assert meta == {"paths": PATHS, "texts": TEXTS, "lang": "en", "reach": None}
+    assert meta == {"paths": PATHS, "texts": TEXTS, "lang": "en", "reach": None, "charts": ""}
 
 
 def test_streamlit_still_keeps_the_theme_where_the_switch_writes_it():

@@ -36,6 +36,11 @@ export interface State extends Life {
   left: Float64Array
   right: Float64Array
   blocks: Blocks
+  /** The sum of both parts. */
+  total: Float64Array
+  /** The largest difference between the output of one way and that of the other. */
+  off: number
+  theme: any
   at: number
   block: number
   playing: boolean

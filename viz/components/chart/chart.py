@@ -20,13 +20,19 @@ SOURCE = read_source(Path(__file__).parent, "chart", '<div class="chart"></div>\
 
 @dataclass(frozen=True)
 class Slider:
-    """Its places, each with the chart that belongs there and what is said of it; ``at`` is one of ``values``."""
+    """Its places, each with the chart that belongs there and what is said of it; ``at`` is one of ``values``.
+
+    ``names`` are the values as they are written, where not as they are. ``pictures``: an SVG document for each, which
+    stands below the chart and is described by what is said.
+    """
 
     label: str
     values: Sequence[float]
     at: float
     charts: Sequence[Chart]
     said: Sequence[str]
+    names: Sequence[str] = ()
+    pictures: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class DrawnSlider:
     at: float
     said: Sequence[str]
     frames: Sequence[ChartDrawing]
+    names: Sequence[str] = ()
+    pictures: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +97,15 @@ def chart_picture(chart: Chart, *, label: str, slider: Slider | None = None) -> 
 
 def _knob(slider: Slider) -> DrawnSlider:
     frames = [_drawn(one) for one in slider.charts]
-    return DrawnSlider(label=slider.label, values=slider.values, at=slider.at, said=slider.said, frames=frames)
+    return DrawnSlider(
+        label=slider.label,
+        values=slider.values,
+        at=slider.at,
+        said=slider.said,
+        frames=frames,
+        names=slider.names,
+        pictures=slider.pictures,
+    )
 
 
 def _drawn(chart: Chart) -> ChartDrawing:

@@ -26,6 +26,8 @@ export interface DrawnSlider {
   at: number
   said: string[]
   frames: ChartDrawing[]
+  names: string[]
+  pictures: string[]
 }
 
 /** What stands inside the axes, and the names of its lines. */

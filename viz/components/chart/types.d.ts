@@ -14,10 +14,13 @@ export interface State extends Life {
   slideName: HTMLElement
   slideValue: HTMLElement
   said: HTMLElement
+  picture: HTMLElement
   meta: Meta
   at: number
   /** Each chart of the slider once it was drawn, by its place. */
   kept: Map<number, Node>
+  /** The same of the pictures. */
+  pictures: Map<number, Node>
   /** The timer until the host is told. */
   turning: number
 }

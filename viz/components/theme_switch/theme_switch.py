@@ -51,3 +51,5 @@ class ThemeSwitchPicture(Picture):
     lang: str = "en"
     """The page's language, which the browser reads and draws Chinese by; Streamlit says English."""
     reach: Reach | None = None
+    charts: str = ""
+    """The name of the script that draws Streamlit's charts, which the browser imports while nothing happens."""

@@ -9,6 +9,8 @@ export interface Meta {
   /** The page's language, which the browser reads and draws Chinese by; Streamlit says English. */
   lang: string
   reach: Reach | null
+  /** The name of the script that draws Streamlit's charts, which the browser imports while nothing happens. */
+  charts: string
 }
 
 /**
