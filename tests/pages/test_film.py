@@ -87,7 +87,7 @@ def test_the_frames_are_the_generators_steps():
     assert tokens(app)[:6] == ids(6)
     for frame, step in zip(film(app)["frames"][1:7], steps()):
         found = choice(step.stages, step.token.id, "sampled")
-        assert (frame["rank"], frame["nKept"]) == (found.rank, found.n_kept)
+        assert (frame["rank"], frame["n_kept"]) == (found.rank, found.n_kept)
         assert frame["probability"] == pytest.approx(found.probability, rel=1e-4)
         assert frame["tokens"] == [one.id for one in found.candidates]
         np.testing.assert_allclose(frame["finals"], [one.final for one in found.candidates], rtol=1e-4)
@@ -99,10 +99,10 @@ def test_a_frame_shows_one_distribution_the_one_of_the_next_token_page():
     done = steps(1, Sampling(temperature=2.0))[0].stages
     for frame in film(app)["frames"][:2]:
         assert frame["changed"]
-        assert sum(frame["finals"]) + frame["finalRest"] == pytest.approx(1, abs=1e-5)
+        assert sum(frame["finals"]) + frame["final_rest"] == pytest.approx(1, abs=1e-5)
     first = film(app)["frames"][0]
-    assert first["finalRest"] > 0.2
-    assert first["finalEntropy"] == pytest.approx(done[-1].entropy, rel=1e-4)
+    assert first["final_rest"] > 0.2
+    assert first["final_entropy"] == pytest.approx(done[-1].entropy, rel=1e-4)
     assert first["entropy"] == pytest.approx(done[0].entropy, rel=1e-4)
 
 

@@ -195,7 +195,7 @@ def test_what_no_setting_removed_has_a_share_however_small(monkeypatch):
     assert any(one.kept and one.final == 0 for one in held.take.choices[0].candidates)
     frame = film(app)["frames"][0]
     assert all(frame["kept"])
-    assert min(*frame["finals"], frame["finalRest"]) > 0
+    assert min(*frame["finals"], frame["final_rest"]) > 0
     picture = film_view(opened(held), held, every_head=False).picture
     assert picture
     svg = picture("title", "caption")
