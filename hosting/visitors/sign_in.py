@@ -7,6 +7,7 @@ import streamlit as st
 from hosting import settings
 from hosting.drain import DRAIN
 from hosting.teachers import may_teach as may
+from ui.state.kept_click import button
 from ui.wording.i18n import _, language
 from viz.markdown import plain
 
@@ -34,12 +35,12 @@ def show_foot(*, inside: bool = True) -> None:
         if not hosted.sign_in.metadata:
             return
         if not st.user.get("is_logged_in"):
-            st.button(_("For teachers: sign in"), key="sign_in", type="tertiary", on_click=st.login)
+            button(_("For teachers: sign in"), key="sign_in", type="tertiary", on_click=st.login)
             return
         name = plain(str(st.user.get("name") or st.user.get("email") or ""))
         words = _("{name} teaches") if may_teach() else _("{name}, who is not on this server’s list of teachers")
         st.caption(words.format(name=name))
-        st.button(_("sign out"), key="sign_out", type="tertiary", on_click=st.logout)
+        button(_("sign out"), key="sign_out", type="tertiary", on_click=st.logout)
 
 
 def _say_restart() -> None:

@@ -23,6 +23,7 @@ from ui.shell.page import PageContext
 from ui.shell.progressive import show_chart
 from ui.state import session
 from ui.state.inputs import in_fragment, on_change, set_value, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import address_of, change
 from ui.wording.i18n import _, language
 from ui.wording.sentences import sentence
@@ -68,7 +69,7 @@ def show_context(opened: PageContext) -> ContextView | None:
         words = _("“{token}” is not in the second text. Choose a token of this text that it has, or type another text.")
         st.info(plain(words.format(token=bare(token.text))))
         if state().second != SUGGESTED:
-            st.button(_("suggest a text"), key="context_suggest", on_click=_suggest)
+            button(_("suggest a text"), key="context_suggest", on_click=_suggest)
         return None
     words, captures = _spanning(opened, other, controls)
     paths = word_paths(opened.capture, other, (position, place), captures)
@@ -140,7 +141,7 @@ def _read(opened: PageContext, word: str, name: str) -> Capture:
 
 def _show_examples() -> None:
     for place, pair in enumerate(PAIRS[language()]):
-        st.button(pair.topic, key=f"context_pair_{place}", type="tertiary", on_click=_open, args=(pair,))
+        button(pair.topic, key=f"context_pair_{place}", type="tertiary", on_click=_open, args=(pair,))
 
 
 def _open(pair: ContextPair) -> None:

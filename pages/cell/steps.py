@@ -24,6 +24,7 @@ from ui.shell.components import mount
 from ui.shell.page import PageContext, rows_of, translated
 from ui.state import session
 from ui.state.inputs import on_change, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import change
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence, with_unit
@@ -39,7 +40,7 @@ def show_coordinates(opened: PageContext, query: int, key: int) -> None:
     first, n_tokens, n_keys = first_query(capture), len(capture.tokens), n_looked_at(capture)
     _coordinate(_("Query (looking)"), "query", query, range(first, n_tokens))
     _coordinate(_("Key (looked at)"), "key", key, range(n_keys))
-    st.button(
+    button(
         _("the key looked at most"),
         key="cell_strongest",
         type="tertiary",

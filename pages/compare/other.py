@@ -30,6 +30,7 @@ from ui.state import edit_list, session
 from ui.state.controls import pick
 from ui.state.frame_slots import frame_slots
 from ui.state.inputs import on_change, pick_one, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import address_of, change, refuse
 from ui.wording.i18n import _
 from ui.wording.loading_stages import in_words
@@ -197,7 +198,8 @@ def _say_loading(stage: str, done: int, total: int) -> None:
     slots.status.progress(done / total if total else 0.0, text=SIDE + in_words(stage, done, total, _))
     if slots.stoppable:
         slots.stoppable = False
-        slots.stop.button(_("stop loading"), key="stop_other", on_click=_choose, args=("",))
+        with slots.stop:
+            button(_("stop loading"), key="stop_other", on_click=_choose, args=("",))
 
 
 def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGenerator) -> Head:

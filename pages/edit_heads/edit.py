@@ -33,6 +33,7 @@ from ui.shared.what_if import ROUNDING, Clicked, drift_of, next_finding, show_ch
 from ui.shell.components import mount, name_figure, show_heading
 from ui.shell.page import PageContext, edited, translated
 from ui.state import edit_list, session
+from ui.state.kept_click import Look, button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
@@ -140,9 +141,10 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
                 _offer_first(opened)
         for edit in dict.fromkeys(held):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(edit_name(edit, _))
-            st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
+            look: Look = {"help": _("Take it back"), "icon": ":material/undo:", "icon_position": "right"}
+            button(words, key=key, on_click=_drop, args=(edit,), **look)
         if len(held) > 1:
-            st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
+            button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
     return listed
 
 
@@ -169,15 +171,15 @@ def _show_preview(opened: PageContext, edits: tuple[Edit, ...]) -> None:
         words = _("Preview: {edits}, which this text’s story is about. Nothing is changed until you apply it.")
     names = ", ".join(edit_name(edit, _) for edit in edits)
     st.html(f"<p class='atlas-caption'>{escape(words.format(edits=names))}</p>", width="content")
-    st.button(_("Apply"), key="edit_story", type="primary", on_click=_keep, args=(edits,))
-    st.button(_("Show it unchanged"), key="edit_as_is", type="tertiary", on_click=_keep, args=((),))
+    button(_("Apply"), key="edit_story", type="primary", on_click=_keep, args=(edits,))
+    button(_("Show it unchanged"), key="edit_as_is", type="tertiary", on_click=_keep, args=((),))
 
 
 def _offer_first(opened: PageContext) -> None:
     """One click to see something again."""
     edits = _first(opened)
     words = _("Apply: {edits}").format(edits=", ".join(edit_name(edit, _) for edit in edits))
-    st.button(words, key="edit_story", type="primary", on_click=_keep, args=(edits,))
+    button(words, key="edit_story", type="primary", on_click=_keep, args=(edits,))
 
 
 def _about() -> tuple[str, str]:
@@ -336,7 +338,7 @@ def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
             for layer, head in most:
                 share = number(float(drift[layer, head]), "share")
                 label = plain(f"L{layer}H{head} {share}")
-                st.button(label, key=f"edit_to_{layer}_{head}", type="tertiary", on_click=_open, args=([layer, head],))
+                button(label, key=f"edit_to_{layer}_{head}", type="tertiary", on_click=_open, args=([layer, head],))
 
 
 def _open(place: list[int] | None) -> None:

@@ -31,6 +31,7 @@ from ui.shell.page import PageContext
 from ui.state import edit_list
 from ui.state.controls import choose, number, pick
 from ui.state.inputs import on_change, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import address_of, change, refuse, setting_of
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
@@ -74,7 +75,7 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
         labels = {"block": _("hide"), "choose": _("change what queries read")}
         label = labels.get(kind) or _("change {head}").format(head=name)
         if make is not None:
-            st.button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
+            button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
     said = st.empty()  # always there, so that what stands below is not mounted anew
     problem = PROBLEM.take()

@@ -15,6 +15,7 @@ from ui.shared.second_capture import suggested_capture, typed_capture
 from ui.shell.components import show_html
 from ui.shell.page import PageContext
 from ui.state.inputs import on_change, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import address_of, change
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
@@ -134,4 +135,4 @@ def _offer(suggested: Capture | None) -> None:
     """A way back to a text that fits, where there is one."""
     if suggested is not None:
         words = _("Take “{text}”").format(text=shortened(suggested.request.text, NAMED))
-        st.button(plain(words), key="patch_back", on_click=lambda: change(EditHeadsState, text=SUGGESTED))
+        button(plain(words), key="patch_back", on_click=lambda: change(EditHeadsState, text=SUGGESTED))

@@ -23,6 +23,7 @@ from ui.shell.page import translated
 from ui.state import selection, session
 from ui.state.controls import pick, slider
 from ui.state.inputs import choose_one, on_change, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import change
 from ui.wording.i18n import _
 from viz.distribution import TEXTS, next_token_bars
@@ -140,10 +141,10 @@ def _show_forced(read: ReadBy) -> None:
 def _offer_target(read: ReadBy) -> None:
     """A target to try, or the way back to none."""
     if session.model_options().target:
-        st.button(_("let it write freely"), key="family_free", type="tertiary", on_click=_force, args=("",))
+        button(_("let it write freely"), key="family_free", type="tertiary", on_click=_force, args=("",))
     elif read.other:
         label = plain(_("force another word: {text}").format(text=read.other))
-        st.button(label, key="family_force", type="tertiary", on_click=_force, args=(read.other,))
+        button(label, key="family_force", type="tertiary", on_click=_force, args=(read.other,))
 
 
 def _force(target: str) -> None:

@@ -13,6 +13,7 @@ from ui.shell.components import leave_for
 from ui.shell.page import PageContext
 from ui.state import session
 from ui.state.controls import number, slider, switch
+from ui.state.kept_click import button
 from ui.state.selection import ModelOptions
 from ui.wording.i18n import _
 
@@ -33,9 +34,7 @@ def show_controls(opened: PageContext) -> bool:
     switch(ModelOptions, "chat", session.chat(), _("chat template"), disabled=no_template)
     words = _("Everything that shapes the distribution.")
     # A link would keep the address of when it was drawn: a film that went on since would be another step of Back.
-    st.button(
-        _("all settings"), key="all_settings", type="tertiary", help=words, on_click=leave_for, args=(NEXT_TOKEN,)
-    )
+    button(_("all settings"), key="all_settings", type="tertiary", help=words, on_click=leave_for, args=(NEXT_TOKEN,))
     return not held.one_head
 
 

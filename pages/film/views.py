@@ -36,6 +36,7 @@ from ui.shared import cached
 from ui.shell.components import leave_for, mount
 from ui.shell.page import PageContext, check_again, show_errors, translated
 from ui.state import session
+from ui.state.kept_click import button
 from ui.state.page_state import keep
 from ui.wording.i18n import _
 from viz.components.film import film as picture
@@ -231,7 +232,7 @@ def _n_heads(capture: Capture) -> int:
 def _show_actions(film: GenerationTree) -> None:
     with st.container(key="film_actions", horizontal=True, vertical_alignment="center", gap="small"):
         show_typing(film)
-        st.button(
+        button(
             _("Open in Heads"),
             key="film_open",
             help=_("The text as far as the frame in view, with every head’s full map."),
@@ -239,7 +240,7 @@ def _show_actions(film: GenerationTree) -> None:
         )
         known = WIDTHS.index(int(state().beams)) if state().beams != "0" else 0
         st.selectbox(_("Beams"), WIDTHS, known, key="film_width", label_visibility="collapsed", width=76)
-        st.button(_("Beam search"), key="film_beams", on_click=lambda: _search(film), disabled=film.room == 0)
+        button(_("Beam search"), key="film_beams", on_click=lambda: _search(film), disabled=film.room == 0)
     show_refusal(film)
 
 

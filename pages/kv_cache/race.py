@@ -24,6 +24,7 @@ from ui.shell.progressive import progressive, show_chart
 from ui.state import session
 from ui.state.controls import choose, pick
 from ui.state.frame_slots import frame_slots
+from ui.state.kept_click import button
 from ui.wording.i18n import _, language
 from viz.chart import Bars, Chart, Line, Lines
 from viz.chart_svg import charts_svg
@@ -75,11 +76,11 @@ def ask_race(opened: PageContext) -> RaceRun:
 
     run = session.jobs().get("race", key, begin)
     if run.running:
-        st.button(_("stop"), key="race_stop", on_click=run.stop)
+        button(_("stop"), key="race_stop", on_click=run.stop)
     elif run.items or run.stopped:
-        st.button(_("Race again"), key="race_again", on_click=again)
+        button(_("Race again"), key="race_again", on_click=again)
     else:
-        st.button(_("Start the race"), key="race_start", type="primary", on_click=run.start)
+        button(_("Start the race"), key="race_start", type="primary", on_click=run.start)
     if run.length < int(length):
         shown = _(opened.runner.info.little_room).format(number=run.length, limit=limit)
         st.html(f"<p class='atlas-caption'>{shown}</p>", width="stretch")

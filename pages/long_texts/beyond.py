@@ -23,6 +23,7 @@ from ui.shell.page import announced, show_stage
 from ui.state import edit_list, session, url_state
 from ui.state.frame_slots import frame_slots
 from ui.state.inputs import choose_one
+from ui.state.kept_click import button
 from ui.wording.i18n import _, language
 from ui.wording.sentences import sentence
 from viz.markdown import plain
@@ -82,7 +83,7 @@ def _refuse(runner: Runner, error: SequenceTooLong) -> NoReturn:
     st.warning(plain(sentence(error)))
     room = error.values["characters"]
     with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(_("cut it to the first {count} tokens").format(count=f"{error.values['limit']:,}"), key="long_cut",
+        button(_("cut it to the first {count} tokens").format(count=f"{error.values['limit']:,}"), key="long_cut",
                   on_click=_cut, args=(room,), disabled=not room)  # fmt: skip
         stretchable = _stretch_buttons(runner, error.values)
     if stretchable:
@@ -108,7 +109,7 @@ def _stretch_buttons(runner: Runner, too_long: dict[str, int]) -> bool:
         return False
     for name, edit in (("NTK", NtkTheta(factor)), ("YaRN", YarnTheta(factor, context))):
         words = _("stretch the rotation: {name} × {factor}").format(name=name, factor=f"{factor:g}")
-        st.button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
+        button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
     return True
 
 

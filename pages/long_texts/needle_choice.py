@@ -10,6 +10,7 @@ from pages.long_texts.state import OWN, LongTextsState, open_text, state
 from ui.shell.page import PageContext
 from ui.state.controls import choose, pick
 from ui.state.inputs import on_change, widget_key
+from ui.state.kept_click import button
 from ui.state.page_state import address_of, change, setting_of
 from ui.wording.i18n import _, language
 from ui.wording.sentences import number
@@ -38,7 +39,7 @@ def choose_needle(opened: PageContext, hay: str) -> Needle | None:
     if needle is not None:
         text = hidden(hay, Trial(needle, int(held.depth) / 100, int(held.characters)))
         with row:
-            st.button(_("open this text on the map"), key="needle_open", type="tertiary", on_click=_open, args=(text,))
+            button(_("open this text on the map"), key="needle_open", type="tertiary", on_click=_open, args=(text,))
     return needle
 
 

@@ -22,6 +22,7 @@ from ui.shell.progressive import progressive, show_chart, show_progress
 from ui.state import session
 from ui.state.controls import choose, pick
 from ui.state.edit_list import show_everywhere
+from ui.state.kept_click import button
 from ui.state.page_state import change, tell
 from ui.wording.i18n import _, language
 from viz.chart import Line, Lines
@@ -47,7 +48,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
     softmax = _chosen(layers)
     with st.container(key="zoo_hybrid_controls", horizontal=True, vertical_alignment="center", gap="small"):
         pick(ZooState, "variant", variant.name, {one.name: _(one.label) for one in BY_NAME.values()}, width=290)
-        st.button(
+        button(
             "7 : 1",
             key="zoo_seven",
             help=_("Seven layers of the variant to one of softmax, as MiniMax-01 has them."),
@@ -55,7 +56,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
             args=(ZooState,),
             kwargs={"softmax": None, "kept": "whole"},
         )
-        st.button(
+        button(
             "TransNormer",
             key="zoo_transnormer",
             help=_("Softmax inside blocks in the lower half of the layers, normalised linear attention in the upper "
@@ -111,7 +112,7 @@ def _show_stack(capture: Capture, softmax: tuple[int, ...]) -> None:
         for layer in range(capture.n_layers):
             kept = layer in softmax
             other = tuple(one for one in softmax if one != layer) if kept else tuple(sorted((*softmax, layer)))
-            st.button(
+            button(
                 f"L{layer}",
                 key=f"zoo_layer_{layer}",
                 type="primary" if kept else "secondary",

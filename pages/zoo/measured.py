@@ -31,6 +31,7 @@ from ui.shell.components import show_heading
 from ui.shell.page import PageContext
 from ui.shell.progressive import progressive, show_chart
 from ui.state import session
+from ui.state.kept_click import button
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
@@ -92,11 +93,11 @@ def _show(found: MeasuredCost) -> None:
         words = _("measured up to {count} tokens").format(count=f"{longest:,}")
         if run.running:
             st.progress(min(1.0, run.spent / SECONDS), text=words)
-            st.button(_("stop"), key="cost_stop", on_click=run.stop)
+            button(_("stop"), key="cost_stop", on_click=run.stop)
         else:
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
             if run.stopped:
-                st.button(_("go on"), key="cost_start", on_click=run.start)
+                button(_("go on"), key="cost_start", on_click=run.start)
     for key, chart in zip(("cost_seconds", "cost_bytes"), charts_of(found), strict=True):
         show_heading(escape(chart.heading))
         show_chart(chart, key=key, alt=chart.heading, still=not run.running)

@@ -9,6 +9,7 @@ from html import escape
 import streamlit as st
 
 from ui.state.controls import choose
+from ui.state.kept_click import button
 from ui.state.page_state import State, address_of, change, default_of, setting_of
 from ui.wording.i18n import _
 
@@ -36,7 +37,7 @@ def show_changed(kind: type[State], now: Mapping[str, tuple[object, str]]) -> No
     for name, (value, words) in now.items():
         usual = default_of(kind, name)
         if value != usual:
-            st.button(
+            button(
                 f"{words} ×",
                 key=f"{address_of(kind, name)}.usual",
                 on_click=change,

@@ -8,6 +8,7 @@ from typing import ClassVar
 import streamlit as st
 
 from ui.state.frame_slots import frame_slots
+from ui.state.kept_click import button
 from ui.state.page_state import change, current, setting
 from ui.wording.i18n import _
 from viz.markdown import plain
@@ -28,13 +29,13 @@ def show_reading(sentences: list[str], *, formula: str, source: str, attempt: st
     """The explanation of the page, closed by default, and sent only once it is open."""
     name, is_open, invitation = _("Read this picture"), current(HelpCard).reading, _("Try this")
     with frame_slots().read:
-        st.button(name, key="read", type="tertiary", on_click=change, args=(HelpCard,), kwargs={"reading": not is_open})
+        button(name, key="read", type="tertiary", on_click=change, args=(HelpCard,), kwargs={"reading": not is_open})
         if not is_open:
             return
         with st.container(key="reading"):
             with st.container(key="reading_head", horizontal=True, vertical_alignment="center"):
                 st.html(f"<h2>{name}</h2>", width="stretch")
-                st.button(_("Close"), key="reading_close", type="tertiary", on_click=change, args=(HelpCard,),
+                button(_("Close"), key="reading_close", type="tertiary", on_click=change, args=(HelpCard,),
                           kwargs={"reading": False})  # fmt: skip
             st.markdown("\n\n".join(map(plain, sentences)))
             st.code(formula, language=None, wrap_lines=True)

@@ -10,6 +10,7 @@ from analysis.examples import open_text
 from model_runner import Capture
 from ui.state import session
 from ui.state.inputs import set_value
+from ui.state.kept_click import button
 from ui.state.url_state import DEFAULT_MODEL
 from ui.wording.i18n import _, language
 from ui.wording.sentences import number
@@ -28,7 +29,7 @@ def offer_open_text(capture: Capture) -> None:
         said = escape(words.format(share=number(largest, "share")))
         st.html(f"<p class='atlas-caption'>{said}</p>", width="content")
         label = _("Take a text that leaves it open")
-        st.button(label, key="take_open_text", type="tertiary", help=text, on_click=_take, args=(text,))
+        button(label, key="take_open_text", type="tertiary", help=text, on_click=_take, args=(text,))
 
 
 def _take(text: str) -> None:

@@ -12,6 +12,7 @@ from analysis.examples import examples_of
 from model_runner import Capture
 from ui.state import session
 from ui.state.inputs import set_value
+from ui.state.kept_click import button
 from ui.wording.i18n import _, language
 
 TRANSLATOR = "translator"
@@ -32,7 +33,7 @@ def offer_known_text(capture: Capture, key: str, use: Callable[[str], None] | No
     with st.container(key=f"{key}_unread", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<p class='atlas-caption'>{escape(words.format(words=named))}</p>", width="content")
         label = _("Use one of its own sentences")
-        st.button(label, key=f"{key}_known", type="tertiary", help=example, on_click=use or _use, args=(example,))
+        button(label, key=f"{key}_known", type="tertiary", help=example, on_click=use or _use, args=(example,))
 
 
 def _use(text: str) -> None:

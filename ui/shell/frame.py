@@ -26,6 +26,7 @@ from ui.state import session, text_in_url, url_state
 from ui.state.controls import choose, switch
 from ui.state.frame_slots import FrameSlots, frame_slots, set_frame_slots
 from ui.state.inputs import choose_one, draw_run_number, on_change, pick_one, set_value, widget_key
+from ui.state.kept_click import button
 from ui.state.known_tokenizers import languages as languages_of
 from ui.state.page_state import change
 from ui.state.run_context import begin_run_context
@@ -329,7 +330,7 @@ def _examples() -> None:
     examples = examples_offered(session.model(), language(), offered(listed_models(), session.model()))
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(examples):
-            st.button(example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example,))
+            button(example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example,))
 
 
 def _beside_the_text() -> None:
@@ -340,7 +341,7 @@ def _beside_the_text() -> None:
         parts = [words.format(count=count)] if count else []
         parts += [_("in the chat template")] if session.chat() else []
         st.html(f"<p class='atlas-caption'>{' · '.join(parts)}</p>", width="content")
-        st.button(_("drop"), key="drop_continuation", type="tertiary", on_click=_text_alone)
+        button(_("drop"), key="drop_continuation", type="tertiary", on_click=_text_alone)
 
 
 def _changed_model() -> None:
@@ -349,7 +350,7 @@ def _changed_model() -> None:
         count = session.edits_on_all_pages().count(";") + 1
         words = _("changed by {count} edits").format(count=count) if count > 1 else _("changed by 1 edit")
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
-        st.button(_("undo"), key="drop_edits", type="tertiary", on_click=session.apply_to_all_pages, args=(False,))
+        button(_("undo"), key="drop_edits", type="tertiary", on_click=session.apply_to_all_pages, args=(False,))
 
 
 def _text_alone() -> None:

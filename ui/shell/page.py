@@ -43,6 +43,7 @@ from ui.shell.model_strip import StripView, show_model_strip
 from ui.state import edit_list, session
 from ui.state.frame_slots import frame_slots
 from ui.state.inputs import in_fragment
+from ui.state.kept_click import button
 from ui.state.run_context import run_context
 from ui.state.url_state import DEFAULT_MODEL
 from ui.state.url_state import write as write_address
@@ -136,7 +137,7 @@ def offer_to_fetch(error: HubNotAsked | FolderNotAsked | BaseNotAsked, model: st
     name = str(error.values["base"]) if isinstance(error, BaseNotAsked) else model
     words = _("Open it with {name}") if isinstance(error, BaseNotAsked) else _("Fetch {name}")
     words = _("Open the folder") if isinstance(error, FolderNotAsked) else words
-    st.button(words.format(name=plain(name)), key=key, on_click=session.fetch_model, args=(name,))
+    button(words.format(name=plain(name)), key=key, on_click=session.fetch_model, args=(name,))
 
 
 def settle(opened: PageContext) -> tuple[PageContext, int, int]:
@@ -174,7 +175,8 @@ def show_stage(stage: str, done: int, total: int) -> None:
     slots.status.progress(done / total if total else 0.0, text=in_words(stage, done, total, _))
     if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots.stoppable:
         slots.stoppable = False  # it is there once a run
-        slots.stop.button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
+        with slots.stop:
+            button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
 
 
 def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -> Runner:
@@ -335,7 +337,7 @@ def _show_edits(edits: tuple[Edit, ...]) -> None:
     changed = _("changed: {edits}").format(edits=escape(f"{first} + {rest}" if rest else first))
     with st.container(key="changed_model", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<span class='atlas-badge changed' title='{every}'>{changed}</span>", width="content")
-        st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.apply_to_all_pages, args=(False,))
+        button(_("undo"), key="undo_edits", type="tertiary", on_click=session.apply_to_all_pages, args=(False,))
 
 
 def show_errors(draw: Callable[[], None]) -> None:

@@ -13,6 +13,7 @@ from jobs.incremental_task import TICK, IncrementalTask
 from model_runner import RunnerError
 from ui.shell.components import mount, to_class
 from ui.state import session
+from ui.state.kept_click import button
 from ui.state.selection import Selection
 from ui.wording.i18n import _
 from ui.wording.sentences import sentence
@@ -62,10 +63,10 @@ def show_progress(work: IncrementalTask[T], total: int, words: str, *, key: str)
     with st.container(key=key, horizontal=True, vertical_alignment="center", gap="small"):
         if work.running:
             st.progress(len(work.items) / max(1, total), text=said)
-            st.button(_("stop"), key=f"{key}_stop", on_click=work.stop)
+            button(_("stop"), key=f"{key}_stop", on_click=work.stop)
             return
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="content")
-        st.button(_("go on"), key=f"{key}_start", on_click=work.start)
+        button(_("go on"), key=f"{key}_start", on_click=work.start)
 
 
 def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:

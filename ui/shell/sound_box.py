@@ -6,6 +6,7 @@ import streamlit as st
 
 from hosting import settings
 from ui.state import session
+from ui.state.kept_click import button
 from ui.state.page_state import change
 from ui.state.selection import ModelOptions
 from ui.state.session_sound import SOUND, own_sound, sound
@@ -39,7 +40,7 @@ def show_sound() -> None:
         if own is not None:
             words = _("A link holds no sound: a copied link, or the page loaded again, has the tone.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
-            st.button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_back_to_the_tone)
+            button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_back_to_the_tone)
 
 
 def _key() -> str:

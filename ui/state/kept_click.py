@@ -7,9 +7,9 @@ button returns True once it is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Literal, TypedDict, Unpack
 
 import streamlit as st
 
@@ -19,20 +19,29 @@ _CALLED = SessionValue("click_called", set[str])  # keys of buttons whose callba
 _LOST = SessionValue[Callable[[], None] | None]("click_lost", lambda: None)  # what a click was to do
 
 
+class Look(TypedDict, total=False):
+    """What else ``st.button`` takes."""
+
+    type: Literal["primary", "secondary", "tertiary"]
+    help: str | None
+    icon: str
+    icon_position: Literal["left", "right"]
+    disabled: bool
+    width: Literal["content", "stretch"] | int
+
+
 def button(
     label: str,
     *,
     key: str,
     on_click: Callable[..., None],
     args: tuple[object, ...] = (),
-    type: Literal["primary", "secondary", "tertiary"] = "secondary",
-    disabled: bool = False,
-    width: Literal["content", "stretch"] = "content",
+    kwargs: Mapping[str, object] | None = None,
+    **look: Unpack[Look],
 ) -> None:
     """``st.button``, whose ``on_click`` is called at the beginning of another run where Streamlit did not call it."""
-    act = partial(on_click, *args)
-    given: Any = {"key": key, "type": type, "disabled": disabled, "width": width}
-    if not st.button(label, on_click=_call, args=(key, act), **given):
+    act = partial(on_click, *args, **(kwargs or {}))
+    if not st.button(label, key=key, on_click=_call, args=(key, act), **look):
         return
     if key in _CALLED.get():
         _CALLED.get().remove(key)
