@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -67,7 +68,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalRunner]:
     runner.close()
 
 
-def ask(url: str, body: bytes, path: str = "/v1/ask?model=llama", **headers: str) -> tuple[int, Any]:
+def ask(url: str, body: bytes, path: str = "/v1/models/llama/ask", **headers: str) -> tuple[int, Any]:
     """The status, and what is in the last frame or in the refusal."""
     answer = httpx2.post(url + path, content=body, headers=HEADERS | headers, timeout=30)
     if answer.status_code != 200:
@@ -98,7 +99,7 @@ def test_whoever_has_no_key_or_another_version_is_refused_before_the_body_is_rea
     told = HEADERS | headers | {"host": host, "content-length": "900000"}
     with socket.create_connection((host, int(port)), timeout=10) as line:
         head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
-        line.sendall(f"POST /v1/ask?model=llama HTTP/1.1\r\n{head}\r\n".encode())  # and nothing of the body
+        line.sendall(f"POST /v1/models/llama/ask HTTP/1.1\r\n{head}\r\n".encode())  # and nothing of the body
         answer = b""
         while piece := line.recv(65536):
             answer += piece
@@ -112,13 +113,14 @@ def test_a_body_beyond_the_limit_is_refused_whether_its_length_is_told_or_not(ur
     assert (status, type(error)) == (413, QuestionTooLarge)
     assert "1 MB" in str(error)
     pieces = (b"x" * 65536 for _ in range(32))
-    answer = httpx2.post(f"{url}/v1/ask?model=llama", content=pieces, headers=HEADERS)
+    answer = httpx2.post(f"{url}/v1/models/llama/ask", content=pieces, headers=HEADERS)
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("name", ["gpt2", "", "../llama", "/etc/passwd", "llama/.."])
 def test_only_the_models_of_the_list_are_served(url, name):
-    status, error = ask(url, to_bytes(CaptureRequest(TEXT)), f"/v1/ask?model={name}")
+    written = quote(name).replace(".", "%2E")  # a client takes .. for the folder above
+    status, error = ask(url, to_bytes(CaptureRequest(TEXT)), f"/v1/models/{written}/ask")
     assert (status, type(error)) == (404, ModelNotListed)
 
 
@@ -126,8 +128,8 @@ def test_a_key_asks_the_models_that_it_is_for(model):
     few = access("few", "one", models=("b",))
     with serving({"a": model, "b": model}, settings(("a", "b"), keys=(few, access("all", "two")))) as url:
         ours = {"authorization": "Bearer one"}
-        assert ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/ask?model=b&form=outline", **ours)[0] == 200
-        assert type(ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/ask?model=a", **ours)[1]) is ModelNotListed
+        assert ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/models/b/ask?form=outline", **ours)[0] == 200
+        assert type(ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/models/a/ask", **ours)[1]) is ModelNotListed
         assert remote(url, "a", "two").capture(TEXT).n_layers == 3
 
 
@@ -288,7 +290,7 @@ def test_a_server_that_works_longer_than_it_is_listened_to_says_so_all_the_while
 
 
 def test_a_refusal_in_a_frame_is_a_sentence(url):
-    answer = httpx2.post(f"{url}/v1/ask?model=llama", content=to_bytes(CaptureRequest("")), headers=HEADERS)
+    answer = httpx2.post(f"{url}/v1/models/llama/ask", content=to_bytes(CaptureRequest("")), headers=HEADERS)
     kind, data = last_frame([answer.content], lambda _: None)
     assert kind == REFUSAL
     assert str(from_bytes(data)).startswith("There is no text to look at.")

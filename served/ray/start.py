@@ -1,0 +1,178 @@
+"""Start Ray, or join the cluster that there is, and run the applications of a file of settings until the end.
+
+SIGHUP reads the file again and replaces the replicas one by one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from hosting.settings import WrongSetting, in_bytes
+from served.ray.layout import layout, shortage
+from served.settings import ServedSettings, read
+
+LOG = logging.getLogger(__name__)
+NO_RAY = 'Ray is not installed. Run: pip install "attention-atlas[ray]"'
+MODE, TOKEN, TOKEN_FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
+# Ray on Linux takes the machine's own address in place of 127.0.0.1; by this, whose name is of other systems, it keeps it.
+ONLY_HERE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+
+
+def main(path: Path) -> int:
+    """Serve by this file of settings, until the process is ended; its exit status."""
+    try:
+        settings = read(path)
+        check_start(settings)
+    except WrongSetting as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    again, ended = threading.Event(), threading.Event()
+
+    def told(number: int, _frame: FrameType | None) -> None:
+        (again if number == signal.SIGHUP else ended).set()
+        woken.set()
+
+    woken = threading.Event()
+    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, told)
+    try:
+        start(settings)
+        deploy(settings)
+        LOG.info("The models are at %s", url(settings))
+        while not ended.is_set():
+            woken.wait()
+            woken.clear()
+            if again.is_set() and not ended.is_set():
+                again.clear()
+                _deploy_again(path)
+    except WrongSetting as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    finally:
+        stop(settings)
+    return 0
+
+
+def url(settings: ServedSettings) -> str:
+    """Of the models."""
+    scheme = "https" if settings.server.certificate else "http"
+    return f"{scheme}://{settings.server.address}:{settings.server.port}"
+
+
+def check_start(settings: ServedSettings) -> None:
+    """What would keep Ray from starting, or make it dangerous. Raises WrongSetting."""
+    if importlib.util.find_spec("ray") is None:
+        raise WrongSetting(NO_RAY)
+    if settings.ray.address:
+        if os.environ.get(MODE) != "token":
+            raise WrongSetting(
+                f"{MODE} is not “token”: whoever reached this cluster could run code on it. Set it on every machine, "
+                f"with the same {TOKEN} or {TOKEN_FILE}."
+            )
+        return
+    server = settings.server
+    with socket.socket(socket.AF_INET6 if ":" in server.address else socket.AF_INET) as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((server.address, server.port))
+        except OSError as error:
+            raise WrongSetting(
+                f"Nothing can listen on server.address {server.address}, server.port {server.port}: {error.strerror}."
+            ) from error
+
+
+def start(settings: ServedSettings, cpus: int | None = None) -> None:
+    """Ray and its HTTP proxies, on this machine alone where the settings name no cluster. Raises WrongSetting."""
+    environment = os.environ
+    environment.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if not settings.ray.address:
+        environment[MODE] = "token"
+        environment.setdefault(ONLY_HERE, "0")
+        if not environment.get(TOKEN) and not environment.get(TOKEN_FILE):
+            environment[TOKEN] = secrets.token_hex(32)
+    import ray  # pyright: ignore[reportMissingImports]  # optional; it reads the environment
+    from ray import serve  # pyright: ignore[reportMissingImports]
+
+    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
+    if settings.ray.address:
+        try:
+            ray.init(address=settings.ray.address, **told)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise WrongSetting(f"There is no Ray cluster at ray.address {settings.ray.address}: {said[0]}") from error
+    else:
+        ray.init(
+            num_cpus=cpus,
+            object_store_memory=max(in_bytes(settings.ray.store), 80 << 20),
+            include_dashboard=settings.ray.dashboard == "on",
+            **told,
+        )
+    if missing := shortage(settings, ray.cluster_resources()):
+        raise WrongSetting(missing)
+    server = settings.server
+    serve.start(
+        proxy_location="EveryNode",
+        http_options={
+            "host": server.address,
+            "port": server.port,
+            "request_timeout_s": None,  # a question has its own
+            "keep_alive_timeout_s": 75,
+            "ssl_keyfile": server.key or None,
+            "ssl_certfile": server.certificate or None,
+        },
+    )
+
+
+def deploy(settings: ServedSettings, kind: Any = None) -> None:
+    """Every application; one that runs already has its replicas replaced one by one. Raises WrongSetting."""
+    from ray import serve  # pyright: ignore[reportMissingImports]
+
+    from served.ray.replica import Replica, deployed
+
+    wanted = layout(settings)
+    for about, route in wanted:
+        try:
+            serve.run(deployed(settings, about, kind or Replica), name=about.name, route_prefix=route)
+        except RuntimeError as error:
+            raise WrongSetting(f"The application {about.name} does not start: {_cause(str(error))}") from error
+    for name in set(serve.status().applications) - {one.about.name for one in wanted}:
+        serve.delete(name)
+
+
+def stop(settings: ServedSettings) -> None:
+    """Leave the cluster; one that was started here ends."""
+    import ray  # pyright: ignore[reportMissingImports]
+
+    if not ray.is_initialized():
+        return
+    if not settings.ray.address:
+        from ray import serve  # pyright: ignore[reportMissingImports]
+
+        serve.shutdown()
+    ray.shutdown()
+
+
+def _deploy_again(path: Path) -> None:
+    try:
+        settings = read(path)
+        deploy(settings)
+        LOG.info("The replicas were replaced.")
+    except WrongSetting as error:  # what runs goes on
+        LOG.warning("%s", error)
+
+
+def _cause(said: str) -> str:
+    """The last line of what a replica raised."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else "see Ray's logs."
