@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest and asked.what not in OF_HOST:
         _parser().error(f"unrecognized arguments: {' '.join(rest)}")
     if asked.what == "runner":
-        return _serve_models(asked.settings, asked.new_key)
+        return _serve_models(asked.settings, asked.new_key, asked.ray)
     if asked.what == "map":
         return _map_texts(asked)
     if importlib.util.find_spec("streamlit") is None:
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     what = runner.add_mutually_exclusive_group(required=True)
     what.add_argument("settings", nargs="?", default="", help="the file of settings")
     what.add_argument("--new-key", default="", metavar="NAME", help="write a new key, and its lines of the settings")
+    runner.add_argument("--ray", action="store_true", help="on a Ray cluster: replicas, several GPUs")
     mapped = kinds.add_parser("map", help="write the metrics of every head on many texts (see docs/notebook.md)")
     mapped.add_argument("folder", help="its text files are read, at any depth")
     mapped.add_argument(
@@ -110,13 +111,17 @@ def _open(model: str, port: int, browser: bool) -> int:
     return 0
 
 
-def _serve_models(settings: str, new_key: str) -> int:
-    """See served/serve.py."""
+def _serve_models(settings: str, new_key: str, ray: bool) -> int:
+    """See served/serve.py and served/ray/start.py."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
         sys.stderr.write(f"{NO_SERVER}\n")
         return 1
     if not INSTALLED:
         sys.path.insert(0, str(HOME))
+    if ray and not new_key:
+        from served.ray import start
+
+        return start.main(Path(settings))
     from served import serve  # after what needs none of it: it imports torch
 
     if new_key:

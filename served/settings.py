@@ -148,9 +148,9 @@ def read(path: Path) -> ServedSettings:
         if not (parts_of_list if name in LISTS else name in PARTS and isinstance(values, Mapping)):
             every = f"[{'], ['.join(PARTS)}], [[{']] and [['.join(LISTS)}]]"
             raise WrongSetting(f"{path} has a part “{name}”; its parts are {every}.")
-    parts = {name: part_of(name, kind, given.get(name, {})) for name, kind in PARTS.items()}
-    lists = {name: tuple(part_of(name, kind, one) for one in given.get(name, [])) for name, kind in LISTS.items()}
-    made = ServedSettings(**parts, **lists)
+    found: dict[str, Any] = {name: part_of(name, kind, given.get(name, {})) for name, kind in PARTS.items()}
+    found |= {name: tuple(part_of(name, kind, one) for one in given.get(name, [])) for name, kind in LISTS.items()}
+    made = ServedSettings(**found)
     _check(made)
     _check_applications(made)
     return made
@@ -183,7 +183,7 @@ def _check_applications(settings: ServedSettings) -> None:
     if not applications:
         return
     names = [one.name for one in applications]
-    if "" in names or len(set(names)) < len(names) or any(not name.isidentifier() for name in names):
+    if len(set(names)) < len(names) or not all(name.isidentifier() for name in names):
         raise WrongSetting("Each of the [[applications]] needs a name of its own, of letters, digits and underscores.")
     held = [name for one in applications for name in one.models]
     for name in settings.models.listed:
@@ -192,15 +192,19 @@ def _check_applications(settings: ServedSettings) -> None:
             raise WrongSetting(f"models.listed has {name}, and {where} of [[applications]]; it must be in one.")
     if unknown := [name for name in held if name not in settings.models.listed]:
         raise WrongSetting(f"An application names {unknown[0]}, which is not in models.listed.")
-    if len(several := [one.name for one in applications if len(one.models) != 1]) > 1:
-        raise WrongSetting(f"{several[0]} and {several[1]} have not one model each; one application alone may have more.")
     for one in applications:
-        if not one.models:
-            raise WrongSetting(f"The application {one.name} has no models.")
-        if 0 < one.most < one.replicas:
-            raise WrongSetting(f"The application {one.name} has most = {one.most}, fewer than its {one.replicas} replicas.")
-        if one.gpus > 1 and not one.gpus.is_integer():
-            raise WrongSetting(f"The application {one.name} has gpus = {one.gpus:g}; it must be below 1, or whole.")
-        for other in applications:
-            if len(one.models) == 1 and any(name.startswith(f"{one.models[0]}/") for name in other.models):
-                raise WrongSetting(f"The path of {one.models[0]} has another model below it: put both in one application.")
+        _check_application(one)
+    if len(several := [one.name for one in applications if len(one.models) > 1]) > 1:
+        raise WrongSetting(f"{several[0]} and {several[1]} have several models each; one application alone may.")
+    for one in applications:
+        if len(one.models) == 1 and any(name.startswith(f"{one.models[0]}/") for name in held):
+            raise WrongSetting(f"The path of {one.models[0]} has another model below it: put both in one application.")
+
+
+def _check_application(one: RayApplication) -> None:
+    if not one.models:
+        raise WrongSetting(f"The application {one.name} has no models.")
+    if 0 < one.most < one.replicas:
+        raise WrongSetting(f"The application {one.name} has most = {one.most}, fewer than its {one.replicas} replicas.")
+    if one.gpus > 1 and not one.gpus.is_integer():
+        raise WrongSetting(f"The application {one.name} has gpus = {one.gpus:g}; it must be below 1, or whole.")

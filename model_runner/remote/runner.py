@@ -250,7 +250,9 @@ class RemoteRunner(MatricesOfHeads):
         raise RunnerAway(reason="the text that grows was lost again and again")
 
     def _ask(self, job: RemoteJob[Any], question: Any, *, near: str, name: str = "", more: str = "") -> bytes:
-        return self.link.call(job, "POST", f"{self._path}/ask?{self._base}{more}", to_bytes(question), near=near, name=name)
+        return self.link.call(
+            job, "POST", f"{self._path}/ask?{self._base}{more}", to_bytes(question), near=near, name=name
+        )
 
     def _again(self, job: RemoteJob[Any], ask: Callable[[], bytes]) -> bytes:
         """The answer of a question that may be asked twice; one that the server gave up is asked again."""

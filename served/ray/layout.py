@@ -28,9 +28,7 @@ def layout(settings: ServedSettings) -> tuple[RoutedApplication, ...]:
     """
     applications = settings.applications or (RayApplication(EVERY, settings.models.listed),)
     root = max(applications, key=lambda one: len(one.models))
-    return tuple(
-        RoutedApplication(one, "/" if one is root else f"/v1/models/{one.models[0]}") for one in applications
-    )
+    return tuple(RoutedApplication(one, "/" if one is root else f"/v1/models/{one.models[0]}") for one in applications)
 
 
 def options(about: RayApplication, cluster: RayCluster) -> dict[str, Any]:

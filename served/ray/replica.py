@@ -1,4 +1,4 @@
-"""One replica: the ASGI application of :mod:`served.app` in a process of its own, with the models of its application."""
+"""One replica: the endpoints of :mod:`served.app` in a process of its own, with the models of its application."""
 
 from __future__ import annotations
 
@@ -59,15 +59,19 @@ def set_up_torch(about: RayApplication) -> None:
 
 def deployed(settings: ServedSettings, about: RayApplication, kind: type[Replica] = Replica) -> Any:
     """The application, as ``ray.serve.run`` takes it."""
-    from ray import serve  # pyright: ignore[reportMissingImports]  # optional
+    from ray import serve  # pyright: ignore[reportMissingModuleSource]  # optional
 
-    return serve.deployment(name=about.name, **options(about, settings.ray))(serve.ingress()(kind)).bind(settings, about)
+    return serve.deployment(name=about.name, **options(about, settings.ray))(serve.ingress()(kind)).bind(
+        settings, about
+    )
 
 
 def _at_root(inner: ASGIApp) -> ASGIApp:
     """Serve takes the application's route for its root; the paths of ours are whole."""
 
     async def whole(scope: Scope, receive: Receive, send: Send) -> None:
-        await inner(scope | {"root_path": ""} if scope["type"] == "http" else scope, receive, send)
+        if scope["type"] == "http":
+            scope["root_path"] = ""
+        await inner(scope, receive, send)
 
     return whole

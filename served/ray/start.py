@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 import secrets
 import signal
 import socket
 import sys
-import threading
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -24,7 +25,7 @@ from served.settings import ServedSettings, read
 LOG = logging.getLogger(__name__)
 NO_RAY = 'Ray is not installed. Run: pip install "attention-atlas[ray]"'
 MODE, TOKEN, TOKEN_FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
-# Ray on Linux takes the machine's own address in place of 127.0.0.1; by this, whose name is of other systems, it keeps it.
+# Ray 2.60 on Linux takes the machine's own address in place of 127.0.0.1, unless this says that it runs elsewhere.
 ONLY_HERE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 
 
@@ -37,31 +38,33 @@ def main(path: Path) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    again, ended = threading.Event(), threading.Event()
-
-    def told(number: int, _frame: FrameType | None) -> None:
-        (again if number == signal.SIGHUP else ended).set()
-        woken.set()
-
-    woken = threading.Event()
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, told)
     try:
         start(settings)
+        told = _signals()  # Ray has set its own
         deploy(settings)
         LOG.info("The models are at %s", url(settings))
-        while not ended.is_set():
-            woken.wait()
-            woken.clear()
-            if again.is_set() and not ended.is_set():
-                again.clear()
-                _deploy_again(path)
+        while told.get() == signal.SIGHUP:
+            _deploy_again(path)
     except WrongSetting as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except KeyboardInterrupt:
+        return 130
     finally:
         stop(settings)
     return 0
+
+
+def _signals() -> SimpleQueue[int]:
+    """The signals to replace the replicas and to end, as they come."""
+    told: SimpleQueue[int] = SimpleQueue()
+
+    def put(number: int, _frame: FrameType | None) -> None:
+        told.put(number)
+
+    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, put)
+    return told
 
 
 def url(settings: ServedSettings) -> str:
@@ -101,8 +104,8 @@ def start(settings: ServedSettings, cpus: int | None = None) -> None:
         environment.setdefault(ONLY_HERE, "0")
         if not environment.get(TOKEN) and not environment.get(TOKEN_FILE):
             environment[TOKEN] = secrets.token_hex(32)
-    import ray  # pyright: ignore[reportMissingImports]  # optional; it reads the environment
-    from ray import serve  # pyright: ignore[reportMissingImports]
+    import ray  # pyright: ignore[reportMissingModuleSource]  # optional; it reads the environment
+    from ray import serve  # pyright: ignore[reportMissingModuleSource]
 
     told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
     if settings.ray.address:
@@ -136,28 +139,31 @@ def start(settings: ServedSettings, cpus: int | None = None) -> None:
 
 def deploy(settings: ServedSettings, kind: Any = None) -> None:
     """Every application; one that runs already has its replicas replaced one by one. Raises WrongSetting."""
-    from ray import serve  # pyright: ignore[reportMissingImports]
+    from ray import serve  # pyright: ignore[reportMissingModuleSource]
 
     from served.ray.replica import Replica, deployed
 
-    wanted = layout(settings)
+    wanted, there = layout(settings), set(serve.status().applications)
     for about, route in wanted:
         try:
             serve.run(deployed(settings, about, kind or Replica), name=about.name, route_prefix=route)
         except RuntimeError as error:
-            raise WrongSetting(f"The application {about.name} does not start: {_cause(str(error))}") from error
-    for name in set(serve.status().applications) - {one.about.name for one in wanted}:
+            said = _cause(serve.status().applications.get(about.name))
+            if about.name not in there:
+                serve.delete(about.name)
+            raise WrongSetting(f"The application {about.name} does not start: {said}") from error
+    for name in there - {one.about.name for one in wanted}:
         serve.delete(name)
 
 
 def stop(settings: ServedSettings) -> None:
     """Leave the cluster; one that was started here ends."""
-    import ray  # pyright: ignore[reportMissingImports]
+    import ray  # pyright: ignore[reportMissingModuleSource]
 
     if not ray.is_initialized():
         return
     if not settings.ray.address:
-        from ray import serve  # pyright: ignore[reportMissingImports]
+        from ray import serve  # pyright: ignore[reportMissingModuleSource]
 
         serve.shutdown()
     ray.shutdown()
@@ -172,7 +178,8 @@ def _deploy_again(path: Path) -> None:
         LOG.warning("%s", error)
 
 
-def _cause(said: str) -> str:
-    """The last line of what a replica raised."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else "see Ray's logs."
+def _cause(status: Any) -> str:
+    """What a replica of this application raised, its last line."""
+    said = "" if status is None else "\n".join(one.message for one in status.deployments.values())
+    lines = [line.strip() for line in said.splitlines() if line.strip() and set(line.strip()) != {"^"}]
+    return re.sub(r"^[\w.]+: ", "", lines[-1]) if lines else "see Ray's logs."
