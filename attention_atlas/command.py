@@ -78,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     mapped.add_argument("--out", default="metrics.parquet", help="the folder of Parquet files, metrics.parquet")
     mapped.add_argument("--pattern", default="*.txt", help="of the files' names, *.txt")
     mapped.add_argument("--batch", type=_count, default=16, help="texts of one forward pass, 16")
+    mapped.add_argument(
+        "--ray", type=_count, default=0, metavar="WORKERS", help="on a Ray cluster, in so many processes"
+    )
+    mapped.add_argument("--gpus", type=float, default=0.0, help="of each of them: 0, a share of one, or several")
     return parser
 
 
@@ -132,7 +136,7 @@ def _serve_models(settings: str, new_key: str, ray: bool) -> int:
 
 def _map_texts(asked: argparse.Namespace) -> int:
     """See analysis/mapped_texts.py; what is written stays, so an interrupted command goes on when it is repeated."""
-    from attention_atlas import RunnerError, load_runner, map_texts  # after what needs none of it: they import torch
+    from attention_atlas import RayWorkers, RunnerError, load_runner, map_texts  # after what needs no torch
 
     shown = sys.stderr.isatty()
 
@@ -140,9 +144,8 @@ def _map_texts(asked: argparse.Namespace) -> int:
         sys.stderr.write(f"\r{count:,} {name[:60]:<60}" if shown else "")
 
     try:
-        found = map_texts(
-            load_runner(asked.of), asked.folder, asked.out, pattern=asked.pattern, batch_size=asked.batch, say=say
-        )
+        reader = RayWorkers(asked.of, count=asked.ray, gpus=asked.gpus) if asked.ray else load_runner(asked.of)
+        found = map_texts(reader, asked.folder, asked.out, pattern=asked.pattern, batch_size=asked.batch, say=say)
     except (RunnerError, ImportError, ValueError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

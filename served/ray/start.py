@@ -5,11 +5,8 @@ SIGHUP reads the file again and replaces the replicas one by one.
 
 from __future__ import annotations
 
-import importlib.util
 import logging
-import os
 import re
-import secrets
 import signal
 import socket
 import sys
@@ -18,15 +15,12 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
-from hosting.settings import WrongSetting, in_bytes
+from hosting.settings import WrongSetting
+from served.ray.cluster import check_cluster, join, leave
 from served.ray.layout import layout, shortage
 from served.settings import ServedSettings, read
 
 LOG = logging.getLogger(__name__)
-NO_RAY = 'Ray is not installed. Run: pip install "attention-atlas[ray]"'
-MODE, TOKEN, TOKEN_FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
-# Ray 2.60 on Linux takes the machine's own address in place of 127.0.0.1, unless this says that it runs elsewhere.
-ONLY_HERE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 
 
 def main(path: Path) -> int:
@@ -75,14 +69,8 @@ def url(settings: ServedSettings) -> str:
 
 def check_start(settings: ServedSettings) -> None:
     """What would keep Ray from starting, or make it dangerous. Raises WrongSetting."""
-    if importlib.util.find_spec("ray") is None:
-        raise WrongSetting(NO_RAY)
+    check_cluster(settings.ray)
     if settings.ray.address:
-        if os.environ.get(MODE) != "token":
-            raise WrongSetting(
-                f"{MODE} is not “token”: whoever reached this cluster could run code on it. Set it on every machine, "
-                f"with the same {TOKEN} or {TOKEN_FILE}."
-            )
         return
     server = settings.server
     with socket.socket(socket.AF_INET6 if ":" in server.address else socket.AF_INET) as one:
@@ -97,32 +85,10 @@ def check_start(settings: ServedSettings) -> None:
 
 def start(settings: ServedSettings, cpus: int | None = None) -> None:
     """Ray and its HTTP proxies, on this machine alone where the settings name no cluster. Raises WrongSetting."""
-    environment = os.environ
-    environment.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if not settings.ray.address:
-        environment[MODE] = "token"
-        environment.setdefault(ONLY_HERE, "0")
-        if not environment.get(TOKEN) and not environment.get(TOKEN_FILE):
-            environment[TOKEN] = secrets.token_hex(32)
-    import ray  # pyright: ignore[reportMissingModuleSource]  # optional; it reads the environment
-    from ray import serve  # pyright: ignore[reportMissingModuleSource]
-
-    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
-    if settings.ray.address:
-        try:
-            ray.init(address=settings.ray.address, **told)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            raise WrongSetting(f"There is no Ray cluster at ray.address {settings.ray.address}: {said[0]}") from error
-    else:
-        ray.init(
-            num_cpus=cpus,
-            object_store_memory=max(in_bytes(settings.ray.store), 80 << 20),
-            include_dashboard=settings.ray.dashboard == "on",
-            **told,
-        )
-    if missing := shortage(settings, ray.cluster_resources()):
+    if missing := shortage(settings, join(settings.ray, cpus)):
         raise WrongSetting(missing)
+    from ray import serve  # pyright: ignore[reportMissingModuleSource]  # optional
+
     server = settings.server
     serve.start(
         proxy_location="EveryNode",
@@ -166,7 +132,7 @@ def stop(settings: ServedSettings) -> None:
         from ray import serve  # pyright: ignore[reportMissingModuleSource]
 
         serve.shutdown()
-    ray.shutdown()
+    leave()
 
 
 def _deploy_again(path: Path) -> None:

@@ -25,6 +25,8 @@ def replica() -> Any:
             from tests.served.server import Future, PendingLoad, TheseModels
 
             class Tiny(TheseModels):
+                built: dict[str, PendingLoad]
+
                 def open(self, name: str, **other: Any) -> Any:
                     if name not in self.built:
                         family, _, dtype = name.partition(" ")

@@ -9,12 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
+from analysis.mapped_texts import map_texts
+from attention import own_metrics
+from attention.own_metrics import Offset, register_metric
 from attention_atlas.command import main
 from hosting.settings import WrongSetting
-from served.ray import replica, start
+from model_runner import load_runner
+from served.ray import cluster, replica, start
 from served.ray.layout import layout, options, shortage, threads
 from served.settings import RayApplication, RayCluster, ServedSettings, read
 from tests.model_runner.cases import FAMILY, runner_of
@@ -107,7 +112,10 @@ def test_without_ray_one_sentence_says_how_to_get_it(tmp_path, capsys, monkeypat
     found: Callable[..., Any] = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "ray" else found(name, *more))
     assert main(["runner", "--ray", str(written(tmp_path, ""))]) == 1
-    assert capsys.readouterr().err == 'Ray is not installed. Run: pip install "attention-atlas[ray]"\n'
+    said = 'Ray is not installed. Run: pip install "attention-atlas[ray]"\n'
+    assert capsys.readouterr().err == said
+    assert main(["map", str(tmp_path), "--ray", "2", "--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == said
 
 
 def test_a_port_that_is_taken_is_a_sentence(tmp_path, monkeypatch):
@@ -123,13 +131,14 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path, monkeypatch):
 @pytest.mark.parametrize("mode, refused", [("", True), ("disabled", True), ("token", False)])
 def test_a_cluster_without_tokens_is_refused(tmp_path, monkeypatch, mode, refused):
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: object())
-    monkeypatch.setenv(start.MODE, mode)
+    monkeypatch.setenv(cluster.MODE, mode)
     there = told(tmp_path, '[ray]\naddress = "10.0.0.1:6379"\n')
     if refused:
         with pytest.raises(WrongSetting, match="could run code on it"):
             start.check_start(there)
     else:
         start.check_start(there)
+        start.check_start(told(tmp_path, "[server]\nport = 0\n"))  # one of its own has a token
 
 
 @pytest.mark.parametrize("gpus, shares", [(0.0, []), (0.25, [(0.25, 0), (0.25, 1)]), (1.0, []), (2.0, [])])
@@ -237,3 +246,30 @@ def test_a_model_that_does_not_load_is_a_sentence_and_the_others_go_on(happened)
     assert found["gpus"] == "The applications ask for 4 GPUs, and the cluster has 0."
     assert found["absent"].startswith("The application absent does not start: The hub cannot be reached")
     assert found["health"] == 200
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+@on_ray
+def test_many_texts_have_the_same_rows_as_in_one_process_and_are_not_read_twice(tmp_path):
+    texts = {f"{number}": f"The dog {number} sat because it was late" for number in range(40)} | {"bad": "x" * 200_000}
+    (tmp_path / "texts.json").write_text(json.dumps(texts))
+    done = inside("-m", "tests.served.mapped_on_ray", str(tmp_path), seconds=350)
+    first, second, too_much = map(json.loads, done.stdout.splitlines()[-3:])
+    assert first[:2] == [40, 0], done.stderr[-2000:]
+    assert [name for name, _ in first[2]] == ["bad"]
+    assert second[:2] == [1, 40]
+    assert too_much == "2 workers ask for 2 GPUs, and the cluster has 0."
+    del texts["bad"]
+    register_metric("test_back", Offset(2))
+    try:
+        map_texts(load_runner("default", device="cpu"), texts, tmp_path / "here", batch_size=4)
+    finally:
+        own_metrics._own.clear()
+    keys = ["text", "layer", "head"]
+    here, there = (
+        pd.read_parquet(tmp_path / name).sort_values(keys).reset_index(drop=True) for name in ("here", "out")
+    )
+    there = there[there["text"] != "new"].reset_index(drop=True)
+    assert "test_back" in there
+    pd.testing.assert_frame_equal(here, there, atol=1e-5)
