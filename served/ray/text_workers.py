@@ -8,6 +8,7 @@ The rows come back to this process, which writes them as it does its own: the ma
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -81,6 +82,7 @@ class RayWorkers(TextReader):
         if not listed:
             return
         data.DataContext.get_current().enable_progress_bars = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)  # else it tells of its plan on standard error
         own = tuple(metric for metric in all_metrics() if metric not in METRICS)
         blocks = max(self._about.replicas, -(-len(listed) // batch_size))
         asked = data.from_items(
