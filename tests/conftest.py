@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 # before anything imports huggingface_hub, which reads it once
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -85,6 +86,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
         if not torch.cuda.is_available():
             pytest.skip("needs a CUDA device")
+
+
+def pytest_runtest_teardown() -> None:
+    """A test that leaves torch without gradients is named here, not by the next that trains."""
+    torch = sys.modules.get("torch")
+    if torch is not None and not torch.is_grad_enabled():
+        torch.set_grad_enabled(True)
+        pytest.fail("this test left torch without gradients")
 
 
 @pytest.hookimpl(wrapper=True)

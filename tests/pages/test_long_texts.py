@@ -24,6 +24,7 @@ from tests.ui.driving import button, components, html, open_app, payload, send, 
 from tests.ui.taken import offers
 from ui.state.text_in_url import parts_of, text_of
 from ui.state.url_state import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 PAGE = "pages/long_texts/page.py"
 MEDIUM = "The dog chased the squirrel because it was hungry. " * 30
@@ -181,8 +182,22 @@ def test_every_head_is_drawn_and_a_click_opens_its_map():
     metric = payload(app, "head_grid")[1]["metric"]
     wanted = capture.weights(3, 5)[1:, 0].mean()
     assert metric[3, 5] == pytest.approx(float(wanted), rel=1e-5)
+    layer, head = np.unravel_index(np.nanargmax(metric), metric.shape)
+    most = f"{share_digits(float(metric[layer, head]))} %"
+    assert f"L{layer}H{head} has most of “first token (sink)”: {most}</b>" in html(app)
     send(app, "head_grid", "head", [3, 5])
     assert (meta_of(app)["layer"], meta_of(app)["head"]) == (3, 5)
+
+
+def test_the_curves_say_in_which_layer_the_first_token_gets_most():
+    app = open_app(page=PAGE, text=MEDIUM, **{"long_texts.view": "curves"})
+    until(app, lambda app: not app.get("progress"))
+    capture = embedded().capture(CaptureRequest(text=MEDIUM))
+    shares = [float(capture.weights(layer)[:, 1:, 0].mean()) for layer in range(capture.n_layers)]
+    most, least = int(np.argmax(shares)), int(np.argmin(shares))
+    share = f"{share_digits(shares[most])} %"
+    assert f"The first token gets {share} of layer {most}’s attention</b>" in html(app)
+    assert f"least in layer {least}, " in html(app)
 
 
 @pytest.mark.table

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from ui.shared import export_bundle
 from ui.shared.export_bundle import ExportBundle, caption, csv_of, npz_of, snippet_of
@@ -48,9 +49,10 @@ def offers(monkeypatch: pytest.MonkeyPatch) -> list[Taken]:
 
 
 def ran(code: str) -> dict[str, Any]:
-    """The names that lines of Python leave."""
+    """The names that lines of Python leave. Some switch gradients off, which is for their reader's process alone."""
     names: dict[str, Any] = {}
-    exec(compile(code, "snippet", "exec"), names)
+    with torch.enable_grad():
+        exec(compile(code, "snippet", "exec"), names)
     return names
 
 

@@ -50,15 +50,20 @@ def test_pointing_lights_the_row_and_the_column_and_spells_the_sum(mount):
     expect(page.locator(".sum")).to_contain_text("q₃ · k")  # at rest: the largest number of the last row
 
 
-def test_at_first_the_largest_number_of_the_last_row_shows_how_it_is_made_but_not_where_numbers_are_covered(mount):
-    page = mount(SOURCE, steps(), style=WIDE)
-    sizes = (
-        page.locator("[data-matrix=S] tbody tr")
-        .last.locator("td")
-        .evaluate_all("all => all.map(one => Math.abs(parseFloat(one.textContent.replace('−', '-'))))")
-    )
-    expect(page.locator(".sum")).to_contain_text(f"q₃ · k{'₀₁₂₃'[sizes.index(max(sizes))]} = ")
+@pytest.mark.parametrize("step", ["scores", "softmax"])
+def test_at_first_the_largest_number_of_the_last_row_shows_how_it_is_made(mount, step):
+    page = mount(SOURCE, steps(step=step), style=WIDE)
+    made = page.locator(".result tbody tr").last.locator("td")
+    sizes = made.evaluate_all("all => all.map(one => Math.abs(parseFloat(one.textContent.replace('−', '-'))))")
+    at_rest = page.locator(".sum").inner_text()
     assert facts(page)["at"] == ""
+    cell(page, len(sizes) - 1, sizes.index(max(sizes))).hover()
+    settle(page)
+    assert facts(page)["at"] != ""
+    assert page.locator(".sum").inner_text() == at_rest
+
+
+def test_where_numbers_are_covered_none_shows_how_it_is_made(mount):
     page = mount(SOURCE, steps(ask=True), style=WIDE)
     expect(page.locator(".sum")).to_have_class("sum empty")
 

@@ -6,7 +6,7 @@ import { sharpness } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
-import { cellOf, FONT, LEAN, SMALL, xAt, yAt, zoomOf } from "./layout.js"
+import { cellOf, FONT, LEAN, leanFits, SMALL, xAt, yAt, zoomOf } from "./layout.js"
 import { above, cellsAt, SIDE, tilesIn, tokensOf } from "./pyramid.js"
 import { held, pictures } from "./tiles.js"
 
@@ -118,11 +118,8 @@ function paintAxis(context, state, axis) {
     context.fillText(isolate(fitText(context, text, layout.most)), 0, 0)
     context.restore()
   }
-  // leaning labels keep clear of the first token's own column at their left, and of the figure's right edge
-  const fits = (token) =>
-    axis === 0 || words || (xAt(state, token) - layout.plot.x >= 14 && xAt(state, token) + 22 <= layout.width)
   for (let token = Math.max(0, Math.ceil(first / every - 1e-6) * every); token < last - 0.5; token += every) {
-    if (!fits(token)) continue
+    if (axis === 1 && !words && !leanFits(layout, xAt(state, token))) continue
     if (pinned === null || Math.abs(token - pinned) * pitch >= 11) draw(token, words ? theme.text : theme.quiet)
   }
   if (pinned !== null && pinned >= first - 0.5 && pinned < last) draw(pinned, axis === 0 ? theme.query : theme.key)
