@@ -4,8 +4,8 @@
 
 One replica is killed in the midst of it, then every replica is replaced (SIGHUP). The teacher, in a real Chromium,
 types texts and opens heads; phones follow, without a browser (_followers.py); notebooks capture, check a layer, and let
-texts grow, each compared with the same model in this process. All of it shares this machine. It runs in a network
-namespace of its own that has nothing but the loopback (tests/served/namespace.py), and needs Ray (requirements-ray.txt).
+texts grow, each compared with the same model in this process. All of it shares this machine. It needs Ray
+(requirements-ray.txt), and runs in a network namespace that has nothing but the loopback (tests/served/namespace.py).
 """
 
 from __future__ import annotations

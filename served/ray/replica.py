@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from served.ray.layout import options, threads
-from served.settings import RayApplication, ServedSettings
+from hosting.settings import WrongSetting
+from served.ray.layout import layout, options, threads
+from served.settings import RayApplication, ServedSettings, read
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -64,6 +66,18 @@ def deployed(settings: ServedSettings, about: RayApplication, kind: type[Replica
     return serve.deployment(name=about.name, **options(about, settings.ray))(serve.ingress()(kind)).bind(
         settings, about
     )
+
+
+def built(told: dict[str, str]) -> Any:
+    """For a RayService (deploy/ray/rayservice.yaml): ``settings`` is the file, ``application`` the name of one of it.
+
+    Raises WrongSetting.
+    """
+    settings = read(Path(told["settings"]))
+    known = {one.about.name: one.about for one in layout(settings)}
+    if told["application"] not in known:
+        raise WrongSetting(f"There is no application {told['application']}; there are {', '.join(known)}.")
+    return deployed(settings, known[told["application"]])
 
 
 def _at_root(inner: ASGIApp) -> ASGIApp:
