@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import os
 import secrets
+import socket
 import sys
 from typing import Any
 
@@ -16,6 +17,7 @@ NO_RAY = 'Ray is not installed. Run: pip install "attention-atlas[ray]"'
 MODE, TOKEN, TOKEN_FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
 # Ray 2.60 on Linux takes the machine's own address in place of 127.0.0.1, unless this says that it runs elsewhere.
 ONLY_HERE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+KNOCKING = 5.0  # seconds
 LEAST_STORE = 80 << 20  # bytes, as Ray has it
 
 
@@ -43,20 +45,30 @@ def join(cluster: RayCluster, cpus: int | None = None) -> dict[str, float]:
     import ray  # pyright: ignore[reportMissingModuleSource]  # optional
 
     told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
-    if not cluster.address:
-        ray.init(
-            num_cpus=cpus,
-            object_store_memory=max(in_bytes(cluster.store), LEAST_STORE),
-            include_dashboard=cluster.dashboard == "on",
-            **told,
-        )
+    if cluster.address:
+        _knock(cluster.address)
+        told["address"] = cluster.address
     else:
-        try:
-            ray.init(address=cluster.address, **told)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            raise WrongSetting(f"There is no Ray cluster at {cluster.address}: {said[0]}") from error
+        told |= {"num_cpus": cpus, "include_dashboard": cluster.dashboard == "on"}
+        told["object_store_memory"] = max(in_bytes(cluster.store), LEAST_STORE)
+    try:
+        ray.init(**told)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        what = f"The Ray cluster {cluster.address} cannot be joined" if cluster.address else "Ray does not start"
+        raise WrongSetting(f"{what}: {said}") from error
     return ray.cluster_resources()
+
+
+def _knock(address: str) -> None:
+    """Raises WrongSetting where nobody listens: Ray would try for more than a minute."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise WrongSetting(f"The Ray cluster's address is “{address}”; it must be like 10.0.0.11:6379.")
+    try:
+        socket.create_connection((host, int(port)), timeout=KNOCKING).close()
+    except (OSError, OverflowError) as error:
+        raise WrongSetting(f"The Ray cluster {address} cannot be joined: {error}.") from error
 
 
 def leave() -> None:

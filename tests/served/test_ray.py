@@ -141,6 +141,14 @@ def test_a_cluster_without_tokens_is_refused(tmp_path, monkeypatch, mode, refuse
         start.check_start(told(tmp_path, "[server]\nport = 0\n"))  # one of its own has a token
 
 
+@pytest.mark.parametrize(
+    "address, words", [("auto", "it must be like 10.0.0.11:6379."), ("127.0.0.1:1", "cannot be joined: ")]
+)
+def test_a_cluster_that_is_not_there_is_a_sentence_at_once(address, words):
+    with pytest.raises(WrongSetting, match=words):
+        cluster._knock(address)
+
+
 @pytest.mark.parametrize("gpus, shares", [(0.0, []), (0.25, [(0.25, 0), (0.25, 1)]), (1.0, []), (2.0, [])])
 def test_of_a_shared_gpu_a_replica_takes_its_share_of_the_memory(monkeypatch, gpus, shares):
     found: list[tuple[float, int]] = []
