@@ -38,8 +38,9 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
             Route("/v1/models", small.guarded(small.names)),
             Route(f"{MODEL}/texts", small.guarded(small.texts)),
             Route(f"{MODEL}/ids", small.guarded(small.ids), methods=["POST"]),
-            Route(f"{MODEL}/ask", QuestionEndpoint(settings, models, keys, part=False), methods=["POST"]),
-            Route(f"{MODEL}/part", QuestionEndpoint(settings, models, keys, part=True), methods=["POST"]),
+            Route(f"{MODEL}/ask", QuestionEndpoint(settings, models, keys, what="ask"), methods=["POST"]),
+            Route(f"{MODEL}/part", QuestionEndpoint(settings, models, keys, what="part"), methods=["POST"]),
+            Route(f"{MODEL}/grid", QuestionEndpoint(settings, models, keys, what="grid"), methods=["POST"]),
             Route(MODEL, small.guarded(small.model)),
         ]
     )

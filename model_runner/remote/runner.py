@@ -161,6 +161,12 @@ class RemoteRunner(MatricesOfHeads):
                 self._ids[text] = found
         return self._ids[text]
 
+    def grid(self, request: CaptureRequest) -> dict[str, Any]:
+        """Thumbnails and metrics of every head, made where the tensors are; see :mod:`analysis.head_grid`."""
+        job, body, near = RemoteJob[Any](), to_bytes(request), _name(request)
+        path = f"{self._path}/grid?{self._base}"
+        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
+
     def close(self) -> None:
         """What is kept of this model is let go."""
         self._kept.forget(self)

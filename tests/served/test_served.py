@@ -10,9 +10,15 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
+import numpy as np
 import pytest
 import torch
 
+from analysis.head_grid import head_grid
+from analysis.joined import joined
+from attention import own_metrics
+from attention.own_metrics import Offset, register_metric
+from model_runner import load_runner
 from model_runner.errors import (
     AnswerTooLarge,
     AnswerTooLate,
@@ -310,3 +316,43 @@ def test_many_readers_at_once_get_their_own_answers(url):
     for thread in threads:
         thread.join(60)
     assert wrong == []
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "bert", "deepseek-v3.2", "qwen3-next", "translator"])
+def test_the_grid_of_every_head_is_made_at_the_server_and_is_the_same(family):
+    """Of every attention that the model has; no tensor is sent for it."""
+    own = load_runner(family, device="cpu") if family == "translator" else runner_of(FAMILY[family])
+    with serving({"llama": own}) as url:
+        far, words = remote(url), "the wolf saw the wolf and the cat " * 8
+        for attention in own.info.attentions or ("",):
+            request = CaptureRequest(words, **({"attention": attention} if attention else {}))
+            here, there = own.capture(request), far.capture(request)
+            if attention == "cross":  # two texts, which are joined here
+                here, there = joined(here), joined(there)
+            before = far.link.bytes_in
+            found, expected = head_grid(there), head_grid(here)
+            sent = far.link.bytes_in - before
+            np.testing.assert_array_equal(found.thumbnails, expected.thumbnails)
+            np.testing.assert_array_equal(found.keep, expected.keep)
+            assert found.has_weights == expected.has_weights
+            assert (found.left_out is None) == (expected.left_out is None)
+            assert list(found.metrics) == list(expected.metrics)
+            for name, values in expected.metrics.items():
+                np.testing.assert_allclose(found.metrics[name], values, atol=1e-6)
+            pixels = found.thumbnails.nbytes + found.keep.nbytes * 2
+            assert attention == "cross" or sent < pixels + 20_000
+
+
+def test_a_grid_with_metrics_of_ones_own_or_of_tensors_that_are_here_is_made_here(url, model):
+    far = remote(url)
+    capture = far.capture(CaptureRequest(TEXT))
+    register_metric("test_back", Offset(2))
+    try:
+        before = far.link.requests
+        assert "test_back" in head_grid(capture).metrics
+        assert far.link.requests > before + 1
+    finally:
+        own_metrics._own.clear()
+    before = far.link.requests
+    head_grid(capture)
+    assert far.link.requests == before
