@@ -52,6 +52,11 @@ def first_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{request.scope.get('root_path', '')}{BASE}/?{request.url.query}".rstrip("?"))
 
 
+def base_page(_request: Request) -> RedirectResponse:
+    """Above the base path there is nothing else."""
+    return RedirectResponse(f"{BASE}/")
+
+
 WHERE = {
     "/heads": first_page,
     f"/{FOLDER}/{{name}}": served_texts,
@@ -60,6 +65,7 @@ WHERE = {
     "/privacy": privacy,
 }
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
+ABOVE = [Route(path, base_page) for path in ("/", BASE)] if BASE else []  # for who types the name alone
 CLASSES = classroom_routes(
     ROOMS,
     tuple(LANGUAGES),
@@ -69,5 +75,5 @@ CLASSES = classroom_routes(
     is_host=is_host_allowed,
 )
 SCRIPT = Path(__file__).parent / "ui" / "shell" / "entry" / "atlas.py"
-OPTIONS: dict[str, Any] = {"routes": [*ROUTES, *CLASSES], **options(ROOMS)}
+OPTIONS: dict[str, Any] = {"routes": [*ROUTES, *ABOVE, *CLASSES], **options(ROOMS)}
 app = st.App(SCRIPT, **OPTIONS)

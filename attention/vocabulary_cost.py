@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -46,10 +47,11 @@ def tree_cost(n: int, d: int) -> float:
     return mean_depth(n) * d
 
 
-def zipf(n: int) -> list[float]:
+@functools.lru_cache(maxsize=4)
+def zipf(n: int) -> tuple[float, ...]:
     """Frequencies of n tokens by rank, ∝ 1 / rank, as those of words roughly are."""
     total = sum(1 / rank for rank in range(1, n + 1))
-    return [1 / rank / total for rank in range(1, n + 1)]
+    return tuple(1 / rank / total for rank in range(1, n + 1))
 
 
 def adaptive_parts(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> tuple[int, list[int]]:
@@ -78,8 +80,8 @@ def adaptive_cost(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
 
 
 def counted_full(n: int, d: int) -> int:
-    """Of torch's linear layer, while one vector goes through it. O(n d) memory."""
-    return _products(_zeros(nn.Linear(d, n, bias=False, device="meta")), d=d)
+    """Of torch's linear layer, while one vector goes through it."""
+    return _products(nn.Linear(d, n, bias=False, device="meta"), d=d)
 
 
 def counted_tree(n: int, d: int) -> float:
@@ -88,28 +90,26 @@ def counted_tree(n: int, d: int) -> float:
 
 
 def counted_adaptive(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
-    """Of torch's AdaptiveLogSoftmaxWithLoss: the head and the cluster of each token in turn, weighed by frequency."""
+    """Of torch's AdaptiveLogSoftmaxWithLoss: the head and the cluster of each token, weighed by frequency.
+
+    Its layers have no memory, whatever their size.
+    """
     edges = [cutoff for cutoff in cutoffs if cutoff < n]
     if not edges:
         return float(counted_full(n, d))
     with torch.device("meta"):
         module = nn.AdaptiveLogSoftmaxWithLoss(d, n, edges, div_value=DIVISOR)
-    _zeros(module)
     head = _products(module.head, d=d)
-    costs = [head, *(head + _products(tail, d=d) for tail in module.tail)]
-    return math.fsum(share * costs[sum(rank >= edge for edge in edges)] for rank, share in enumerate(zipf(n)))
-
-
-def _zeros(module: nn.Module) -> nn.Module:
-    """Made on the meta device, now here; its numbers do not matter."""
-    module.to_empty(device="cpu")
-    for weight in module.parameters():
-        nn.init.zeros_(weight)
-    return module
+    costs, shares = [head, *(head + _products(tail, d=d) for tail in module.tail)], zipf(n)
+    groups = itertools.pairwise([0, *edges, n])
+    return math.fsum(cost * math.fsum(shares[low:high]) for cost, (low, high) in zip(costs, groups, strict=True))
 
 
 def _products(module: nn.Module, *, d: int) -> int:
-    """Multiply-adds of its linear layers while one vector of d numbers goes through: inputs × outputs of each."""
+    """Multiply-adds of its linear layers while one vector of d numbers goes through: inputs × outputs of each.
+
+    On the meta device, where a layer goes through its shapes and no numbers.
+    """
     made: list[int] = []
 
     def count(layer: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
@@ -117,7 +117,7 @@ def _products(module: nn.Module, *, d: int) -> int:
 
     hooks = [one.register_forward_hook(count) for one in module.modules() if isinstance(one, nn.Linear)]
     with torch.no_grad():
-        module(torch.zeros(d))
+        module(torch.zeros(d, device="meta"))
     for hook in hooks:
         hook.remove()
     return sum(made)

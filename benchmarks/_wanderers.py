@@ -45,6 +45,14 @@ def took(process: subprocess.Popen[str]) -> list[float]:
     return [json.loads(line) for line in output.splitlines()]
 
 
+async def looks(port: int, seconds: float) -> None:
+    """One session that opens the app and goes to another head. TimeoutError where that takes longer."""
+    async with asyncio.timeout(seconds), _connected(port) as socket:
+        place = {"text": SENTENCES[0]}
+        pages = await _look(socket, place, "")
+        await _look(socket, place | {"layer": "1", "head": "1"}, pages[""])
+
+
 async def _all(port: int, count: int, seconds: float) -> None:
     until = time.monotonic() + seconds
     everybody = await asyncio.gather(*(_wander(port, number / count, until) for number in range(count)))
@@ -54,14 +62,11 @@ async def _all(port: int, count: int, seconds: float) -> None:
 
 
 async def _wander(port: int, phase: float, until: float) -> list[float]:
-    origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
-    protocols: Any = ["streamlit"]
-    given: dict[str, Any] = {"origin": origin, "subprotocols": protocols, "max_size": None, "open_timeout": 60}
     times: list[float] = []
     place = {"text": random.choice(SENTENCES)}
     page = ""
     await asyncio.sleep(phase * PACE)  # nobody acts with all the others
-    async with connect(f"ws://127.0.0.1:{port}/_stcore/stream", **given) as socket:
+    async with _connected(port) as socket:
         pages = await _look(socket, place, "")  # the first look is nobody's action
         while time.monotonic() < until:
             begun = time.monotonic()
@@ -76,6 +81,13 @@ async def _wander(port: int, phase: float, until: float) -> list[float]:
             times.append(time.monotonic() - begun)
             await asyncio.sleep(max(0.0, begun + PACE - time.monotonic()))
     return times
+
+
+def _connected(port: int) -> connect:
+    origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
+    protocols: Any = ["streamlit"]
+    given: dict[str, Any] = {"origin": origin, "subprotocols": protocols, "max_size": None, "open_timeout": 60}
+    return connect(f"ws://127.0.0.1:{port}/_stcore/stream", **given)
 
 
 async def _look(socket: ClientConnection, place: dict[str, str], page: str) -> dict[str, str]:

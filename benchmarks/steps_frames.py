@@ -1,10 +1,11 @@
-"""Does Step by step keep up with a hand on a slider? Frames a second in the app, in a real Chromium.
+"""Do Step by step and Zoo keep up with a hand on a slider? Frames a second in the app, in a real Chromium.
 
-    python -m benchmarks.steps_frames [--seconds 3]
+    python -m benchmarks.steps_frames [--seconds 3] [--only WORDS]
 
-Every slider of the page gets another value in every frame, and counted are the frames in which its picture was drawn
-anew; the screen gives at most 60 a second. "In a frame" is what the page's main thread works for each, which other work
-on the machine does not lengthen: what is left of 20 ms is room. Nothing may be sent while the hand moves.
+Every slider that is followed in the browser gets another value in every frame, and counted are the frames in which its
+picture was drawn anew; the screen gives at most 60 a second. "In a frame" is what the page's main thread works for
+each, which other work on the machine does not lengthen: what is left of 20 ms is room. Nothing may be sent while the
+hand moves.
 """
 
 from __future__ import annotations
@@ -60,20 +61,28 @@ class Drag:
     cell: str = ""
 
 
+TEXT = "text=" + "+".join(["dog"] * 120)  # about as long as a head's matrices are drawn
+PAINTED = ".step-by-step[data-painted], .chart[data-painted], .bracketings[data-painted], .flash-film[data-painted]"
 DRAGS = (
-    Drag("why √d: d", "steps.view=scale&steps.step=gradient", ".knob input", 0),
-    Drag("why √d: temperature", "steps.view=scale&steps.step=gradient", ".knob input", 1),
-    Drag("why √d: a product", "steps.view=scale", ".slide input", cell="[data-matrix=P] input"),
-    Drag("length: gap", "steps.view=length", ".chart .knob input"),
-    Drag("softmax: largest score", "steps.view=softmax", ".knob input"),
-    Drag("softmax: a score", "steps.view=softmax&steps.step=log", ".slide input", cell="[data-matrix=S] input"),
-    Drag("the steps: a number of X", "steps.tokens=6&steps.d=8&steps.step=q", ".slide input", cell=X),
+    Drag("why √d: d", "/steps?steps.view=scale&steps.step=gradient", ".knob input", 0),
+    Drag("why √d: temperature", "/steps?steps.view=scale&steps.step=gradient", ".knob input", 1),
+    Drag("why √d: a product", "/steps?steps.view=scale", ".slide input", cell="[data-matrix=P] input"),
+    Drag("length: gap", "/steps?steps.view=length", ".chart .knob input"),
+    Drag("softmax: largest score", "/steps?steps.view=softmax", ".knob input"),
+    Drag("softmax: a score", "/steps?steps.view=softmax&steps.step=log", ".slide input", cell="[data-matrix=S] input"),
+    Drag("the steps: a number of X", "/steps?steps.tokens=6&steps.d=8&steps.step=q", ".slide input", cell=X),
+    Drag("softmax: the cutoff", "/steps?steps.view=softmax&steps.softmax=vocabulary", ".chart .knob input"),
+    Drag("linear attention: tokens read", f"/zoo?zoo.view=linear&{TEXT}", ".bracketings .scrub"),
+    Drag("Lightning: size of blocks", f"/zoo?zoo.view=linear&zoo.linear=blocks&{TEXT}", ".bracketings .size"),
+    Drag("Lightning: blocks read", f"/zoo?zoo.view=linear&zoo.linear=blocks&{TEXT}", ".bracketings .scrub"),
+    Drag("FlashAttention: a frame", f"/zoo?zoo.view=flash&{TEXT}", ".flash-film .scrub"),
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3, help="how long each slider is drawn")
+    parser.add_argument("--only", default="", help="sliders whose names have these words")
     options = parser.parse_args()
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
@@ -82,11 +91,11 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         with running_app(watch) as app:
-            rows = [_row(browser, watch, app, drag, options.seconds) for drag in DRAGS]
+            rows = [_row(browser, watch, app, drag, options.seconds) for drag in DRAGS if options.only in drag.what]
         version = browser.version
         browser.close()
     head = ["slider", "frames/s", "frames drawn", "in a frame", "target", ""]
-    print_table("Drawing the sliders of Step by step", head, rows)
+    print_table("Drawing the sliders of Step by step and Zoo", head, rows)
     print(f"{machine()}, Chromium {version}, 1440×900.")
     for problem in [*watch.outside, *watch.errors]:
         print(f"! {problem}")
@@ -94,14 +103,14 @@ def main() -> None:
 
 def _row(browser: Browser, watch: Watch, app: App, drag: Drag, seconds: float) -> list[str]:
     with opened_page(browser, watch) as page:
-        app.open(page, f"/steps?{drag.address}")
-        page.locator(".step-by-step[data-painted], .chart[data-painted]").first.wait_for(timeout=START)
+        app.open(page, drag.address)
+        page.locator(PAINTED).first.wait_for(timeout=START)
         settle(page)
         if drag.cell:
             page.locator(drag.cell).first.click()
         page.evaluate(DRAG, [drag.selector, drag.place, 500])  # to warm up
         settle(page)
-        worked = _working(page)
+        worked = working(page)
         before = worked()
         rate, painted, frames, runs = page.evaluate(DRAG, [drag.selector, drag.place, 1000 * seconds])
         own = (worked() - before) / max(1, painted)
@@ -109,7 +118,7 @@ def _row(browser: Browser, watch: Watch, app: App, drag: Drag, seconds: float) -
     return [drag.what, f"{rate:.0f}", f"{painted} of {frames}", f"{own:.1f} ms", f"≥ {LEAST}, no run", verdict]
 
 
-def _working(page: Page) -> Callable[[], float]:
+def working(page: Page) -> Callable[[], float]:
     """Milliseconds that the page's main thread has worked so far, of its own processor time."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})

@@ -3,10 +3,11 @@
     python -m benchmarks.understand_latency [--turns 9] [--page block] [--only WORDS]
 
 From the click, or from Enter in an open list, to the end of the frame in which the page's run has ended and all of it
-is drawn; of a picture that answers first or by itself, to the frame in which it has. The embedded model and the text
-it opens with; every place is looked at once before, so that what is kept is kept, as for who goes back and forth;
-"first" is the slowest of these first looks. The server's own time, which other work on the machine does not lengthen,
-stands beside the median.
+is drawn; of a picture that answers first or by itself, to the frame in which it has, or in which a page without one has
+ended. The embedded model and the text it opens with; every place is looked at once before, so that what is kept is
+kept, as for who goes back and forth; "first" is the slowest of these first looks. The server's own time, which other
+work on the machine does not lengthen, stands beside the median. How long the very first visits take:
+`benchmarks/first_visits.py`; how a dragged slider is followed: `benchmarks/steps_frames.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Literal
 
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from benchmarks._app import App, opened_page, running_app, settle
 from benchmarks._table import Target, machine, print_table
@@ -28,7 +30,9 @@ from tests.browser import CHROMIUM, FLAGS, Watch
 ANSWER = Target(300, " ms")
 START = 300_000  # ms in which a busy machine has the engine
 # The promise is of the milliseconds from the input to the frame that ends it: a run of the page, or a component's own.
-ARM = """(selector) => {
+# A run that is over before React draws it leaves its number alone, see ui/state/inputs.py. A chart is drawn after
+# the page has ended where Streamlit (1.67) has to import its script.
+ARM = """([selector, atLeast]) => {
   const app = document.querySelector("[data-testid=stApp]")
   const all = () => [...document.querySelectorAll("*")]
   const within = (one) => (one.shadowRoot ? [...one.shadowRoot.querySelectorAll(selector)] : [])
@@ -40,7 +44,10 @@ ARM = """(selector) => {
     const drawn = root?.dataset.painted ?? root?.innerHTML
     return drawn && `${numbers.get(root)} ${drawn}`
   }
+  const number = () => document.querySelector(".st-key-echo input")?.value
+  const coming = () => document.querySelector("[data-testid=stSkeleton], .stPlotlyChart:not(:has(.main-svg))")
   const before = selector ? picture() : null
+  const last = number()
   let [began, ran] = [0, false]
   const note = (event) => (began = event.timeStamp)
   for (const kind of ["pointerup", "keydown"]) addEventListener(kind, note, { capture: true, once: true })
@@ -49,8 +56,9 @@ ARM = """(selector) => {
   window.answer = new Promise((resolve, refuse) => {
     setTimeout(() => refuse(new Error(began ? "no answer" : "no input")), 60000)
     const look = () => {
-      const still = app.dataset.testScriptState === "notRunning"
-      const done = selector ? ![undefined, before].includes(picture()) : ran && still
+      const still = app.dataset.testScriptState === "notRunning" && !coming()
+      const whole = (ran ||= number() !== last) && still
+      const done = selector ? ![undefined, before].includes(picture()) || (atLeast && whole) : whole
       if (!began || !done) return requestAnimationFrame(look)
       requestAnimationFrame(() => {
         const channel = new MessageChannel()
@@ -63,13 +71,16 @@ ARM = """(selector) => {
 }"""
 
 Kind = Literal[
-    "segments", "list", "switch", "button", "canvas", "rows", "slider"
-]  # of a canvas: places across, or down
+    "segments", "list", "switch", "button", "canvas", "rows", "slider", "range"
+]  # of a canvas: places across, or down; a range is a component's own slider
 
 
 @dataclass(frozen=True)
 class Control:
-    """``key`` is of a widget, or a selector of what is clicked; ``own``: of the picture that is waited for."""
+    """``key`` is of a widget, or a selector of what is clicked; ``own``: of the picture that is waited for.
+
+    Of views, some of which have no such picture, the page's end is waited for at most.
+    """
 
     what: str
     address: str
@@ -82,10 +93,12 @@ STEPS, CELLS, STRIPS = ".step-by-step", ".layer-head-map canvas", ".model-stages
 FILM, MAP, SAID = ".flash-film", ".layer-head-map", ".st-key-block_controls .atlas-caption"
 GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
 TOKEN = ".token-strip .chip"
-PICTURES = ".model-stages, .layer-head-map, .js-plotly-plot, .atlas-ranks"  # of any view
+PICTURES = ".model-stages, .layer-head-map, .js-plotly-plot, .atlas-ranks, .atlas-wide, .atlas-known, .step-by-step"
 LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"  # what the model then says
 COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-long-performer-features", ".js-plotly-plot .scatterlayer"
-CHART = ".js-plotly-plot"
+SIZE, BESIDE = ".bracketings .size", "zoo-neighbours"
+CHART, KNOB, SUMS, HEAD = ".js-plotly-plot", ".chart .knob input", ".bracketings", ".head-map"
+LONG = "/zoo?text=" + "+".join(["dog"] * 270)  # a longer text than the head's map shows
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
     Control("numbers: small, the model's", "/steps", "segments", "steps-source"),
@@ -106,7 +119,8 @@ CONTROLS = (
     Control("batch: padding, cache, packing", "/steps?steps.view=batch", "segments", "steps-batch"),
     Control("batch: dropout", "/steps?steps.view=batch", "switch", "steps-dropout"),
     Control("packing: window", "/steps?steps.view=batch&steps.batch=packing", "list", "steps-window"),
-    Control("softmax: the cutoff", "/steps?steps.view=softmax&steps.softmax=vocabulary", "slider", "steps-cutoff"),
+    Control("softmax: the cutoff", "/steps?steps.view=softmax&steps.softmax=vocabulary", "range", KNOB, ".chart"),
+    Control("length: the gap", "/steps?steps.view=length", "range", KNOB, ".chart"),
     Control("The block: view", "/block", "segments", "block-view"),
     Control("The block: view, its first picture", "/block", "segments", "block-view", PICTURES),
     Control("a block opened", "/block", "button", ".model-stages button", STRIPS),
@@ -126,12 +140,31 @@ CONTROLS = (
     Control("learning: rate", "/block?block.view=learning", "segments", "block-rate", SAID),
     Control("learning: a head", "/block?block.view=learning", "canvas", GRADIENTS, MAP),
     Control("Zoo: view", "/zoo", "segments", "zoo-view"),
+    Control("Zoo: view, its first picture", "/zoo", "segments", "zoo-view", f"{PICTURES}, {HEAD}, {SUMS}, {FILM}"),
+    Control("on the head: variant", "/zoo", "list", "zoo-variant", HEAD),
+    Control("on the head: beside it", "/zoo", "list", "zoo-beside", HEAD),
+    Control("on the head: first token drawn", LONG, "slider", "zoo-start", HEAD),
+    Control("in the model: variant", "/zoo?zoo.view=model", "list", "zoo-variant", HEAD),
+    Control("in the model: where", "/zoo?zoo.view=model", "segments", "zoo-where"),
+    Control("convolution: neighbours", "/zoo?zoo.view=model&zoo.variant=relu", "slider", BESIDE),
     Control("linear attention: two orders, blocks", "/zoo?zoo.view=linear", "segments", "zoo-linear"),
+    Control("linear attention: tokens read", "/zoo?zoo.view=linear", "range", f"{SUMS} .scrub", SUMS),
+    Control("linear attention: size of blocks", "/zoo?zoo.view=linear&zoo.linear=blocks", "range", SIZE, SUMS),
     Control("FlashAttention: queries in a tile", "/zoo?zoo.view=flash&zoo.blocks=own", "slider", "zoo-rows", FILM),
     Control("FlashAttention: order of the loops", "/zoo?zoo.view=flash", "segments", "zoo-order", FILM),
+    Control("FlashAttention: keys in a tile", "/zoo?zoo.view=flash&zoo.blocks=own", "slider", "zoo-columns", FILM),
+    Control("FlashAttention: SRAM", "/zoo?zoo.view=flash", "slider", "zoo-sram", FILM),
+    Control("FlashAttention: tiles", "/zoo?zoo.view=flash", "segments", "zoo-blocks", FILM),
+    Control("FlashAttention: a frame", "/zoo?zoo.view=flash", "range", f"{FILM} .scrub", FILM),
+    Control("matrix: which", "/zoo?zoo.view=weights", "list", "zoo-matrix", HEAD),
     Control("matrix: a singular value", "/zoo?zoo.view=weights", "slider", "zoo-factors-1", ".head-map"),
     Control("hybrid: a layer", "/zoo?zoo.view=hybrid", "button", LAYERS, CHANGED),
     Control("hybrid: a layer, all of the page", "/zoo?zoo.view=hybrid", "button", LAYERS),
+    Control("hybrid: variant", "/zoo?zoo.view=hybrid", "list", "zoo-variant", CHANGED),
+    Control("hybrid: softmax whole, in blocks", "/zoo?zoo.view=hybrid", "segments", "zoo-kept", CHANGED),
+    Control("cost: by formula, measured", COST, "segments", "zoo-how"),
+    Control("cost, by formula: variant", COST, "list", "zoo-variant", LINES),
+    Control("cost, by formula: beside it", COST, "list", "zoo-beside"),
     Control("cost, by formula: a number", COST + "&zoo.variant=blocks", "slider", "zoo-long-blocks-size", LINES),
     Control("cost, by formula: features", COST + "&zoo.variant=performer", "slider", FEATURES, LINES),
     Control("surprise: read up to", "/zoo?zoo.variant=titans", "slider", "zoo-read"),
@@ -153,7 +186,7 @@ def main() -> None:
         with running_app(watch) as app:
             for control in CONTROLS:
                 if options.only in control.what and options.page in control.address:
-                    rows.append(_row(control, *_measured(browser, watch, app, control, options.turns)))
+                    rows.append(_row_of(browser, watch, app, control, options.turns))
         version = browser.version
         browser.close()
     print_table(
@@ -162,6 +195,15 @@ def main() -> None:
     print(f"{machine()}, Chromium {version}, 1440×900.")
     for problem in [*watch.outside, *watch.errors]:
         print(f"! {problem}")
+
+
+def _row_of(browser: Browser, watch: Watch, app: App, control: Control, turns: int) -> list[str]:
+    """Of a control that cannot be operated or never answers, its row says that: the others have theirs all the same."""
+    try:
+        return _row(control, *_measured(browser, watch, app, control, turns))
+    except PlaywrightError as error:
+        print(f"  {control.what}: {error.message}", file=sys.stderr)
+        return [control.what, *["–"] * 4, str(ANSWER), "NO ANSWER"]
 
 
 def _row(control: Control, first: list[float], times: list[float], own: list[float]) -> list[str]:
@@ -178,7 +220,7 @@ def _measured(
     times, own = list[float](), list[float]()
     with opened_page(browser, watch) as page:
         app.open(page, control.address)
-        page.locator("[data-painted]:visible, .js-plotly-plot:visible").first.wait_for(timeout=START)
+        page.locator(".model-strip[data-painted]").first.wait_for(timeout=START)
         settle(page)
         if "." in control.key:
             page.locator(control.key).first.wait_for(state="attached")
@@ -195,7 +237,7 @@ def _places(page: Page, control: Control) -> int:
     """How many there are to go round."""
     if control.kind == "segments":
         return page.locator(f".st-key-{control.key} [role=radio]").count()
-    return {"list": 2, "switch": 2, "canvas": 4, "rows": 4}.get(
+    return {"list": 2, "switch": 2, "canvas": 4, "rows": 4, "range": 2}.get(
         control.kind, page.locator(control.key).count() if "." in control.key else 2
     )
 
@@ -208,7 +250,7 @@ def _turn(page: Page, control: Control, turn: int, places: int) -> float:
         target.locator("input").click()
         page.keyboard.press("ArrowDown" if turn % 2 else "ArrowUp")
         page.wait_for_timeout(200)
-    page.evaluate(ARM, control.own)
+    page.evaluate(ARM, [control.own, PICTURES in control.own])
     if control.kind == "list":
         page.keyboard.press("Enter")
     elif control.kind == "segments":
@@ -218,6 +260,9 @@ def _turn(page: Page, control: Control, turn: int, places: int) -> float:
     elif control.kind == "slider":
         target.locator("input[type=range]").focus()
         page.keyboard.press("ArrowRight" if turn % 2 else "ArrowLeft")
+    elif control.kind == "range":
+        page.locator(control.key).first.focus()
+        page.keyboard.press("ArrowLeft" if turn % 2 else "ArrowRight")  # of tokens read, all are at first
     elif control.kind == "button":
         page.locator(control.key).nth(turn % places).click()
     else:

@@ -62,8 +62,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.BAD_REQUEST, WRONG_MINUTES)
             return
         self.server.drain.begin(int(given))
-        OURS.info("Draining: nobody new is let in, and the server ends in %s minutes at the latest.", given)
-        self._say(HTTPStatus.ACCEPTED, f"draining, {given} minutes at most\n")
+        time = "1 minute" if int(given) == 1 else f"{int(given)} minutes"
+        OURS.info("Draining: nobody new is let in, and the server ends in %s at the latest.", time)
+        self._say(HTTPStatus.ACCEPTED, f"draining, {time} at most\n")
 
     def do_DELETE(self) -> None:  # http.server's name
         if self._is_order():

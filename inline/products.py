@@ -31,7 +31,7 @@ def products_payload(capture: Capture, layer: int, head: int, query: int, key: i
         "summary": f"L{layer}H{head}: {capture.tokens[query].text} ({query}), q × k by dimension",
         "note": NOTE.format(query=f"{capture.tokens[query].text} ({query})", more=more),
     }
-    return head_map.payload(
+    return head_map.HeadMapPicture(
         values=values,
         window=(0, len(drawn), 0, values.shape[1]),
         total=(len(drawn), values.shape[1]),
@@ -46,4 +46,4 @@ def products_payload(capture: Capture, layer: int, head: int, query: int, key: i
         number="plain",
         texts=texts,
         max_height=max_height,
-    )
+    ).packed()

@@ -135,7 +135,7 @@ def _map(
     read = read_head(capture, layer, head, reading)
     view = read.view
     texts = map_component.texts_of(read.shows, mean=view.how == "mean")
-    return map_component.payload(
+    return map_component.HeadMapPicture(
         values=view.values,
         window=view.inside,
         total=view.total,
@@ -147,12 +147,12 @@ def _map(
         left_out=view.left_out,
         texts=texts | {"summary": summary, "note": " ".join(read.notes())},
         max_height=HEIGHT,
-    )
+    ).packed()
 
 
 def _lines(capture: Capture, layer: int, head: int, reading: Reading, query: int | None) -> bytes:
     view = head_lines(capture, [(layer, head)], query, hide_first=reading.hides_first)
-    return token_lines.payload(
+    return token_lines.TokenLinesPicture(
         queries=view.labels,
         keys=view.key_labels,
         query_offset=view.start,
@@ -162,14 +162,14 @@ def _lines(capture: Capture, layer: int, head: int, reading: Reading, query: int
         selected=query if view.holds(query) else None,
         texts=token_lines.TEXTS,
         max_height=HEIGHT,
-    )
+    ).packed()
 
 
 def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
     grid = head_grid(capture)
     (chosen,) = (item for item in all_metrics() if item.name == metric)
     share = chosen.unit == "share"
-    return grid_component.payload(
+    return grid_component.HeadGridPicture(
         thumbnails=grid.thumbnails,
         keep=grid.keep,
         left_out=grid.left_out,
@@ -184,7 +184,7 @@ def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
         metric_range=(0.0, 1.0) if share else None,
         number="percent" if share else "plain",
         max_height=HEIGHT,
-    )
+    ).packed()
 
 
 def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None) -> str:

@@ -69,9 +69,9 @@ class ReadBy:
     other: str = ""
 
     @property
-    def nbytes(self) -> int:
-        """About what it takes: the rest is small."""
-        return self.capture.nbytes
+    def parts(self) -> tuple[Capture]:
+        """About what it takes memory for: the rest is small."""
+        return (self.capture,)
 
 
 def read_by(runner: Runner, request: CaptureRequest) -> ReadBy:

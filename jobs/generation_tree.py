@@ -19,7 +19,6 @@ from jobs.branches import BranchKey, GenerationBranch
 from jobs.interruptible_steps import InterruptibleSteps, Say
 from jobs.waiting import await_job
 from model_runner import Capture, Runner, Sampling, Step
-from model_runner.byte_lru import weight
 from model_runner.errors import RunnerError
 from model_runner.sampling import stages, uniforms
 
@@ -60,9 +59,9 @@ class GenerationTree:
         return self.takes[self._open]
 
     @property
-    def nbytes(self) -> int:
-        """About what it keeps."""
-        return weight(self.takes) + sum(one.nbytes for one in {self.prompt, self._capture} if one is not None)
+    def parts(self) -> tuple[object, ...]:
+        """What it keeps; others may keep the captures as well."""
+        return tuple(self.takes), self.prompt, self._capture
 
     @property
     def n_prompt(self) -> int:

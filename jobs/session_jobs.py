@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import finalize, ref
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner.byte_lru import ByteBudgetCache
@@ -27,6 +28,8 @@ class SessionJobs:
     def __init__(self, owner: str) -> None:
         self._owner = owner
         self._held: dict[str, tuple[object, Any]] = {}
+        self._kept: ByteBudgetCache | None = None  # what they count in
+        self._weighed = object()  # its group there, which does not keep these jobs in memory
 
     def get(self, name: str, key: object, make: Callable[[str], C]) -> C:
         """The work of this name and key; for another key the old one ends. ``make`` is told a name for its requests.
@@ -41,14 +44,26 @@ class SessionJobs:
         return self._held[name][1]
 
     def weigh(self, name: str, kept: ByteBudgetCache) -> None:
-        """Have the work of this name, which tells its ``nbytes``, count as kept; where there is no room it ends."""
-        if name in self._held:
-            kept.put(self, name, None, self._held[name][1].nbytes, partial(self.drop, name))
+        """Have the work of this name count as kept, by its ``parts`` or ``nbytes``; where there is no room it ends.
+
+        It counts until it ends, or its session is forgotten.
+        """
+        if name not in self._held:
+            return
+        if self._kept is None:
+            self._kept = kept
+            finalize(self, kept.forget, self._weighed)
+        kept.put(self._weighed, name, None, let_go=partial(_drop, ref(self), name), parts=[self._held[name][1]])
+
+    def weighing(self, name: str, kept: ByteBudgetCache) -> Callable[[], None]:
+        """For work that grows between two runs of its page: :meth:`weigh`, as long as the session is there."""
+        return partial(_weigh, ref(self), name, kept)
 
     def drop(self, name: str) -> None:
         """End the work of this name, if there is one."""
         if name in self._held:
             self._held.pop(name)[1].close()
+            self._forget(name)
 
     def close(self) -> None:
         """End everything. Work that is ``resumable`` is kept, for a browser that only lost its connection."""
@@ -56,3 +71,20 @@ class SessionJobs:
             work.close()
             if not getattr(work, "resumable", False):
                 del self._held[name]
+                self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        if self._kept is not None:
+            self._kept.forget(self._weighed, name)
+
+
+def _drop(jobs: ref[SessionJobs], name: str) -> None:
+    held = jobs()
+    if held is not None:
+        held.drop(name)
+
+
+def _weigh(jobs: ref[SessionJobs], name: str, kept: ByteBudgetCache) -> None:
+    held = jobs()
+    if held is not None:
+        held.weigh(name, kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import asdict
 
 from analysis.far_looks import FarLook, far_looks
@@ -27,8 +28,11 @@ class TileServer:
     every row of a head was read for (an eighth), tiles made of many others (five eighths), and tiles of cells.
     """
 
-    def __init__(self, capture: Capture, most: int = MOST, desk: TileTickets = TICKETS) -> None:
-        self._capture, self._desk = capture, desk
+    def __init__(
+        self, capture: Capture, most: int = MOST, desk: TileTickets = TICKETS, grown: Callable[[], None] = lambda: None
+    ) -> None:
+        """``grown`` is told when there is more that was made."""
+        self._capture, self._desk, self._grown = capture, desk, grown
         self._rows = ByteBudgetCache(max(most // 8, FEW * FLOAT * len(capture.tokens)))
         self._wide, self._close = ByteBudgetCache(5 * most // 8), ByteBudgetCache(most // 4)
         self._reading, self._layers = threading.Lock(), set[int]()
@@ -40,7 +44,12 @@ class TileServer:
 
     @property
     def nbytes(self) -> int:
-        """At most, of what was made; the capture is kept elsewhere."""
+        """Of what was made; the capture is kept elsewhere."""
+        return sum(part.nbytes for part in self._kept)
+
+    @property
+    def most(self) -> int:
+        """Bytes that :attr:`nbytes` never exceeds."""
         return sum(part.most for part in self._kept)
 
     def show(self, layer: int) -> None:
@@ -59,6 +68,7 @@ class TileServer:
         if (what, len(numbers)) not in (("tile", 5), ("far", 3)) or numbers[0] not in self._layers:
             raise LookupError(what)
         layer, head, *rest = numbers
+        before = self.nbytes
         try:
             with AT_ONCE:
                 if what == "tile":
@@ -66,6 +76,9 @@ class TileServer:
                 return json.dumps([asdict(look) for look in self.far(layer, head, rest[0])]).encode()
         except UserFacingError as error:
             raise LookupError(what) from error
+        finally:
+            if self.nbytes != before:
+                self._grown()
 
     def tile(self, layer: int, head: int, spot: Spot) -> Tile:
         """One tile, made now or before. Raises NoSuchPlace, NoWeights."""

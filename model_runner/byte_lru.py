@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,20 +16,23 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class _Entry:
     value: Any
-    nbytes: int
+    nbytes: int  # of its own
     let_go: Callable[[], None]
+    shared: Mapping[int, tuple[Any, int]]  # what others may hold as well: by identity, with its bytes
 
 
 class ByteBudgetCache:
     """At most ``most`` bytes together; what was used longest ago goes first. Safe to use from several threads.
 
-    ``group`` is whose it is: a model's captures, a session's film. What is larger than all is not kept.
+    ``group`` is whose it is: a model's captures, a session's film. What is larger than all is not kept. What several
+    entries hold, such as a capture and a film of it, counts once.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._held: OrderedDict[tuple[Hashable, Hashable], _Entry] = OrderedDict()
         self._nbytes = 0
+        self._holders: Counter[int] = Counter()  # of each thing that may be shared, how many entries hold it
         self._lock = threading.Lock()
 
     @property
@@ -39,7 +42,9 @@ class ByteBudgetCache:
     def nbytes_of(self, group: Hashable) -> int:
         """Of one group."""
         with self._lock:
-            return sum(entry.nbytes for (owner, _), entry in self._held.items() if owner == group)
+            entries = [entry for (owner, _), entry in self._held.items() if owner == group]
+        shared = {part: size for entry in entries for part, (_, size) in entry.shared.items()}
+        return sum(entry.nbytes for entry in entries) + sum(shared.values())
 
     def get(self, group: Hashable, key: Hashable) -> Any | None:
         """What was kept, which is now the last used."""
@@ -51,19 +56,29 @@ class ByteBudgetCache:
             return entry.value
 
     def put(
-        self, group: Hashable, key: Hashable, value: Any, nbytes: int, let_go: Callable[[], None] = lambda: None
+        self,
+        group: Hashable,
+        key: Hashable,
+        value: Any,
+        nbytes: int = 0,
+        let_go: Callable[[], None] = lambda: None,
+        *,
+        parts: Iterable[Any] = (),
     ) -> None:
-        """Keep it, in place of what was kept under this name; ``let_go`` is called when it makes room for others."""
-        gone: list[_Entry] = []
+        """Keep it, in place of what was kept under this name; ``let_go`` is called when it makes room for others.
+
+        It takes ``nbytes``, and those of its ``parts``, which other entries may hold as well.
+        """
+        own, shared = _counted(parts)
+        entry, gone = _Entry(value, nbytes + own, let_go, shared), list[_Entry]()
         with self._lock:
             self._remove((group, key))
-            if nbytes <= self.most:
-                self._held[group, key] = _Entry(value, nbytes, let_go)
-                self._nbytes += nbytes
+            if entry.nbytes + sum(size for _, size in shared.values()) <= self.most:
+                self._add((group, key), entry)
                 while self._nbytes > self.most:
                     gone.append(self._remove(next(iter(self._held))))
             else:
-                gone.append(_Entry(value, nbytes, let_go))
+                gone.append(entry)
         for entry in gone:
             entry.let_go()
 
@@ -72,7 +87,7 @@ class ByteBudgetCache:
         found = self.get(group, key)
         if found is None:
             found = make()
-            self.put(group, key, found, weight(found))
+            self.put(group, key, found, parts=[found])
         return found
 
     def forget(self, group: Hashable, key: Hashable | None = None) -> None:
@@ -81,9 +96,19 @@ class ByteBudgetCache:
             for name in [name for name in self._held if name[0] == group and key in (None, name[1])]:
                 self._remove(name)
 
+    def _add(self, name: tuple[Hashable, Hashable], entry: _Entry) -> None:
+        self._held[name] = entry
+        self._nbytes += entry.nbytes + sum(size for part, (_, size) in entry.shared.items() if not self._holders[part])
+        self._holders.update(entry.shared.keys())
+
     def _remove(self, name: tuple[Hashable, Hashable]) -> Any:
         entry = self._held.pop(name, None)
-        self._nbytes -= 0 if entry is None else entry.nbytes
+        if entry is not None:
+            self._holders.subtract(entry.shared.keys())
+            left = [(part, size) for part, (_, size) in entry.shared.items() if not self._holders[part]]
+            self._nbytes -= entry.nbytes + sum(size for _, size in left)
+            for part, _ in left:
+                del self._holders[part]
         return entry
 
 
@@ -92,21 +117,33 @@ def weight(value: Any) -> int:
 
     What is in it twice counts once.
     """
-    seen: set[int] = set()
-    total, ahead = 0, [value]
+    own, shared = _counted([value])
+    return own + sum(size for _, size in shared.values())
+
+
+def _counted(values: Iterable[Any]) -> tuple[int, dict[int, tuple[Any, int]]]:
+    """What these hold: bytes of small things together; and by identity whatever tells its ``nbytes``, with them.
+
+    What names its ``parts``, as a capture does, is made of those.
+    """
+    own, shared, seen, ahead = 0, dict[int, tuple[Any, int]](), dict[int, Any](), list(values)
     while ahead:
         one = ahead.pop()
         if id(one) in seen:
             continue
-        seen.add(id(one))
-        nbytes = getattr(one, "nbytes", None)
-        total += nbytes if isinstance(nbytes, int) else sys.getsizeof(one)
-        if not isinstance(nbytes, int):
-            ahead += _parts(one)
-    return total
+        seen[id(one)] = one  # held, so that nothing else has its identity
+        parts, nbytes = getattr(one, "parts", None), getattr(one, "nbytes", None)
+        if isinstance(parts, tuple):
+            ahead += parts
+        elif isinstance(nbytes, int):
+            shared[id(one)] = one, nbytes
+        else:
+            own += sys.getsizeof(one)
+            ahead += _inside(one)
+    return own, shared
 
 
-def _parts(value: Any) -> Iterable[Any]:
+def _inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):

@@ -165,13 +165,18 @@ class Capture:
     @property
     def nbytes(self) -> int:
         """Bytes held by this capture's tensors, what it remembers of earlier questions included."""
-        every, records, tensors = (self, *self.others), 0, dict[int, Tensor]()
-        for one in every:
-            records += sum(record.nbytes for record in one.records if record is not None)
+        return sum(part.nbytes for part in self.parts)
+
+    @property
+    def parts(self) -> tuple[LayerRecord | Tensor, ...]:
+        """What it is made of, each once: another capture of the same forward has the same ones."""
+        found: dict[int, LayerRecord | Tensor] = {}
+        for one in (self, *self.others):
+            records = [record for record in one.records if record is not None]
             held = [one.hidden, *one.residuals, *list(one._lse.values()), *list(one._logits.values())]
-            held += [tensor for record in one.records if record is not None for tensor in record.chosen]
-            tensors |= {id(tensor): tensor for tensor in held}  # a decoder and its cross-attention share some
-        return records + sum(tensor.nbytes for tensor in tensors.values())
+            held += [tensor for record in records for tensor in record.chosen]
+            found |= {id(part): part for part in (*records, *held)}  # a decoder and its cross-attention share some
+        return tuple(found.values())
 
     def layer_kind(self, layer: int) -> str:
         """What mixes the tokens here: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""

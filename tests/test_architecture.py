@@ -55,7 +55,7 @@ ROOMS = {
     "app": room("pages ui viz hosting hosting/visitors jobs classroom app", "streamlit starlette"),
     "deploy": room("app", "streamlit"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
-    "scripts": room("attention model_runner analysis ui attention_atlas scripts", None),
+    "scripts": room("attention model_runner analysis viz ui attention_atlas scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),
 }
 MADE = ("build", "node_modules")  # folders that are not ours

@@ -5,8 +5,9 @@ Knows nothing of models, and draws nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from viz.token_text import ems
 
 ROOM = 1.4  # for the words after the longest bar
 _NARROWEST = 120  # px: bars on a phone, beside their words
+_NARROW, _AROUND, _LINE = 270, 70, 18  # px: a plot on a phone, what a chart has above and below it, and a line of words
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,44 @@ def axes_of(chart: Lines) -> tuple[Axis, Axis]:
     if chart.log_y:
         return across, Axis(low / 1.2, high * 1.2, log=True)
     return across, Axis(min(0.0, low), 1.05 * high if high > 0 else 1.0)
+
+
+def words_below(chart: Lines) -> float:
+    """How far below the plot's upper edge the words at its marker stand, as a share of its height.
+
+    0, or as far as they meet no line, and none of the axis's rules if there is such a place; 0 where there is none.
+    """
+    if chart.marker is None:
+        return 0.0
+    x_axis, y_axis = axes_of(chart)
+    at, high = x_axis.share(chart.marker[0]), _LINE / max(_LINE, chart.height - _AROUND)
+    wide = (ems(chart.marker[1]) * FONT + 10) / _NARROW
+    span = (at, at + wide) if words_after(at) else (at - wide, at)
+    taken = [one for line in chart.series for one in _within(line, x_axis, y_axis, span)]
+    places = [high * step / 4 for step in range(int(4 / high) - 3)]
+    rules = [(y_axis.share(tick), y_axis.share(tick)) for tick in y_axis.ticks()]
+    for avoided in ([*taken, *rules], taken):
+        for top in places:
+            if not any(low <= 1 - top and 1 - top - high <= up for low, up in avoided):
+                return top
+    return 0.0
+
+
+def words_after(at: float) -> bool:
+    """Whether the words at a marker at this share of the width stand right of it."""
+    return at < 0.8
+
+
+def _within(line: Line, x_axis: Axis, y_axis: Axis, span: tuple[float, float]) -> Iterator[tuple[float, float]]:
+    """Lowest and highest share of the plot's height of each piece of a line within this span of its width."""
+    places = [(x_axis.share(x), y_axis.share(y)) for x, y in zip(line.x, line.y, strict=True)]
+    for (left, start), (right, end) in itertools.pairwise(places):
+        if not all(map(math.isfinite, (left, start, right, end))) or right <= left:
+            continue
+        ends = [min(max(one, left), right) for one in span]
+        if left <= span[1] and span[0] <= right:
+            heights = [start + (end - start) * (one - left) / (right - left) for one in ends]
+            yield min(heights), max(heights)
 
 
 def tick_words(value: float) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from viz.chart import Axis, Bars, Chart, Line, Lines, axes_of, tick_words
+from viz.chart import Axis, Bars, Chart, Line, Lines, axes_of, tick_words, words_after, words_below
 from viz.curves import ALONE
 from viz.svg import FONT, LIGHT, LINE, MARGIN, document, element, text
 from viz.token_text import ems, wrapped
@@ -163,8 +163,8 @@ def _lines(chart: Lines, plot: Plot) -> Iterator[str]:
     if chart.marker is not None:
         at, words = x_axis.share(chart.marker[0]), chart.marker[1]
         yield element("line", x1=plot.x(at), x2=plot.x(at), y1=plot.y(0), y2=plot.y(1), **dotted, stroke_width=1.4)
-        side = {"dx": 5, "text_anchor": "start"} if at < 0.8 else {"dx": -5, "text_anchor": "end"}
-        yield text(words, "quiet", x=plot.x(at), y=plot.y(1), dy=11, **side)
+        side = {"dx": 5, "text_anchor": "start"} if words_after(at) else {"dx": -5, "text_anchor": "end"}
+        yield text(words, "quiet at-marker", x=plot.x(at), y=plot.y(1 - words_below(chart)), dy=13, **side)
     if chart.level is not None:
         at, words = y_axis.share(chart.level[0]), chart.level[1]
         yield element("line", x1=plot.x(0), x2=plot.x(1), y1=plot.y(at), y2=plot.y(at), **dotted, stroke_width=1.2)

@@ -16,7 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from viz.chart import Bars, Chart, Lines, axes_of
+from viz.chart import Bars, Chart, Lines, axes_of, words_after, words_below
 from viz.token_text import escaped
 
 # Streamlit (1.67) puts the colours of theme.chartCategoricalColors, light or dark, in the place of these.
@@ -108,10 +108,11 @@ def _lines(chart: Lines) -> go.Figure:
         drawn.update_xaxes(tickmode="array", tickvals=list(chart.ticks))
     if chart.marker is not None:
         at, words = chart.marker
+        after = words_after(ends.share(at))
         drawn.add_vline(x=at, line={"dash": "dot", "width": 1.4, "color": SERIES[3]})
         drawn.add_annotation(
-            x=_place(at, log=log_x), y=1, yref="paper", text=words, showarrow=False, xanchor="left", yanchor="top",
-            xshift=4,
+            x=_place(at, log=log_x), y=1 - words_below(chart), yref="paper", text=words, showarrow=False,
+            xanchor="left" if after else "right", yanchor="top", xshift=4 if after else -4,
         )  # fmt: skip
     if chart.level is not None:
         at, words = chart.level

@@ -103,9 +103,12 @@ def _inline(script: str) -> str:
 def csv_cell(label: str) -> str:
     """One cell of a CSV file, quoted; a `'` in front of what a spreadsheet would run as a formula."""
     # Always quoted: a token may be a comma, a line break, or the # that starts a comment line.
-    text = printable(label)
-    guarded = f"'{text}" if _FORMULA.match(text) else text
-    return '"' + guarded.replace('"', '""') + '"'
+    return '"' + guarded(printable(label)).replace('"', '""') + '"'
+
+
+def guarded(label: str) -> str:
+    """With a `'` in front if a spreadsheet would run it as a formula."""
+    return f"'{label}" if _FORMULA.match(label) else label
 
 
 def _comment(line: str) -> str:

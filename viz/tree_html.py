@@ -43,12 +43,17 @@ def tree_html(nodes: Sequence[DrawnNode], label: str, *, width: int = _WIDTH) ->
                 parts.append(_word((up + x) / 2 + (20 if x > up else -20), y - _TALL / 2, node.beside, on_way=True))
         parts.append(_node(x, y, on_way=node.on_way))
         parts += [_word(x, y + 20 + 14 * row, words, on_way=node.on_way) for row, words in enumerate(node.below)]
-    return _picture(parts, width, _TOP * 2 + depth * _TALL + 36, label)
+    return _picture(_document(parts, width, _TOP * 2 + depth * _TALL + 36), width, label)
 
 
 def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str) -> str:
+    """What ``adaptive_tree_svg`` draws, with ``label`` under it."""
+    return _picture(adaptive_tree_svg(groups, chosen), _WIDTH, label)
+
+
+def adaptive_tree_svg(groups: Sequence[Sequence[str]], chosen: int) -> str:
     """Leaves of the first group hang on the root, those of each other one on a node that does; the way to a leaf of
-    group ``chosen`` thick. A group's lines of words stand under its leaves; ``label`` under the picture.
+    group ``chosen`` thick. A group's lines of words stand under its leaves. A document of its own.
     """
     parts, root = [_node(_WIDTH / 2, _TOP, on_way=True)], _WIDTH / 2
     for number, words in enumerate(groups):
@@ -65,7 +70,7 @@ def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str)
             parts.append(_node(x, y, on_way=on_way))
         for row, line in enumerate(words):
             parts.append(_word(middle, _TOP + 2 * _LEVEL + 24 + 15 * row, line, on_way=here))
-    return _picture(parts, _WIDTH, _TOP * 2 + 2 * _LEVEL + 15 * max(map(len, groups)) + 4, label)
+    return _document(parts, _WIDTH, _TOP * 2 + 2 * _LEVEL + 15 * max(map(len, groups)) + 4)
 
 
 def _line(x: float, y: float, x_end: float, y_end: float, *, on_way: bool) -> str:
@@ -82,9 +87,12 @@ def _word(x: float, y: float, words: str, *, on_way: bool) -> str:
     return element("text", escaped(words), **place, fill=_WAY if on_way else _REST)
 
 
-def _picture(parts: Sequence[str], width: int, height: float, label: str) -> str:
+def _document(parts: Sequence[str], width: int, height: float) -> str:
     box = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
-    drawn = element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
+    return element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
+
+
+def _picture(drawn: str, width: int, label: str) -> str:
     picture = f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
     words = escaped(label)
     widest = "100%" if width <= _WIDTH else f"max(100%, {_LEAST * width:.0f}px)"

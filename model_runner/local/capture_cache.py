@@ -27,7 +27,7 @@ class CaptureCache:
 
     def put(self, request: CaptureRequest, capture: Capture, state: int | None = None) -> None:
         """``state``: what it was when the forward began; None: what it is now."""
-        self._kept.put(self, (self.state() if state is None else state, request), capture, capture.nbytes)
+        self._kept.put(self, (self.state() if state is None else state, request), capture, parts=[capture])
 
     def clear(self) -> None:
         """Keep none any more: the model is given up."""

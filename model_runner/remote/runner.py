@@ -206,7 +206,7 @@ class RemoteRunner(MatricesOfHeads):
 
         capture = from_bytes(data, asked=self, fetch=fetch)
         beside |= _beside(capture)
-        self._kept.put(self, request, capture, capture.nbytes)
+        self._kept.put(self, request, capture, parts=[capture])
         return capture
 
     def _part(self, written: bytes, near: str, number: int, start: int, stop: int, beside: _Beside | None) -> Tensor:

@@ -71,7 +71,9 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     token = capture.tokens[position].text
     strips = _("the vector of {token} ({position}) there").format(token=token, position=here.first + position)
     columns = [_("stage · module"), _("shapes of its matrices"), _("parameters"), strips]
-    payload = model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS))
+    payload = model_stages.ModelStagesPicture(
+        rows, vectors, columns=columns, texts=translated(model_stages.TEXTS)
+    ).packed()
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
     mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
     return ArchitectureView(made, found, rows, payload, position, stack, says, word)

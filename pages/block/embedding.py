@@ -69,7 +69,9 @@ def show_embedding(opened: PageContext) -> EmbeddingView:
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     show_finding(*_finding(found, names), of_several=True)
     columns = [_("token · id"), "", _("cosine with the row"), _("the row: one column a dimension")]
-    payload = model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS))
+    payload = model_stages.ModelStagesPicture(
+        rows, vectors, columns=columns, texts=translated(model_stages.TEXTS)
+    ).packed()
     mount(model_stages.SOURCE, payload, key="embedding_rows", on={"block": _go})
     beside = [opened.runner.token_text(one) for one in found.ids]
     show_heading(escape(_("One-hot times the table is the row")))

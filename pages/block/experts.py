@@ -143,7 +143,7 @@ def picks_payload(layer: Routed, tokens: tuple[str, ...], position: int) -> byte
     """Experts down, tokens across, the weight where a token goes to an expert; the chosen token's best one is open."""
     values = weight_grid(layer)
     best = int(layer.picks[position, int(layer.weights[position].argmax())])
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         values,
         title=_("weight of each expert at each token"),
         scale="sequential",
@@ -155,12 +155,12 @@ def picks_payload(layer: Routed, tokens: tuple[str, ...], position: int) -> byte
         row_labels=[f"E{expert}" for expert in range(layer.n_experts)],
         column_labels=list(tokens),
         max_height=MAP_HEIGHT,
-    )
+    ).packed()
 
 
 def load_payload(found: Routing, load: np.ndarray, place: int) -> bytes:
     """Layers down, experts across: the share of the picks."""
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         load,
         title=_("share of the picks by layer and expert"),
         scale="sequential",
@@ -172,7 +172,7 @@ def load_payload(found: Routing, load: np.ndarray, place: int) -> bytes:
         row_labels=[f"L{layer.layer}" for layer in found.layers],
         column_labels=[f"E{expert}" for expert in range(load.shape[1])],
         max_height=LOAD_HEIGHT,
-    )
+    ).packed()
 
 
 def _open_token(cell: list[int] | None) -> None:

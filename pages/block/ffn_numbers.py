@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,8 @@ from model_runner.block_questions import FeedForwardSums, UnitSums
 from pages.block.ffn import layer_of
 from pages.block.state import FFN_LETTERS, SMALL_ACTIVATIONS, BlockState, state
 from pages.block.which_text import one_text
-from ui.classroom.class_number import ask_class
-from ui.shared.chain_matrix import JSON, json_matrix
+from ui.classroom.class_number import Numbered, ask_class
+from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.changed_numbers import readable_changes, with_changes
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import mount
@@ -27,6 +28,7 @@ from ui.state.controls import choose, switch
 from ui.state.page_state import change
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnStep, StepSettings
 from viz.matrices_svg import Table, matrices_svg
 
 N_ = str  # marks a text for Babel without translating it here
@@ -62,11 +64,10 @@ def show_small_ffn() -> FfnNumbers:
     usual = usual_feed_forward()
     numbers = numbers_of(written)
     tables = small_tables(numbers, held.activation, gated=held.gated)
-    settings = {"heads": 1, "head": 0, "causal": True, "scaled": True}
     payload = _show(
         usual={name: getattr(usual, field).tolist() for name, field in NAMES.items()},
         edits=written,
-        settings={**settings, "activation": held.activation, "gated": held.gated},
+        settings=StepSettings(activation=held.activation, gated=held.gated),
         chain=None,
         steps=GATED if held.gated else PLAIN,
         results={step: tables[name].values.tolist() for step, name in RESULTS.items() if name in tables},
@@ -132,17 +133,15 @@ def show_own_ffn(opened: PageContext) -> FfnNumbers:
     )  # fmt: skip
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     tables, steps = own_chain(found, capture.tokens[position].text)
-    matrices = {name: json_matrix(table) for name, table in tables.items()}
-    for name, shape in shapes_of(found).items():
-        if name in matrices:
-            matrices[name]["shape"] = shape
+    shapes = shapes_of(found)
+    matrices = {name: drawn_matrix(table, shape=shapes.get(name)) for name, table in tables.items()}
     payload = _show(
         usual=None,
         edits="",
-        settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
-        chain={"matrices": matrices, "steps": steps},
-        steps=[step["id"] for step in steps],
-        results={step["id"]: matrices[step["result"]]["values"] for step in steps},
+        settings=StepSettings(),
+        chain=DrawnChain(matrices, steps),
+        steps=[step.id for step in steps],
+        results={step.id: matrices[step.result].values for step in steps},
     )
     return FfnNumbers(
         tables,
@@ -153,14 +152,14 @@ def show_own_ffn(opened: PageContext) -> FfnNumbers:
     )
 
 
-def own_chain(found: UnitSums, token: str) -> tuple[dict[str, Table], list[dict[str, JSON]]]:
+def own_chain(found: UnitSums, token: str) -> tuple[dict[str, Table], list[DrawnStep]]:
     """The matrices of these units, and how each comes about; what is not shown of a sum is its rest."""
     own = sum_arrays(found)
     count = min(SHOWN, len(own.read))
     dims = [str(place) for place in range(count)]
     units = [str(unit) for unit in found.units.tolist()]
     tables: dict[str, Table] = {"X": _table("x", own.read[None, :count], [token], dims)}
-    steps: list[dict[str, JSON]] = [{"id": "ffn_x", "kind": "model", "result": "X", "short": "x"}]
+    steps = [DrawnStep("ffn_x", "model", "X", short="x")]
     gated = own.up is not None
 
     def row(name: str, title: str, values: np.ndarray, columns: list[str] = units) -> None:
@@ -180,18 +179,31 @@ def own_chain(found: UnitSums, token: str) -> tuple[dict[str, Table], list[dict[
         if bias is not None:
             tables[added] = _table(TITLES[added], bias[None], [TITLES[added]], units)
             row(result, TITLES[result], made)
-            steps.append({"id": f"{step}_bias", "kind": "add", "left": name, "right": added, "result": result,
-                          "title": _(BIAS), "note": "", "short": f"+ {TITLES[added]}"})  # fmt: skip
+            steps.append(
+                DrawnStep(
+                    f"{step}_bias",
+                    "add",
+                    result,
+                    left=name,
+                    right=added,
+                    title=_(BIAS),
+                    note="",
+                    short=f"+ {TITLES[added]}",
+                )
+            )
 
     names = ("WG", "P", "BG", "G") if gated else ("W1", "P", "B1", "H")
     first("ffn_gate" if gated else "ffn_first", names, own.gate, own.gate_bias, own.before)
     row("A", TITLES["A"], own.active)
-    steps.append({"id": "ffn_act", "kind": "apply", "left": "G" if gated else "H", "result": "A",
-                  "activation": found.activation, "short": found.activation})  # fmt: skip
+    steps.append(
+        DrawnStep(
+            "ffn_act", "apply", "A", left="G" if gated else "H", activation=found.activation, short=found.activation
+        )
+    )
     if own.up is not None and own.raised is not None:
         first("ffn_first", ("W1", "P1", "B1", "H"), own.up, own.up_bias, own.raised)
         row("M", TITLES["M"], own.values)
-        steps.append({"id": "ffn_times", "kind": "times", "left": "A", "right": "H", "result": "M", "short": "A ⊙ H"})
+        steps.append(DrawnStep("ffn_times", "times", "M", left="A", right="H", short="A ⊙ H"))
     whole = own.added if own.down_bias is None else own.added - own.down_bias
     name = "Y" if own.down_bias is None else "S"
     tables["W2"] = _table(TITLES["W2"], own.down[:, :count], units, dims)
@@ -201,16 +213,14 @@ def own_chain(found: UnitSums, token: str) -> tuple[dict[str, Table], list[dict[
     if own.down_bias is not None:
         tables["B2"] = _table(TITLES["B2"], own.down_bias[None, :count], [TITLES["B2"]], dims)
         row("Y", TITLES["Y"], own.added[:count], dims)
-        steps.append({"id": "ffn_out", "kind": "add", "left": "S", "right": "B2", "result": "Y", "short": "+ b₂"})
+        steps.append(DrawnStep("ffn_out", "add", "Y", left="S", right="B2", short="+ b₂"))
     return tables, steps
 
 
-def _product(step: str, left: str, right: str, result: str, rest: np.ndarray, more: int, of: str) -> dict[str, JSON]:
+def _product(step: str, left: str, right: str, result: str, rest: np.ndarray, more: int, of: str) -> DrawnStep:
     short = {"ffn_gate": "x W_gate", "ffn_first": "x W₁", "ffn_second": "· W₂"}[step]
-    made: dict[str, JSON] = {
-        "id": step, "kind": "product", "left": left, "right": right, "result": result, "short": short,
-    }  # fmt: skip
-    return made | ({"rest": [rest.tolist()], "more": [more], "of": of} if more else {})
+    made = DrawnStep(step, "product", result, left=left, right=right, short=short)
+    return replace(made, rest=[rest.tolist()], more=[more], of=of) if more else made
 
 
 def shapes_of(found: UnitSums) -> dict[str, list[int]]:
@@ -228,15 +238,15 @@ def shapes_of(found: UnitSums) -> dict[str, list[int]]:
 
 def _show(
     *,
-    usual: Mapping[str, JSON] | None,
+    usual: Mapping[str, Sequence[Sequence[float]]] | None,
     edits: str,
-    settings: Mapping[str, int | bool | str],
-    chain: Mapping[str, JSON] | None,
+    settings: StepSettings,
+    chain: DrawnChain | None,
     steps: Sequence[str],
-    results: Mapping[str, JSON],
+    results: Numbered,
 ) -> bytes:
     held = state()
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual=usual,
         edits=edits,
         settings=settings,
@@ -245,8 +255,8 @@ def _show(
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
-    )
-    events: dict[str, Callable[[JSON], None]] = {
+    ).packed()
+    events: dict[str, Callable[[Any], None]] = {
         "step": lambda step: change(BlockState, step=str(step)),
         "numbers": lambda written: change(BlockState, numbers=str(written)),
         "ask": lambda ask: change(BlockState, ask=bool(ask)),

@@ -123,7 +123,7 @@ def forced_payload(
     none = np.full(len(before), np.nan)
     read, wanted, said = words
     losses = [_("loss before, nat"), _("loss after, nat")]
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         np.stack([none, before, none, before, after]),
         title=_("cross-entropy at each position, in nats"),
         scale="sequential",
@@ -137,13 +137,13 @@ def forced_payload(
         first_column=first,
         words=[read, wanted, said, *([_nats(float(one), 2) for one in row] for row in (before, after))],
         max_height=260,
-    )
+    ).packed()
 
 
 def heads_payload(opened: PageContext, learned: Learned) -> bytes:
     """The gradient of each head's part of the output projection."""
     heads = learned.heads.double().numpy()
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         heads,
         title=_("Norm of the gradient by head (of its part of W_O)"),
         scale="sequential",
@@ -153,7 +153,7 @@ def heads_payload(opened: PageContext, learned: Learned) -> bytes:
         open=(opened.layer, opened.head),
         texts=translated(GRADIENT_TEXTS),
         max_height=230,
-    )
+    ).packed()
 
 
 def _open(first: int, cell: list[int] | None) -> None:

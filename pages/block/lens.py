@@ -116,7 +116,7 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first
     """The map for its component; its last row says from which layer on the model's own token is on top."""
     values = values_of(found, shade)
     strip = np.full((1, len(found.tokens)), np.nan)
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         np.concatenate([values, strip]),
         title=_(SHADES[shade]),
         scale="sequential",
@@ -131,7 +131,7 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first
         words=[*found.words, [found.names[row] for row in found.first]],
         max_height=MAP_HEIGHT,
         shows="lens_cell",
-    )
+    ).packed()
 
 
 def row_labels(found: LensMap) -> list[str]:

@@ -88,7 +88,9 @@ def strips(opened: PageContext, found: NormEffect, position: int) -> bytes:
     ]
     token = f"{opened.capture.tokens[position].text} ({opened.first + position})"
     columns = [_("norm"), _("of its numbers"), "", _("the vector of {token}").format(token=token)]
-    return model_stages.payload(rows, np.stack(vectors), columns=columns, texts=translated(model_stages.TEXTS))
+    return model_stages.ModelStagesPicture(
+        rows, np.stack(vectors), columns=columns, texts=translated(model_stages.TEXTS)
+    ).packed()
 
 
 def _words(mean: float, size: float) -> str:

@@ -122,7 +122,9 @@ def strips(opened: PageContext, found: Additions, position: int) -> bytes:
         _("added by · module"), _("cosine with the stream so far"), "",
         _("what is added to {token} ({position})").format(token=token, position=opened.first + position),
     ]  # fmt: skip
-    return model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS), max_height=660)
+    return model_stages.ModelStagesPicture(
+        rows, vectors, columns=columns, texts=translated(model_stages.TEXTS), max_height=660
+    ).packed()
 
 
 def row_of(found: Additions, place: int, cosine: float, length: float) -> StageRow:

@@ -169,7 +169,7 @@ def _measured(opened: PageContext, found: StreamsView) -> StreamsView:
         else:
             st.html(f"<p class='atlas-caption'>{escape(_inside_and_outside(found, changes))}</p>")
         show_heading(escape(title.format(token=token)))
-        payload = layer_head_map.payload(
+        payload = layer_head_map.LayerHeadMapPicture(
             changes,
             title=_("change of log p"),
             scale="signed",
@@ -181,7 +181,7 @@ def _measured(opened: PageContext, found: StreamsView) -> StreamsView:
             row_labels=[f"L{layer}" for layer in range(setting.layers)],
             column_labels=found.names,
             max_height=360,
-        )
+        ).packed()
         mount(layer_head_map.SOURCE, payload, key="mean_streams_map", on={"head": _pin})
 
     progressive(rows, draw)
@@ -238,7 +238,7 @@ def streams_view(found: StreamsView) -> ExportBundle:
         what=f"streams that reach the last one through links of at least {found.least:g} ({whose}), and the change of "
         f"the next token's log-probability (nats) when each alone is replaced by the text's mean",
         tables=tables,
-        page=component_page(still.SOURCE, still.payload(columns_html(found.columns, _("streams")))),
+        page=component_page(still.SOURCE, still.still_picture(columns_html(found.columns, _("streams"))).packed()),
         picture=lambda title, words: columns_svg(found.columns, title=title, caption=words),
         arrays=arrays if found.changes is None else arrays | {"changes": found.changes},
         code=CODE.format(head=found.head, least=found.least, target=found.target),

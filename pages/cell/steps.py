@@ -73,7 +73,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
     texts = translated(token_strip.TEXTS)
     token = opened.capture.tokens[found.query].text
     shade = {"shade": texts["row"].format(token=token, layer=opened.layer, head=opened.head)}
-    payload = token_strip.payload(
+    payload = token_strip.TokenStripPicture(
         labels=[lone_spaces(unit.label) for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
@@ -86,7 +86,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
         sets=sets,
         texts=texts | shade | rows_of(opened.capture),
         written=first_query(opened.capture),
-    )
+    ).packed()
 
     def choose(token: int | None) -> None:
         session.move(**side_of(opened.capture, token, sets))
@@ -119,7 +119,7 @@ def finding(opened: PageContext, found: Cell) -> tuple[str, str]:
 def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
     """The seven steps of a cell, one of them open or none (0)."""
     tokens, row = opened.capture.tokens, found.row
-    return cell_steps.payload(
+    return cell_steps.CellStepsPicture(
         head=f"L{found.layer}H{found.head}",
         shared=[f"L{found.layer}H{head}" for head in found.group],
         query=(tokens[found.query].text, found.query),
@@ -149,10 +149,10 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
         difference=found.difference,
         passed_on=found.passed_on if found.changed else None,
         step=step,
-        push=_push_lists(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
-        following=_following(opened, found),
+        push=_logit_push(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
+        next=_following(opened, found),
         texts=_texts(opened, found),
-    )
+    ).packed()
 
 
 def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
@@ -186,9 +186,9 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
     return texts
 
 
-def _push_lists(opened: PageContext, push: Push) -> dict[str, cell_steps.JSON]:
+def _logit_push(opened: PageContext, push: Push) -> cell_steps.LogitPush:
     text = opened.runner.token_text
-    return cell_steps.push_lists(
+    return cell_steps.LogitPush(
         promoted=[(text(token), value) for token, value in push.promoted],
         suppressed=[(text(token), value) for token, value in push.suppressed],
         mean=push.mean,

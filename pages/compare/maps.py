@@ -87,7 +87,7 @@ def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side:
     words = translated(map_component.texts_of("difference" if side == 2 else "weights", mean=False))
     if side == 2 and any(view.n_unshared):
         words |= {"masked_label": _("masked, or on one side only"), "masked": _("{query} → {key}: no difference")}
-    payload = map_component.payload(
+    payload = map_component.HeadMapPicture(
         values=one.values[q0:q1, k0:k1],
         left_out=None if one.left_out is None else one.left_out[q0:q1, k0:k1],
         window=window,
@@ -105,7 +105,7 @@ def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side:
         texts=words
         | {"summary": _summary((opened, other), side), "note": note_of(view, side, (opened.capture, other.capture))},
         max_height=MAP_HEIGHT,
-    )
+    ).packed()
     mount(map_component.SOURCE, payload, key=f"compare_map_{side}", on=_events(opened, view, one))
     return payload
 

@@ -317,7 +317,7 @@ def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
     show_heading(escape(heading), escape(aside))
     name_figure(escape(heading))  # who follows clicks on nothing
     largest = max(float(defined.max()), 0.01)
-    payload = layer_head_map.payload(
+    payload = layer_head_map.LayerHeadMapPicture(
         drift,
         title=heading,
         scale="sequential",
@@ -329,7 +329,7 @@ def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
         max_height=210,
         shows="map_before",
         group=group_size(opened.capture, opened.layer),
-    )
+    ).packed()
     mount(layer_head_map.SOURCE, payload, key="edit_moved", on={"head": _open})
     if most:
         with st.container(key="edit_most", horizontal=True, vertical_alignment="center", gap="small"):

@@ -259,7 +259,7 @@ def payload_of(opened: PageContext, answer: EffectMeasure, effects: Effects) -> 
     if effects.against is not None and answer.signed:
         cell = N_("{row}{column} · {value} logits")
     own = {"cell": _(cell), "undefined": _("not computed")}
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         values,
         title=_(answer.label),
         scale="signed" if answer.signed else "sequential",
@@ -272,7 +272,7 @@ def payload_of(opened: PageContext, answer: EffectMeasure, effects: Effects) -> 
         max_height=MAP_HEIGHT,
         shows="effect_open",
         group=group_size(opened.capture, opened.layer),
-    )
+    ).packed()
 
 
 def ffn_payload(opened: PageContext, effects: Effects) -> bytes:
@@ -282,7 +282,7 @@ def ffn_payload(opened: PageContext, effects: Effects) -> bytes:
     unit = _("{column} FFN · {value} nats of log p") if effects.against is None else _("{column} FFN · {value} logits")
     if opened.runner.info.class_scale == "number" and opened.runner.info.classes:
         unit = _("{column} FFN · {value} of the score")
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         values,
         title=_("FFN ablated"),
         scale="signed",
@@ -294,7 +294,7 @@ def ffn_payload(opened: PageContext, effects: Effects) -> bytes:
         row_labels=[_("FFN")],
         column_labels=[f"L{layer}" for layer in range(values.shape[1])],
         max_height=MAP_HEIGHT,
-    )
+    ).packed()
 
 
 def _open_layer(place: list[int] | None) -> None:

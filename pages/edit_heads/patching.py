@@ -140,7 +140,7 @@ def payload_of(opened: PageContext, patches: Patches) -> bytes:
     """The map for its component."""
     setting, found = patches.setting, patches.found
     no_weights = _("no softmax attention in this layer")
-    return layer_head_map.payload(
+    return layer_head_map.LayerHeadMapPicture(
         found.shown,
         title=_("change of the logit difference"),
         scale="signed",
@@ -158,7 +158,7 @@ def payload_of(opened: PageContext, patches: Patches) -> bytes:
         shows="patch_cell",
         group=group_size(opened.capture, opened.layer) if setting.kind == "heads" else 1,
         group_axis="rows",
-    )
+    ).packed()
 
 
 def _selected(opened: PageContext, setting: PatchSetting) -> tuple[int, int]:

@@ -54,7 +54,9 @@ def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, 
         )
         for kind, one in found.items()
     ]
-    payload = family_masks.payload(kinds=kinds, selected=chosen, texts=translated(family_masks.TEXTS))
+    payload = family_masks.FamilyMasksPicture(
+        kinds=kinds, selected=chosen, texts=translated(family_masks.TEXTS)
+    ).packed()
 
     def choose(kind: str) -> None:
         if kind in TITLES:

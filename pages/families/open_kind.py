@@ -133,7 +133,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
     read = in_view(here, read) if kind == "encoder" else read
     view, scale = read.view, scale_of(read.view, WEIGHTS, shares=read.shares)
     texts = translated(map_component.texts_of(read.shows, mean=False))
-    payload = map_component.payload(
+    payload = map_component.HeadMapPicture(
         values=view.values,
         window=view.inside,
         total=view.total,
@@ -145,7 +145,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
         left_out=view.left_out,
         texts=texts | {"summary": _says(here, kind), "note": sink_note(here)},
         max_height=HEIGHT,
-    )
+    ).packed()
     return DrawnHead(here, read, scale, payload)
 
 

@@ -131,7 +131,7 @@ def film_payload(
     growth = cache_growth(film)
     columns = cache_columns(capture, layer, head, first=since, bin=bin)
     candidates = {one.id for chosen in [*take.choices[base:], *filter(None, [film.ahead])] for one in chosen.candidates}
-    return picture.payload(
+    return picture.FilmPicture(
         film=film.name,
         start=base,
         frames=frames_of(opened, film, base=base, heads=heads, bin=bin),
@@ -145,7 +145,7 @@ def film_payload(
             v=columns.v,
             first=columns.first,
             pooled=columns.pooled,
-            growth=None if growth is None else asdict(growth),
+            growth=None if growth is None else picture.GrowingBytes(**asdict(growth)),
             before=first_query(film.prompt),
         ),
         view=picture.FilmView(
@@ -162,7 +162,7 @@ def film_payload(
         alive=alive,
         labels={token: film.runner.token_text(token) for token in sorted(candidates)},
         texts=texts,
-    )
+    ).packed()
 
 
 def frames_of(
@@ -264,14 +264,14 @@ def _show_tree(film: GenerationTree) -> None:
     opened, prompt = film.take.branch(), film.prompt.tokens[-1].text
     tree = token_tree(branches, film.runner.token_text, path=opened.ids, chosen=opened.chosen, prompt=prompt)
     words = translated(tree_picture.TEXTS)
-    data = tree_picture.payload(
+    data = tree_picture.TokenTreePicture(
         nodes=tree.nodes,
         n_branches=tree.n_branches,
         opened=tree.opened,
         frame=id_of(opened.ids[: film.at]),
         texts=words,
         shows="film",
-    )
+    ).packed()
     mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: _follow(film, ids_of(node))})
 
 

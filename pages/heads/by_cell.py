@@ -69,7 +69,7 @@ def show_by_cell(drawn: DrawnHead) -> CellRanking | None:
         return found
     place = (opened.layer, opened.head)
     summary = _("Heads by how much {query} ({query_index}) looks at {key} ({key_index})")
-    payload = head_bars.payload(
+    payload = head_bars.HeadBarsPicture(
         heads=order[:SHOWN],
         values=np.array([found.weight(one) for one in order[:SHOWN]], np.float32),
         total=len(order),
@@ -80,7 +80,7 @@ def show_by_cell(drawn: DrawnHead) -> CellRanking | None:
         texts=translated(head_bars.TEXTS)
         | {"summary": summary.format(query=query, query_index=found.query, key=key, key_index=found.key)},
         shows="map_heading",
-    )
+    ).packed()
     mount(head_bars.SOURCE, payload, key="head_bars", on={"head": _open_head})
     return found
 

@@ -23,7 +23,7 @@ from viz.components.head_grid import head_grid as grid_component
 def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Metric, other: Other) -> None:
     """Every head of every layer; a click opens one."""
     share = metric.unit == "share"
-    payload = grid_component.payload(
+    payload = grid_component.HeadGridPicture(
         thumbnails=grid.thumbnails,
         keep=grid.keep,
         left_out=grid.left_out,
@@ -39,7 +39,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
         number="percent" if share else "plain",
         max_height=430,
         shows="map_heading",
-    )
+    ).packed()
     name_figure(escape(_(metric.label)), escape(_(metric.definition)))
     mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
 

@@ -208,7 +208,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     opened = drawn.opened
     heads = [(opened.layer, opened.head), *([other] if other is not None else [])]
     view = head_lines(opened.capture, heads, opened.query, hide_first=drawn.read.reading.hides_first)
-    payload = token_lines.payload(
+    payload = token_lines.TokenLinesPicture(
         queries=list(map(lone_spaces, view.labels)),
         keys=list(map(lone_spaces, view.key_labels)),
         query_offset=view.start,
@@ -219,7 +219,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
         looked_at=opened.key if view.holds_key(opened.key) else None,
         texts=translated(token_lines.TEXTS),
         max_height=520,
-    )
+    ).packed()
 
     def pin(cell: list[int | None]) -> None:
         query, key = cell

@@ -64,7 +64,7 @@ def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
 
     number = quick.show(way, in_this_language(draw))
     of = opened.layer, opened.head
-    payload = quick_head.payload(ticket=quick.ticket, way=number, base=url_state.base(), of=of)
+    payload = quick_head.QuickHeadPicture(ticket=quick.ticket, way=number, base=url_state.base(), of=of).packed()
     mount(quick_head.SOURCE, payload, key="quick_head", on={}, followed=False)
 
 

@@ -99,7 +99,7 @@ def _show_sinks(found: LongHeads) -> None:
 def _grid(opened: PageContext, found: LongHeads, measure: Measure) -> bytes:
     share = measure.unit == "share"
     summary = _("Every head of the long text: layers down, heads across; the first token is left out of the pictures.")
-    return grid_component.payload(
+    return grid_component.HeadGridPicture(
         thumbnails=found.thumbnails,
         keep=found.keep,
         metric=found.measures[measure.name].astype(np.float32),
@@ -114,7 +114,7 @@ def _grid(opened: PageContext, found: LongHeads, measure: Measure) -> bytes:
         metric_range=(0.0, 1.0) if share else None,
         number="percent" if share else "plain",
         max_height=560,
-    )
+    ).packed()
 
 
 def _open_head(place: list[int] | None) -> None:

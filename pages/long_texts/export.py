@@ -54,11 +54,11 @@ def map_view(opened: PageContext, drawn: LongMapView) -> ExportBundle:
 
     def page(title: str, words: str, lang: str) -> bytes:
         view = seen()
-        payload = map_component.payload(
+        payload = map_component.HeadMapPicture(
             values=view.values, window=view.inside, total=view.total, row_labels=view.row_labels,
             col_labels=view.column_labels, scale="sequential", low=low, high=1.0, log=drawn.log, selected=None,
             pool=view.pool, number="percent", texts=texts | {"summary": title},
-        )  # fmt: skip  # its many settings in a few lines
+        ).packed()  # fmt: skip  # its many settings in a few lines
         return component_page(map_component.SOURCE, payload)(title, words, lang)
 
     def picture(title: str, words: str) -> str:

@@ -177,7 +177,7 @@ def _by_count(done: list[Done] | tuple[Done, ...], plain: list[Done], kind: str,
 def _grid(opened: PageContext, copied: np.ndarray) -> bytes:
     layers, _heads = copied.shape
     heading = _("needle tokens copied")
-    return grid_component.payload(
+    return grid_component.HeadGridPicture(
         thumbnails=np.zeros((*copied.shape, 1, 1), np.uint8),
         keep=np.ones((layers, 1, 1), np.uint8),
         metric=copied.astype(np.float32),
@@ -191,7 +191,7 @@ def _grid(opened: PageContext, copied: np.ndarray) -> bytes:
         metric_range=(0.0, 1.0),
         number="percent",
         max_height=380,
-    )
+    ).packed()
 
 
 def _open_head(place: list[int] | None) -> None:

@@ -48,7 +48,7 @@ def show_map(opened: PageContext) -> LongMapView:
         number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens away"), width=150)
     served = _served(opened)
     window = _window(n_tokens)
-    payload = long_map.payload(
+    payload = long_map.LongMapPicture(
         labels=[token.text for token in opened.capture.tokens],
         causal=not looks_ahead(opened.capture),
         layer=opened.layer,
@@ -60,7 +60,7 @@ def show_map(opened: PageContext) -> LongMapView:
         window=None if window == selection.UrlWindow(0, n_tokens, 0, n_tokens) else window,
         selected=None if opened.query is None else (opened.query, opened.key),
         texts=translated(long_map.TEXTS),
-    )
+    ).packed()
     on = {"cell": _pin, "window": _look, "refused": lambda _ticket: None}
     mount(long_map.SOURCE, payload, key="long_map", on=on)
     return LongMapView(served, window, held.pooling, held.color == "log", far)
@@ -98,12 +98,13 @@ def _far(chosen: int | None, n_tokens: int) -> int:
 
 def _served(opened: PageContext) -> TileServer:
     """This session's ticket for its capture; the layer in view has passed its check."""
-    jobs, key = session.jobs(), (ref(opened.runner), opened.capture.request)
-    most = session.kept().most // 8  # of what all sessions may keep
+    jobs, kept, key = session.jobs(), session.kept(), (ref(opened.runner), opened.capture.request)
+    most = kept.most // 8  # of what all sessions may keep
     alone = away(opened.capture)  # it asks no model, and holds none that is given up for another
-    served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most))
+    grown = jobs.weighing("long_map", kept)
+    served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most, grown=grown))
     served.show(opened.layer)
-    jobs.weigh("long_map", session.kept())
+    jobs.weigh("long_map", kept)
     return served
 
 

@@ -122,13 +122,13 @@ def _payload(
     reached = np.zeros((len(tokens), len(tokens)), np.uint8) if picture is None else picture.layers
     if index is not None:
         regions = mask_gallery.Regions(index.distance.numpy().astype(np.int32), index.region.numpy().astype(np.uint8))
-    return mask_gallery.payload(
+    return mask_gallery.MaskGalleryPicture(
         names=[one.name for one in CHOICES],
         labels=[_(one.label) for one in CHOICES],
         small=_small(len(opened.capture.tokens), causal),
         selected=choice.name,
         tokens=[token.text for token in tokens],
-        layers=reached,
+        reached=reached,
         n_layers=n_layers,
         shown=min(n_layers, state().reach),
         query=opened.query if opened.query is not None and opened.query < len(tokens) else None,
@@ -139,7 +139,7 @@ def _payload(
         texts=translated(mask_gallery.TEXTS),
         regions=regions,
         causal=causal or regions is not None,
-    )
+    ).packed()
 
 
 def _small(n_tokens: int, causal: bool) -> np.ndarray:
@@ -211,7 +211,12 @@ def _show_cost(
     )
     drawn: Any = page_figure(chart)
     drawn.update_yaxes(dtick=3)
-    to_class(still_chart.SOURCE, still_chart.payload(chart, label=chart.y_title), key="mask_cost", title=chart.y_title)
+    to_class(
+        still_chart.SOURCE,
+        still_chart.chart_picture(chart, label=chart.y_title).packed(),
+        key="mask_cost",
+        title=chart.y_title,
+    )
     st.plotly_chart(drawn, key="mask_cost", config=CONFIG)
     return costs
 

@@ -140,7 +140,7 @@ def _show_cut(opened: PageContext, cut: np.ndarray) -> bytes:
     heading = _("attention cut")
     aside = _("of L{layer}H{head}: {share}").format(layer=opened.layer, head=opened.head, share=here)
     show_heading(escape(heading), escape(aside))
-    payload = grid_component.payload(
+    payload = grid_component.HeadGridPicture(
         thumbnails=np.zeros((layers, heads, 1, 1), np.uint8),
         keep=np.ones((layers, 1, 1), np.uint8),
         metric=cut,
@@ -156,7 +156,7 @@ def _show_cut(opened: PageContext, cut: np.ndarray) -> bytes:
         number="percent",
         max_height=250,
         shows="map_before",
-    )
+    ).packed()
     mount(grid_component.SOURCE, payload, key="mask_cut", on={"head": _open_head})
     return payload
 

@@ -177,7 +177,7 @@ def _plain(sampling: Sampling) -> dict[str, JSON]:
 def bench_payload(bench: Bench, number: int = 0) -> bytes:
     """The data of the picture, in the user's language; ``number`` counts the settings that it is to take over."""
     tokens = bench.capture.tokens
-    return picture.payload(
+    return picture.SamplingBenchPicture(
         logits=bench.capture.logits(bench.query).numpy(force=True),
         labels=bench.labels,
         previous=bench.previous,
@@ -187,7 +187,7 @@ def bench_payload(bench: Bench, number: int = 0) -> bytes:
         start=picture.Start(_plain(bench.a), _plain(bench.b), bench.compare, bench.draws, bench.find, number),
         transforms={name: transform.described(len(bench.labels), _) for name, transform in TRANSFORMS.items()},
         texts=bench.texts,
-    )
+    ).packed()
 
 
 def remember(told: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
 from viz.components.rotation import position_schemes
-from viz.components.rotation.position_schemes import Picture
+from viz.components.rotation.position_schemes import SchemePicture
 from viz.position_svg import panels_svg
 
 N_ = str  # marks a text for Babel without translating it here
@@ -49,8 +49,9 @@ def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
     """Every scheme of the table; RoPE with this layer's frequencies where it has them."""
     table = opened.runner.submit(LearnedPositions()).result()
     terms = position_terms(opened.capture, opened.layer, layout, table)
-    pictures = [_picture(opened, scheme, terms[scheme.name]) for scheme in POSITIONS]
-    payload = position_schemes.payload(pictures=pictures, texts=translated(position_schemes.TEXTS))
+    schemes = [_picture(opened, scheme, terms[scheme.name]) for scheme in POSITIONS]
+    picture = position_schemes.PositionSchemesPicture(schemes=schemes, texts=translated(position_schemes.TEXTS))
+    payload = picture.packed()
     mount(position_schemes.SOURCE, payload, key="position_schemes", on={})
     names = {scheme.name: _(scheme.label) for scheme in POSITIONS}
     columns = {
@@ -89,11 +90,11 @@ def _filled(values: np.ndarray) -> np.ndarray:
     return np.pad(values, (0, N_POSITIONS - len(values)), constant_values=np.nan)
 
 
-def _picture(opened: PageContext, scheme: Scheme, term: PositionTerm) -> Picture:
+def _picture(opened: PageContext, scheme: Scheme, term: PositionTerm) -> SchemePicture:
     note = (NOTES if term.own else NOT_OWN)[scheme.name]
     if scheme.name == "rotary" and not term.own and opened.capture.record(opened.layer).rotation is not None:
         note = UNREAD
-    return Picture(
+    return SchemePicture(
         name=scheme.name,
         label=_(scheme.label),
         formula=FORMULAS[scheme.name],

@@ -29,7 +29,7 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Li
     texts = translated(token_strip.TEXTS)
     token = opened.capture.tokens[query].text
     shade = {"shade": texts["row"].format(token=token, layer=opened.layer, head=opened.head)}
-    payload = token_strip.payload(
+    payload = token_strip.TokenStripPicture(
         labels=[lone_spaces(unit.label) for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
@@ -41,7 +41,7 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Li
         looked_at=key,
         sets=sets,
         texts=texts | shade,
-    )
+    ).packed()
 
     def choose(token: int | None) -> None:
         chosen = side_of(opened.capture, token, sets)

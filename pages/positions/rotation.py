@@ -31,7 +31,7 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> ExportBund
         notes.append(words.format(count=n_still, total=layout.d_head))
     if layout.factor != 1:
         notes.append(_("The rotation also stretches by {factor}.").format(factor=f"{layout.factor:.4g}"))
-    payload = rotation.payload(
+    payload = rotation.RotationPicture(
         head=name,
         token=text,
         own=own,
@@ -47,7 +47,7 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> ExportBund
         pair=pinned(len(layout.theta)),
         notes=notes,
         texts=translated(rotation.TEXTS),
-    )
+    ).packed()
     mount(rotation.SOURCE, payload, key="rotation", on={"position": put("at", own), "span": widen, "pair": pin})
     vectors = [found.q_before, found.q_after, found.k_before, found.k_after]
     columns = [f"{vector}_{side}_{part}" for vector in "qk" for side in ("before", "after") for part in (0, 1)]
@@ -80,7 +80,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
     moved, record = moved_cell(capture, layer, head, query, key), capture.record(layer)
     context = opened.runner.info.max_tokens
     places = place("m", moved.query, context), place("n", moved.key, context)
-    payload = score_shift.payload(
+    payload = score_shift.ScoreShiftPicture(
         head=f"L{layer}H{head}",
         tokens=(capture.tokens[query].text, capture.tokens[key].text),
         own=(moved.query, moved.key),
@@ -97,7 +97,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
         softcap=moved.softcap,
         deviation=error_size(shift_deviation(capture, layer, head).deviation),
         texts=translated(score_shift.TEXTS),
-    )
+    ).packed()
 
     def put_both(both: list[int]) -> None:
         put("m", moved.query)(both[0])

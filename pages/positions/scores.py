@@ -34,7 +34,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
         note = _("Of {total} keys, the {count} nearest to the query are drawn, and the chosen one.").format(
             total=len(found.keep), count=len(drawn)
         )
-    payload = score_split.payload(
+    payload = score_split.ScoreSplitPicture(
         head=f"L{layer}H{head}",
         query=(capture.tokens[query].text, query),
         key=key,
@@ -48,7 +48,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
         softcap=capture.record(layer).softcap,
         note=note,
         texts=translated(score_split.TEXTS),
-    )
+    ).packed()
     mount(score_split.SOURCE, payload, key="score_split", on={"key": look_at_key})
     waves = [f"{wavelength:.4g}" for wavelength in layout.wavelengths]
     shown = np.where(found.keep[drawn], found.contributions[:, drawn], np.nan)
@@ -94,7 +94,7 @@ def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents,
     curves = distance_curves(capture, layer, range(len(distances)), contents=contents, query=query, key=key)
     before = cached.grid(capture).metrics["previous"][layer]
     heads = [f"L{layer}H{i}" for i in range(len(curves.scores))]
-    payload = score_sweep.payload(
+    payload = score_sweep.ScoreSweepPicture(
         layer=layer,
         head=head,
         distances=distances,
@@ -103,7 +103,7 @@ def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents,
         notes=_whose(opened, curves, query, key),
         texts=translated(score_sweep.TEXTS),
         group=group_size(capture, layer),
-    )
+    ).packed()
     mount(score_sweep.SOURCE, payload, key="score_sweep", on={"head": lambda head: session.move(head=int(head))})
     at = f", contents={contents!r}, query={query}, key={key}"
     title = titled(opened, _("distance"))

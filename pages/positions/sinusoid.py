@@ -189,7 +189,7 @@ def show_turn(opened: PageContext, query: int) -> ExportBundle:
     said = _("Δ = {by} further than {token}: every pair turns by Δ · ω, wherever it stands")
     said = said.format(token=query_name(opened.capture, query), by=by)
     show_finding(said, escape(_("a formula, not this model’s numbers")))
-    payload = rotation.payload(
+    payload = rotation.RotationPicture(
         head="p",
         token=f"p({query})",
         own=STEP,
@@ -204,7 +204,7 @@ def show_turn(opened: PageContext, query: int) -> ExportBundle:
         difference=error_size(difference),
         pair=pinned(pairs),
         texts=translated(TURN_TEXTS),
-    )
+    ).packed()
     on = {"position": put("delta", STEP), "span": widen, "pair": pin}
     mount(rotation.SOURCE, payload, key="sinusoid_turn", on=on)
     table = pd.DataFrame(

@@ -133,7 +133,7 @@ def _show_drift(opened: PageContext, drift: np.ndarray, meaning: str) -> bytes:
     """The layer × head map of how far every head moved; a click opens a head."""
     layers, heads = drift.shape
     _say(_(meaning))
-    payload = grid_component.payload(
+    payload = grid_component.HeadGridPicture(
         thumbnails=np.zeros((layers, heads, 1, 1), np.uint8),
         keep=np.ones((layers, 1, 1), np.uint8),
         metric=drift,
@@ -149,7 +149,7 @@ def _show_drift(opened: PageContext, drift: np.ndarray, meaning: str) -> bytes:
         number="percent",
         max_height=230,
         shows="map_before",
-    )
+    ).packed()
     name_figure(escape(_(DRIFT_NAMES[state().drift])), escape(_(meaning)))
     mount(grid_component.SOURCE, payload, key="sharing_drift", on={"head": _open_head})
     return payload

@@ -48,7 +48,7 @@ def show_picture(opened: PageContext) -> Shares:
     counts = shared_counts(opened.capture)
     chosen = _chosen(opened.capture, counts)
     every = [count for count in range(n_heads, 0, -1) if n_heads % count == 0]
-    payload = head_groups.payload(
+    payload = head_groups.HeadGroupsPicture(
         n_heads=n_heads,
         own=own,
         pooled=chosen,
@@ -58,7 +58,7 @@ def show_picture(opened: PageContext) -> Shares:
         possible=counts,
         texts=translated(head_groups.TEXTS),
         shows="map_before",
-    )
+    ).packed()
 
     def open_head(head: int | None) -> None:
         if head is not None:

@@ -17,13 +17,14 @@ from pages.steps.numbers import changed, numbers_of
 from pages.steps.small import divisors
 from pages.steps.small_code import cached_lines, padded_lines
 from pages.steps.state import MOST_TOKENS, Batch, Fill, Item, Side, StepsState, state
-from ui.shared.chain_matrix import JSON, json_matrix
+from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.code_pane import CodeLine, code_text, show_code, small_words
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.finding import show_finding
 from ui.state.controls import choose, pick, switch
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Light
 from viz.matrices_svg import Table, matrices_svg
 
 
@@ -219,20 +220,20 @@ def _show_chain(
     steps: BatchedSteps, item: int, tables: dict[str, Table], notes: dict[str, str], why: list[list[list[str]]]
 ) -> bytes:
     """Scores, mask, softmax and mix of one text; a cell of the mask says why it is hidden."""
-    matrices = {name: json_matrix(table) for name, table in tables.items()}
+    matrices = {name: drawn_matrix(table) for name, table in tables.items()}
     root = steps.q.shape[-1]
     weights = steps.weights[item, 0].numpy()
     shares = [
         [[f"= {value:.4g}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row] for row in weights.tolist()
     ]
-    made: list[dict[str, JSON]] = [
-        {"id": "x", "kind": "model", "result": "X", "short": "X", "title": "X", "note": notes["x"]},
-        {"id": "scores", "kind": "product", "left": "Q", "right": "K", "turned": True, "result": "C"},
-        {"id": "scale", "kind": "scale", "left": "C", "result": "S", "factor": root**-0.5, "root": root},
-        {"id": "mask", "kind": "told", "left": "S", "result": "M", "short": _("mask"), "title": _("mask"),
-         "note": notes["mask"], "lines": why, "lights": [{"matrix": "S", "row": "i", "column": "j"}]},
-        {"id": "softmax", "kind": "told", "left": "M", "result": "A", "short": "softmax", "title": "softmax",
-         "note": notes["softmax"], "lines": shares, "lights": [{"matrix": "M", "row": "i"}]},
+    made = [
+        DrawnStep("x", "model", "X", short="X", title="X", note=notes["x"]),
+        DrawnStep("scores", "product", "C", left="Q", right="K", turned=True),
+        DrawnStep("scale", "scale", "S", left="C", factor=root**-0.5, root=root),
+        DrawnStep("mask", "told", "M", left="S", short=_("mask"), title=_("mask"), note=notes["mask"], lines=why,
+                  lights=[Light("S", row="i", column="j")]),
+        DrawnStep("softmax", "told", "A", left="M", short="softmax", title="softmax", note=notes["softmax"],
+                  lines=shares, lights=[Light("M", row="i")]),
     ]  # fmt: skip  # a step a paragraph
     used = "A"
     if "D" in tables:
@@ -240,14 +241,14 @@ def _show_chain(
         made.append(_dropout_step(tables))
     if np.isnan(weights).any():
         mixed = [[[f"= {value:.4g}"] for value in row] for row in steps.output[item, 0].tolist()]
-        made.append({"id": "mix", "kind": "told", "parts": [used, "V"], "result": "O", "short": "A V", "title": "A V",
-                     "note": notes["mix"], "lines": mixed, "lights": [{"matrix": used, "row": "i"}]})  # fmt: skip
+        made.append(DrawnStep("mix", "told", "O", parts=[used, "V"], short="A V", title="A V", note=notes["mix"],
+                              lines=mixed, lights=[Light(used, row="i")]))  # fmt: skip
     else:
-        made.append({"id": "mix", "kind": "product", "left": used, "right": "V", "result": "O", "note": notes["mix"]})
-    return show_chain("steps_batch", matrices, made)
+        made.append(DrawnStep("mix", "product", "O", left=used, right="V", note=notes["mix"]))
+    return show_chain("steps_batch", DrawnChain(matrices, made))
 
 
-def _dropout_step(tables: dict[str, Table]) -> dict[str, JSON]:
+def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
     """Which weights the lot has struck out, and what becomes of the others."""
     note = _("Each weight is set to 0 by lot, with a probability of {share}, and the others are divided by {left}: on "
              "average a row keeps its sum. Only while a model is trained.")  # fmt: skip
@@ -256,17 +257,17 @@ def _dropout_step(tables: dict[str, Table]) -> dict[str, JSON]:
         return f"{weight:.4g} ÷ {1 - DROPPED:g} = {left:.4g}" if left or not weight else f"{weight:.4g} → 0"
 
     pairs = zip(tables["A"].values.tolist(), tables["D"].values.tolist(), strict=True)
-    return {
-        "id": "dropout",
-        "kind": "told",
-        "left": "A",
-        "result": "D",
-        "short": "dropout",
-        "title": "dropout",
-        "note": note.format(share=f"{DROPPED:g}", left=f"{1 - DROPPED:g}"),
-        "lines": [[[said(*pair)] for pair in zip(weights, dropped, strict=True)] for weights, dropped in pairs],
-        "lights": [{"matrix": "A", "row": "i", "column": "j"}],
-    }
+    return DrawnStep(
+        "dropout",
+        "told",
+        "D",
+        left="A",
+        short="dropout",
+        title="dropout",
+        note=note.format(share=f"{DROPPED:g}", left=f"{1 - DROPPED:g}"),
+        lines=[[[said(*pair)] for pair in zip(weights, dropped, strict=True)] for weights, dropped in pairs],
+        lights=[Light("A", row="i", column="j")],
+    )
 
 
 def batch_view(found: BatchView) -> ExportBundle:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
 from pages.steps.small import events
 from pages.steps.state import cover, state
-from ui.shared.chain_matrix import JSON
 from ui.shell.components import mount
 from ui.shell.page import translated
 from ui.shell.progressive import show_chart
 from ui.state import session
 from viz.chart import Lines
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, StepSettings
 
 
 def show_charts(charts: Sequence[Lines], key: str) -> None:
@@ -27,28 +27,23 @@ def show_charts(charts: Sequence[Lines], key: str) -> None:
 
 def show_chain(
     key: str,
-    matrices: dict[str, dict[str, JSON]],
-    steps: Sequence[dict[str, JSON]],
+    chain: DrawnChain,
     *,
     edits: str = "",
-    knobs: Mapping[str, JSON] | None = None,
 ) -> bytes:
-    """The steps, the one of the address open, or the first; what was drawn.
-
-    ``edits``: see pages.steps.numbers; ``knobs``: pages.steps.knobs.
-    """
-    held = state()
-    here = any(step["id"] == held.step for step in steps)  # what was covered in another view is not here
-    payload = step_by_step.payload(
+    """The steps, the one of the address open, or the first; what was drawn. ``edits``: see pages.steps.numbers."""
+    held, matrices = state(), chain.matrices
+    here = any(step.id == held.step for step in chain.steps)  # what was covered in another view is not here
+    payload = step_by_step.StepByStepPicture(
         usual=None,
         edits=edits,
-        settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
-        chain={"matrices": matrices, "steps": list(steps), **(knobs or {})},
-        step=held.step if here else steps[0]["id"],
+        settings=StepSettings(),
+        chain=chain,
+        step=held.step if here else chain.steps[0].id,
         ask=cover(held.ask and here),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
-    )
-    numbers = {step["id"]: matrices[step["result"]]["values"] for step in steps}
+    ).packed()
+    numbers = {step.id: matrices[step.result].values for step in chain.steps}
     mount(step_by_step.SOURCE, payload, key=key, on=events(numbers))
     return payload

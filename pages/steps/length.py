@@ -59,7 +59,7 @@ def show_length(opened: PageContext) -> Length:
 
 def _turning(drawn: Lines, gap: float) -> bytes:
     """The chart of the gap that is held with those of all others behind it; the same for every text and head."""
-    return chart.payload(drawn, label=drawn.heading, slider=_gaps(gap))
+    return chart.chart_picture(drawn, label=drawn.heading, slider=_gaps(gap)).packed()
 
 
 def _gaps(gap: float) -> chart.Slider:

@@ -17,7 +17,7 @@ from analysis.sentences import joined
 from analysis.step_chain import ChainStep, MatrixPart, StepChain, step_chain
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias
-from pages.steps.projected import spell_out
+from pages.steps.projected import spelled_out
 from pages.steps.small import events
 from pages.steps.state import cover, state
 from ui.shared.code_pane import show_code
@@ -29,6 +29,7 @@ from ui.state import session
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnMatrix, DrawnStep, StepSettings, rows_of
 from viz.matrices_svg import Table, matrices_svg
 
 VECTORS = {"Q": "q", "QR": "q", "K": "k", "KR": "k"}
@@ -49,16 +50,16 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
     held, texts = state(), translated(step_by_step.TEXTS)
     steps = [step.id for step in chain.steps]
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual=None,
         edits="",
-        settings={"heads": 1, "head": opened.head, "causal": True, "scaled": True},
-        chain=_as_json(opened, chain, query),
+        settings=StepSettings(head=opened.head),
+        chain=_drawn(opened, chain, query),
         step=held.step if held.step in steps else steps[0],
         ask=cover(held.ask),
         texts=texts,
         room=session.room() is not None,
-    )
+    ).packed()
     numbers = {step.id: chain.matrices[step.result].values for step in chain.steps}
     mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events(numbers))
     lines = attention_lines(opened.capture, opened.layer, query=query if chain.refused is None else None)
@@ -88,26 +89,22 @@ def _said(opened: PageContext, chain: StepChain, query: int) -> str:
 # -- as the component has it ------------------------------------------------------------------------------------------
 
 
-def _as_json(opened: PageContext, chain: StepChain, query: int) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "matrices": {name: _matrix(opened, name, shown) for name, shown in chain.matrices.items()},
-        "steps": [_step(opened, chain, step, query) for step in chain.steps],
-    }
-    spell_out(opened, chain, made)
-    return made
+def _drawn(opened: PageContext, chain: StepChain, query: int) -> DrawnChain:
+    matrices = {name: _matrix(opened, name, shown) for name, shown in chain.matrices.items()}
+    return spelled_out(opened, chain, matrices, [_step(opened, chain, step, query) for step in chain.steps])
 
 
-def _matrix(opened: PageContext, name: str, shown: MatrixPart) -> dict[str, Any]:
-    masked = np.isneginf(shown.values)
-    values = [
-        [None if off else float(value) for value, off in zip(*row, strict=True)]
-        for row in zip(shown.values, masked, strict=True)
-    ]
-    return {
-        "name": shown.name, "values": values, "shape": list(shown.shape), "side": shown.side,
-        "rows": _names(opened, shown.kinds[0], shown.rows), "columns": _names(opened, shown.kinds[1], shown.columns),
-        "unit": "share" if shown.share else "", "vector": VECTORS.get(name, ""),
-    }  # fmt: skip  # a pair a name
+def _matrix(opened: PageContext, name: str, shown: MatrixPart) -> DrawnMatrix:
+    return DrawnMatrix(
+        name=shown.name,
+        values=rows_of(shown.values),
+        rows=_names(opened, shown.kinds[0], shown.rows),
+        columns=_names(opened, shown.kinds[1], shown.columns),
+        shape=shown.shape,
+        side=shown.side,
+        unit="share" if shown.share else "",
+        vector=VECTORS.get(name, ""),
+    )
 
 
 def _names(opened: PageContext, kind: str, places: tuple[int, ...]) -> list[str]:
@@ -121,13 +118,21 @@ def token_names(opened: PageContext, places: tuple[int, ...]) -> list[str]:
     return [f"{opened.capture.tokens[place].text} {place}" for place in places]
 
 
-def _step(opened: PageContext, chain: StepChain, step: ChainStep, query: int) -> dict[str, Any]:
-    made: dict[str, Any] = {"id": step.id, "kind": step.kind, "result": step.result, "more": list(step.more)}
-    made |= {name: value for name, value in (("left", step.left), ("right", step.right)) if value is not None}
-    made |= {"rest": None if step.rest is None else step.rest.tolist()}
-    made |= {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in step.numbers.items()}
-    note = _note(opened, chain, step.id, query)
-    return made | ({"note": note} if note else {})
+def _step(opened: PageContext, chain: StepChain, step: ChainStep, query: int) -> DrawnStep:
+    numbers: dict[str, Any] = {
+        name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in step.numbers.items()
+    }
+    return DrawnStep(
+        step.id,
+        step.kind,
+        step.result,
+        left=step.left,
+        right=step.right,
+        more=step.more,
+        rest=None if step.rest is None else step.rest.tolist(),
+        note=_note(opened, chain, step.id, query) or None,
+        **numbers,
+    )
 
 
 def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:

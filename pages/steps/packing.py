@@ -95,7 +95,9 @@ def packing_view(found: Packing) -> ExportBundle:
         of_text=False,
         what=f"{len(found.lengths)} documents, the paragraphs of a chapter, in windows of {found.window} tokens",
         tables=lambda: {_("Packing"): pd.DataFrame(numbers, index=names)},
-        page=component_page(still.SOURCE, still.payload(windows_html(rows, found.window, name, most=MOST))),
+        page=component_page(
+            still.SOURCE, still.still_picture(windows_html(rows, found.window, name, most=MOST)).packed()
+        ),
         picture=lambda title, words: windows_svg(_panels(found), found.window, title=title, caption=words, most=MOST),
         arrays={"lengths": np.array(found.lengths)},
         code="from attention_atlas.analysis.packing import one_a_row, packed\n\n"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from model_runner.projection_questions import HeadProjections, Projected, Projec
 from ui.shell.page import PageContext, asked, translated
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnMatrix, DrawnStep, Light, rows_of
 
 SIDES = {"q": "query", "k": "key", "v": "value"}
 
@@ -29,13 +31,18 @@ def projections_of(opened: PageContext, chain: StepChain) -> Projections | None:
     return None
 
 
-def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> None:
-    """Add to the chain, as the component has it, what each of its projections reads, its matrix, and its sums."""
+def spelled_out(
+    opened: PageContext, chain: StepChain, matrices: Mapping[str, DrawnMatrix], steps: Sequence[DrawnStep]
+) -> DrawnChain:
+    """The chain as it is drawn, with what each of its projections reads, its matrix, and its sums."""
     found = projections_of(opened, chain)
     changed = changed_vectors(opened.capture, opened.layer, opened.head, _)
     places = sorted({*chain.window.queries, *chain.window.keys})
-    for step in (one for one in made["steps"] if one["id"] in SIDES):
-        own = getattr(found, step["id"], None)
+    made, more = list(steps), dict(matrices)
+    for at, step in enumerate(steps):
+        if step.id not in SIDES:
+            continue
+        own = getattr(found, step.id, None)
         if own is not None:
             plain = reads_stream(own, opened.capture.residual(opened.layer)[places])
             normed = _(
@@ -44,62 +51,67 @@ def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> No
             words = (
                 _("A product with {matrix}: each of these numbers is a sum of {count} products.") if plain else normed
             )
-            step["note"] = words.format(matrix=f"W_{step['id'].upper()}", count=own.read.shape[1])
-            _spell(step, own, chain, made, places, "X" if plain else "norm(X)")
-        elif step["id"] in changed:
-            step["note"] = changed[step["id"]].replace("{vectors}", step["id"].upper())
+            noted = replace(step, note=words.format(matrix=f"W_{step.id.upper()}", count=own.read.shape[1]))
+            made[at], read = _spelled(noted, own, chain, matrices, places, "X" if plain else "norm(X)")
+            more |= read
+        elif step.id in changed:
+            made[at] = replace(step, note=changed[step.id].replace("{vectors}", step.id.upper()))
         elif found is not None:
-            step["note"] = _("More than a product with one matrix: not spelled out here.")
+            made[at] = replace(step, note=_("More than a product with one matrix: not spelled out here."))
+    return DrawnChain(more, made)
 
 
-def _spell(
-    step: dict[str, Any], own: Projected, chain: StepChain, made: dict[str, Any], places: list[int], name: str
-) -> None:
-    letter = step["id"].upper()
-    shown = chain.matrices[letter]
+def _spelled(
+    step: DrawnStep,
+    own: Projected,
+    chain: StepChain,
+    matrices: Mapping[str, DrawnMatrix],
+    places: list[int],
+    name: str,
+) -> tuple[DrawnStep, dict[str, DrawnMatrix]]:
+    """The step with its sums, and the two matrices that it multiplies."""
+    letter = step.id.upper()
+    shown, names = chain.matrices[letter], matrices[letter]
     rows = [places.index(position) for position in shown.rows]
     dims = largest_dims(own, list(shown.columns), DIMENSIONS)
-    across = [str(dim) for dim in dims]
-    matrix, names = made["matrices"], made["matrices"][letter]
+    across, columns = [str(dim) for dim in dims], list(shown.columns)
     read = own.read.double().numpy()[np.ix_(rows, dims)]
-    weight = own.matrix.double().numpy()[np.ix_(dims, list(shown.columns))]
-    matrix[f"N{letter}"] = _matrix(name, read, names["rows"], across, [shown.shape[0], own.read.shape[1]], "")
-    matrix[f"W{letter}"] = _matrix(
-        f"W_{letter}", weight, across, names["columns"], list(own.matrix.shape), SIDES[step["id"]]
-    )
-    columns = list(shown.columns)
+    weight = own.matrix.double().numpy()[np.ix_(dims, columns)]
+    read_matrix = DrawnMatrix(name, rows_of(read), names.rows, across, (shown.shape[0], own.read.shape[1]))
+    side = SIDES[step.id]
+    weights = DrawnMatrix(f"W_{letter}", rows_of(weight), across, names.columns, tuple(own.matrix.shape), side=side)
     whole = own.read[rows].double() @ own.matrix[:, columns].double()
-    step |= {
-        "rest": (whole.numpy() - read @ weight).tolist(), "more": [own.read.shape[1] - len(dims)] * len(rows),
-        "of": "dimensions", "kind": "told", "left": f"N{letter}", "right": f"W{letter}",
-        "lights": [{"matrix": f"N{letter}", "row": "i"}, {"matrix": f"W{letter}", "column": "j"}],
-        "lines": [
-            [
-                _lines(
-                    f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column), name.lower(), bool(own.norm)
-                )
-                for column in columns
-            ]
-            for i, row in enumerate(rows)
-        ],
-    }  # fmt: skip  # a pair a name
+    lines = [
+        [
+            _lines(f"{letter}[{names.rows[i]}, {column}]", spelled(own, row, column), name.lower(), bool(own.norm))
+            for column in columns
+        ]
+        for i, row in enumerate(rows)
+    ]
+    step = replace(
+        step,
+        kind="told",
+        left=f"N{letter}",
+        right=f"W{letter}",
+        rest=(whole.numpy() - read @ weight).tolist(),
+        more=[own.read.shape[1] - len(dims)] * len(rows),
+        of="dimensions",
+        lights=[Light(f"N{letter}", row="i"), Light(f"W{letter}", column="j")],
+        lines=lines,
+    )
     if bool(own.bias.any()):
-        words = _("A bias b of each column is added.")
-        biases = [own.bias[columns].tolist()] * len(rows)
-        step |= {"note": joined(step["note"], words), "biased": True, "bias": biases}
+        words = joined(step.note or "", _("A bias b of each column is added."))
+        step = replace(step, note=words, biased=True, bias=[own.bias[columns].tolist()] * len(rows))
     if own.norm:
-        words = _("A norm follows, {module}: each sum is multiplied by the number beside it.")
-        step |= {"note": joined(step["note"], words.format(module=own.norm)), "normed": own.norm}
-        step |= {"less": own.less[rows][:, columns].tolist(), "times": own.factor[rows][:, columns].tolist()}
-
-
-def _matrix(
-    name: str, values: np.ndarray, rows: list[str], columns: list[str], shape: list[int], side: str
-) -> dict[str, Any]:
-    return {
-        "name": name, "values": values.tolist(), "shape": shape, "side": side, "rows": rows, "columns": columns,
-        "unit": "", "vector": "",
-    }  # fmt: skip  # a pair a name
+        words = _("A norm follows, {module}: each sum is multiplied by the number beside it.").format(module=own.norm)
+        step = replace(
+            step,
+            note=joined(step.note or "", words),
+            normed=own.norm,
+            less=own.less[rows][:, columns].tolist(),
+            times=own.factor[rows][:, columns].tolist(),
+        )
+    return step, {f"N{letter}": read_matrix, f"W{letter}": weights}
 
 
 def _lines(name: str, sum_of: Spelled, read: str, normed: bool) -> list[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -24,15 +23,16 @@ from attention.score_scaling import (
     variances,
 )  # fmt: skip
 from pages.steps.chains import show_chain, show_charts
-from pages.steps.knobs import Knob, live_row, with_knobs
+from pages.steps.knobs import Knob
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
-from ui.shared.chain_matrix import json_matrix
+from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.state.controls import switch
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Live, rows_of
 from viz.matrices_svg import Table, matrices_svg
 
 STEEPEST = 0.25  # y (1 − y) at y = ½: no number of the gradient is larger, and pictures of it compare
@@ -61,16 +61,15 @@ def show_scale() -> ScaleView:
     usual, written_numbers = first_products(products, d), changed()
     row = random_row(row_of("P", usual, written_numbers), factor)
     said, factor_said = _said(row, usual.numpy()), _("It is one factor on all scores, here {factor}.")
-    knobs = with_knobs(
-        [Knob("wide", d, values=tuple(map(float, DIMENSIONS))), Knob("temperature", held.temperature, step=0.25)],
-        live_row(
-            "scale", "P", products[:KEYS].T.numpy(), scaled=held.scaled, notes={"products": said, "scale": factor_said}
-        ),
-    )
+    knobs = [Knob("wide", d, values=tuple(map(float, DIMENSIONS))), Knob("temperature", held.temperature, step=0.25)]
+    live_notes = {"products": said, "scale": factor_said}
+    live = Live("scale", "P", rows_of(products[:KEYS].T.numpy()), scaled=held.scaled, notes=live_notes)
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
         notes = said.format(d=d), factor_said.format(factor=f"{factor:.4g}")
-        payload = _show_row(row, usual.numpy(), written_numbers, factor, d if root else None, notes, knobs)
+        chain = _chain(row, usual.numpy(), factor, d if root else None, notes)
+        chain = replace(chain, knobs=[knob.drawn() for knob in knobs], live=live)
+        payload = show_chain("steps_scale", chain, edits=written_numbers)
     charts = _charts(
         variances(products).tolist(),
         summed_variances(PAIRS).tolist(),
@@ -90,25 +89,27 @@ def tables_of(row: RandomRow) -> dict[str, Table]:
     return tables | {"G": Table("diag(y) − y yᵀ", ys, ss, row.gradient.numpy(), most=STEEPEST)}
 
 
-def _show_row(
-    row: RandomRow, usual: np.ndarray, edits: str, factor: float, root: int | None, notes: tuple[str, str], knobs: Any
-) -> bytes:
+def _chain(row: RandomRow, usual: np.ndarray, factor: float, root: int | None, notes: tuple[str, str]) -> DrawnChain:
     tables = tables_of(row)
-    matrices = {name: json_matrix(one, usual=usual[None] if name == "P" else None) for name, one in tables.items()}
+    matrices = {name: drawn_matrix(one, usual=usual[None] if name == "P" else None) for name, one in tables.items()}
     divided, warmed = _("Divided by √d, and by the temperature"), _("Divided by the temperature alone")
     title = divided if state().scaled else warmed
-    chain: list[dict[str, Any]] = [
-        {"id": "products", "kind": "model", "result": "P", "short": "q · k", "title": _("q · k of random vectors"),
-         "note": notes[0]},
-        {"id": "scale", "kind": "scale", "left": "P", "result": "C", "factor": factor, "short": "s",
-         "root": root, "title": title,
-         "note": notes[1]},
-        {"id": "softmax", "kind": "softmax", "left": "C", "result": "A"},
-        {"id": "gradient", "kind": "gradient", "left": "A", "result": "G", "short": _("gradient"),
-         "title": _("The gradient: diag(y) − y yᵀ"),
-         "note": _("How each weight moves with each score. Where one weight is nearly 1, nothing moves, or learns.")},
-    ]  # fmt: skip  # one step a paragraph
-    return show_chain("steps_scale", matrices, chain, edits=edits, knobs=knobs)
+    moves = _("How each weight moves with each score. Where one weight is nearly 1, nothing moves, or learns.")
+    steps = [
+        DrawnStep("products", "model", "P", short="q · k", title=_("q · k of random vectors"), note=notes[0]),
+        DrawnStep("scale", "scale", "C", left="P", factor=factor, root=root, short="s", title=title, note=notes[1]),
+        DrawnStep("softmax", "softmax", "A", left="C"),
+        DrawnStep(
+            "gradient",
+            "gradient",
+            "G",
+            left="A",
+            short=_("gradient"),
+            title=_("The gradient: diag(y) − y yᵀ"),
+            note=moves,
+        ),
+    ]
+    return DrawnChain(matrices, steps)
 
 
 def _said(row: RandomRow, usual: np.ndarray) -> str:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,11 +19,12 @@ from pages.steps.numbers import changed, numbers_of
 from pages.steps.on_model import token_names
 from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, show_maps, svg_of, tables_of
 from pages.steps.state import state
-from ui.shared.chain_matrix import json_matrix
+from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnMatrix, DrawnStep, Light
 from viz.matrices_svg import Table, matrices_svg, written
 
 SHOWN = 6  # dimensions of a model's vectors that are drawn; sums run over all
@@ -104,7 +104,7 @@ def _show(
     }  # fmt: skip  # a pair a name
     if network is not None:
         tables |= _network(q, k, names, network)
-    payload = show_chain("steps_similarity", _matrices(tables, d), _steps(tables, q, k, network))
+    payload = show_chain("steps_similarity", DrawnChain(_matrices(tables, d), _steps(tables, q, k, network)))
     lines = "products, norms = q @ k.T, torch.outer(q.norm(dim=1), k.norm(dim=1))\ncosines = products / norms"
     if network is not None:
         w_q, w_k, v = (getattr(network[1], name).tolist() for name in ("w_q", "w_k", "v"))
@@ -131,41 +131,41 @@ def _network(
     }  # fmt: skip  # a side a line
 
 
-def _matrices(tables: dict[str, Table], d: int) -> dict[str, Any]:
+def _matrices(tables: dict[str, Table], d: int) -> dict[str, DrawnMatrix]:
     sides = {"Q": "query", "NQ": "query", "K": "key", "NK": "key"}
-    found = {name: json_matrix(table, side=sides.get(name, "")) for name, table in tables.items()}
-    for name in ("Q", "K"):
-        found[name]["shape"] = [len(tables[name].rows), d]
-    return found
+    shapes = {name: (len(tables[name].rows), d) for name in ("Q", "K")}
+    return {
+        name: drawn_matrix(table, side=sides.get(name, ""), shape=shapes.get(name)) for name, table in tables.items()
+    }
 
 
 def _steps(
     tables: dict[str, Table], q: np.ndarray, k: np.ndarray, network: tuple[np.ndarray, Additive] | None
-) -> list[dict[str, Any]]:
+) -> list[DrawnStep]:
     d, rows = q.shape[1], len(q)
     rest = (q[:, SHOWN:] @ k[:, SHOWN:].T).tolist() if d > SHOWN else None
-    ends = [{"matrix": "NQ", "row": "i"}, {"matrix": "NK", "row": "j"}, {"matrix": "COS", "row": "i", "column": "j"}]
-    steps: list[dict[str, Any]] = [
-        {"id": "dot", "kind": "product", "left": "Q", "right": "K", "turned": True, "result": "S", "rest": rest,
-         "more": [d - SHOWN] * rows if rest else [], "of": "dimensions", "short": "q · k", "title": _("Dot product"),
-         "note": _("Large where two vectors point the same way, and where their norms are large.")},
-        {"id": "scale", "kind": "scale", "left": "S", "result": "C", "factor": 1 / math.sqrt(d), "root": d,
-         "title": _("Scaled dot product"), "note": _("The same order, a smaller size: what transformers use.")},
-        {"id": "cosine", "kind": "told", "parts": ["NQ", "NK", "COS"], "result": "S", "lights": ends,
-         "lines": _cosine_lines(tables), "short": "cos", "title": "q · k = ‖q‖ ‖k‖ cos",
-         "note": _("The cosine is the angle alone, between −1 and 1; the dot product also knows both norms.")},
+    ends = [Light("NQ", row="i"), Light("NK", row="j"), Light("COS", row="i", column="j")]
+    steps = [
+        DrawnStep("dot", "product", "S", left="Q", right="K", turned=True, rest=rest,
+                  more=[d - SHOWN] * rows if rest else [], of="dimensions", short="q · k", title=_("Dot product"),
+                  note=_("Large where two vectors point the same way, and where their norms are large.")),
+        DrawnStep("scale", "scale", "C", left="S", factor=1 / math.sqrt(d), root=d,
+                  title=_("Scaled dot product"), note=_("The same order, a smaller size: what transformers use.")),
+        DrawnStep("cosine", "told", "S", parts=["NQ", "NK", "COS"], lights=ends, lines=_cosine_lines(tables),
+                  short="cos", title="q · k = ‖q‖ ‖k‖ cos",
+                  note=_("The cosine is the angle alone, between −1 and 1; the dot product also knows both norms.")),
     ]  # fmt: skip  # one step a paragraph
     if network is not None:
-        own = {"kind": "product", "turned": False, "rest": None, "more": [], "of": "dimensions"}
+        lights = [Light("QW", row="i"), Light("KU", row="j"), Light("V", row=0)]
         steps += [
-            {**own, "id": "asked", "left": "Q", "right": "W", "result": "QW", "short": "q W", "title": "Q W",
-             "note": _("The additive measure first multiplies every query by one matrix …")},
-            {**own, "id": "offered", "left": "K", "right": "U", "result": "KU", "short": "k U", "title": "K U",
-             "note": _("… and every key by another.")},
-            {"id": "additive", "kind": "told", "parts": ["QW", "KU", "V"], "result": "ADD", "short": _("additive"),
-             "lights": [{"matrix": "QW", "row": "i"}, {"matrix": "KU", "row": "j"}, {"matrix": "V", "row": 0}],
-             "lines": _additive_lines(tables, q, k, network[1]), "title": _("Additive (Bahdanau): a small network"),
-             "note": _("Query and key are added, bent by tanh, and weighed by v: no single matrix product does it.")},
+            DrawnStep("asked", "product", "QW", left="Q", right="W", more=[], short="q W", title="Q W",
+                      note=_("The additive measure first multiplies every query by one matrix …")),
+            DrawnStep("offered", "product", "KU", left="K", right="U", more=[], short="k U", title="K U",
+                      note=_("… and every key by another.")),
+            DrawnStep("additive", "told", "ADD", parts=["QW", "KU", "V"], short=_("additive"), lights=lights,
+                      lines=_additive_lines(tables, q, k, network[1]), title=_("Additive (Bahdanau): a small network"),
+                      note=_("Query and key are added, bent by tanh, and weighed by v: no single matrix product does "
+                             "it.")),
         ]  # fmt: skip  # one step a paragraph
     return steps
 

@@ -83,7 +83,7 @@ def _made(opened: PageContext, window: Window | None, pixels: int | None = None)
 def _payload(opened: PageContext, name: str, view: HeadMap) -> bytes:
     texts = map_component.texts_of("weights", mean=view.how == "mean") | {"cell": CELLS[name]}
     small = None if view.window == view.whole else getattr(_made(opened, None, OVERVIEW), name).values
-    return map_component.payload(
+    return map_component.HeadMapPicture(
         values=view.values,
         window=view.inside,
         total=view.total,
@@ -95,7 +95,7 @@ def _payload(opened: PageContext, name: str, view: HeadMap) -> bytes:
         overview=small,
         texts=translated(texts) | {"summary": f"L{opened.layer}H{opened.head}: {NAMES[name]}"},
         max_height=HEIGHT,
-    )
+    ).packed()
 
 
 # -- to be taken away -------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from ui.state.controls import pick, switch
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import StepSettings
 from viz.matrices_svg import Table, matrices_svg
 
 SHARED = """k, v = (one[:{count}].repeat_interleave(heads // {count}, dim=0) for one in (k, v))  # copies of rows
@@ -70,22 +71,16 @@ def show_small() -> Small:
     numbers = numbers_of(held.tokens, held.d, written)
     steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     usual = usual_numbers(held.tokens, held.d)
-    payload = step_by_step.payload(
+    payload = step_by_step.StepByStepPicture(
         usual={name: getattr(usual, field).tolist() for name, field in FIRST.items()},
         edits=written,
-        settings={
-            "heads": heads,
-            "head": head,
-            "kv_heads": kv_heads,
-            "causal": held.causal,
-            "scaled": held.scaled,
-        },
+        settings=StepSettings(heads, head, held.causal, held.scaled, kv_heads=kv_heads),
         chain=None,
         step=held.step,
         ask=cover(held.ask),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
-    )
+    ).packed()
     mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
     lines = code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     show_code(lines, held.step, small_words())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,16 +25,17 @@ from attention.vocabulary_cost import (
 )
 from pages.steps.chains import show_chain
 from pages.steps.huffman import show_tree
-from pages.steps.knobs import Knob, live_row, with_knobs
+from pages.steps.knobs import Knob
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
 from ui.shared import cached
-from ui.shared.chain_matrix import json_matrix
+from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.components import name_figure, show_html
 from ui.state.controls import choose
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
+from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Light, Live, rows_of
 from viz.matrices_svg import Table, matrices_svg, written
 from viz.tree_html import adaptive_tree_html
 
@@ -69,11 +69,10 @@ def show_softmax() -> Softmax:
     ways = every_way(row_of("S", usual, written_numbers), held.dtype)
     costs = vocabulary_costs()
     left, right = st.columns([0.64, 0.36], gap="large")
-    knobs = with_knobs(
-        [Knob("largest", held.largest)], live_row("softmax", "S", example(1.0).numpy()[None], dtype=held.dtype)
-    )
+    live = Live("softmax", "S", rows_of(example(1.0).numpy()[None]), dtype=held.dtype)
     with left:
-        payload = _show_ways(ways, usual.numpy(), written_numbers, knobs)
+        chain = replace(_chain(ways, usual.numpy()), knobs=[Knob("largest", held.largest).drawn()], live=live)
+        payload = show_chain("steps_softmax", chain, edits=written_numbers)
     with right:
         costly = _("What a token’s probability costs")
         st.markdown(f"**{costly}**")
@@ -134,15 +133,15 @@ def tables_of(ways: Ways) -> dict[str, Table]:
     return tables | {"R": Table("m, ℓ", ("m", "ℓ"), keys, reads)}
 
 
-def _show_ways(ways: Ways, usual: np.ndarray, edits: str, knobs: Any) -> bytes:
+def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
     tables = tables_of(ways)
-    matrices = {name: json_matrix(one, usual=usual[None] if name == "S" else None) for name, one in tables.items()}
+    matrices = {name: drawn_matrix(one, usual=usual[None] if name == "S" else None) for name, one in tables.items()}
     top, total = ways.reads[-1].largest, ways.reads[-1].total
     scores = [written(score) for score in ways.scores.tolist()]
-    whole = [{"matrix": "S"}]
+    whole = [Light("S")]
 
     def said(name: str, lines: list[str]) -> list[list[list[str]]]:
-        values = matrices[name]["values"][0]
+        values = matrices[name].values[0]
         return [
             [
                 [line, f"= {value if isinstance(value, str) else f'{value or 0:.6g}'}"]
@@ -150,29 +149,66 @@ def _show_ways(ways: Ways, usual: np.ndarray, edits: str, knobs: Any) -> bytes:
             ]
         ]
 
-    def told(id: str, result: str, short: str, title: str, note: str, **more: Any) -> dict[str, Any]:
-        return {"id": id, "kind": "told", "result": result, "short": short, "title": title, "note": note, **more}
-
     steps = [
-        told("naive", "N", _("naive"), _("Naive: e to every score, divided by their sum"),
-             _("As it is written. Once one power is ∞, every share is 0 or NaN."),
-             parts=["S", "E"], lights=[{"matrix": "E"}],
-             lines=said("N", [f"e^{s} ÷ (" + " + ".join(f"e^{one}" for one in scores) + ")" for s in scores])),
-        told("safe", "A", _("max-subtracted"), _("Safe: the largest score is taken off first"),
-             _("The same shares, for both sides are divided by e^max. No power is larger than 1."),
-             parts=["S", "B"], lights=[{"matrix": "B"}],
-             lines=said("A", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores])),
-        told("log", "L", "log-softmax", _("The logarithm of the shares"),
-             _("s − max − log Σ: a share too small for the dtype still has its logarithm."), left="S", lights=whole,
-             lines=said("L", [f"{s} − {written(top)} − log {total:.4g}" for s in scores])),
-        told("online", "R", _("online"), _("Online: one pass, with the largest so far and the sum so far"),
-             _("Where a larger score comes, the sum shrinks by e^(old − new). FlashAttention does this tile by tile."),
-             left="S", lights=[{"matrix": "S", "column": "j"}], lines=_pass(ways)),
-        told("shares", "O", "y", _("The shares after the one pass"), _("e^(s − m) ÷ ℓ, with the last m and ℓ."),
-             parts=["S", "R"], lights=[{"matrix": "R", "column": len(scores) - 1}, {"matrix": "S", "column": "j"}],
-             lines=said("O", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores])),
-    ]  # fmt: skip  # one step a paragraph
-    return show_chain("steps_softmax", matrices, steps, edits=edits, knobs=knobs)
+        DrawnStep(
+            "naive",
+            "told",
+            "N",
+            short=_("naive"),
+            title=_("Naive: e to every score, divided by their sum"),
+            note=_("As it is written. Once one power is ∞, every share is 0 or NaN."),
+            parts=["S", "E"],
+            lights=[Light("E")],
+            lines=said("N", [f"e^{s} ÷ (" + " + ".join(f"e^{one}" for one in scores) + ")" for s in scores]),
+        ),
+        DrawnStep(
+            "safe",
+            "told",
+            "A",
+            short=_("max-subtracted"),
+            title=_("Safe: the largest score is taken off first"),
+            note=_("The same shares, for both sides are divided by e^max. No power is larger than 1."),
+            parts=["S", "B"],
+            lights=[Light("B")],
+            lines=said("A", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores]),
+        ),
+        DrawnStep(
+            "log",
+            "told",
+            "L",
+            short="log-softmax",
+            title=_("The logarithm of the shares"),
+            note=_("s − max − log Σ: a share too small for the dtype still has its logarithm."),
+            left="S",
+            lights=whole,
+            lines=said("L", [f"{s} − {written(top)} − log {total:.4g}" for s in scores]),
+        ),
+        DrawnStep(
+            "online",
+            "told",
+            "R",
+            short=_("online"),
+            title=_("Online: one pass, with the largest so far and the sum so far"),
+            note=_(
+                "Where a larger score comes, the sum shrinks by e^(old − new). FlashAttention does this tile by tile."
+            ),
+            left="S",
+            lights=[Light("S", column="j")],
+            lines=_pass(ways),
+        ),
+        DrawnStep(
+            "shares",
+            "told",
+            "O",
+            short="y",
+            title=_("The shares after the one pass"),
+            note=_("e^(s − m) ÷ ℓ, with the last m and ℓ."),
+            parts=["S", "R"],
+            lights=[Light("R", column=len(scores) - 1), Light("S", column="j")],
+            lines=said("O", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores]),
+        ),
+    ]
+    return DrawnChain(matrices, steps)
 
 
 def _pass(ways: Ways) -> list[list[list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import pandas as pd
@@ -14,20 +14,21 @@ from analysis.long_text import chapter
 from analysis.number_text import three_digits
 from attention.huffman import huffman_depths, huffman_tree
 from attention.vocabulary_cost import DIVISOR, adaptive_cost, counted_adaptive, full_cost
-from pages.steps.chains import show_charts
 from pages.steps.huffman import drawn_nodes, way_words
+from pages.steps.knobs import turn
 from pages.steps.state import Counted, StepsState, state
 from ui.shared import cached
 from ui.shared.export_bundle import ExportBundle
 from ui.shared.finding import bare, show_finding
-from ui.shell.components import show_heading, show_html
+from ui.shell.components import mount, name_figure, show_heading, show_html
 from ui.shell.page import PageContext
-from ui.state.controls import choose, pick, steps
+from ui.state.controls import choose, pick
 from ui.wording.i18n import _, language
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
+from viz.components.chart import chart
 from viz.curves import standalone
-from viz.tree_html import adaptive_tree_html, tree_html
+from viz.tree_html import adaptive_tree_svg, tree_html
 
 LEAVES = 10  # of the tree that is drawn, the last of them all other tokens
 WIDTH = 640  # pixels of it
@@ -134,25 +135,50 @@ def _show_tree(found: VocabularyCosts) -> None:
 
 
 def _show_adaptive(found: VocabularyCosts) -> None:
-    """The cutoff, what it costs, and the two groups that it makes."""
-    words = _("Adaptive softmax: tokens compared first, drag")
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-    steps(StepsState, "cutoff", found.cutoff, {one: f"{one:,}" for one in cutoffs(found.vocabulary)})
-    show_charts((found.chart,), "steps_cutoff")
-    rest = found.vocabulary - found.cutoff
-    groups = [[f"{found.cutoff:,}", f"d = {found.d}"], [f"{rest:,}", f"d = {found.d // DIVISOR}"]]
-    cost, whole = adaptive_cost(found.vocabulary, found.d, (found.cutoff,)), full_cost(found.vocabulary, found.d)
-    counted = cached.made(
-        ("counted cutoff", found.vocabulary, found.d, found.cutoff),
-        lambda: counted_adaptive(found.vocabulary, found.d, (found.cutoff,)),
+    """The cutoff, what it costs, and the two groups that it makes: all of it for each one, dragged in the browser."""
+    heading = found.chart.heading
+    st.html(f"<p class='atlas-caption'>{escape(heading)}</p>")
+    name_figure(escape(heading))
+
+    def packed() -> bytes:
+        return chart.chart_picture(found.chart, label=heading, slider=_every(found)).packed()
+
+    payload = cached.made((found.vocabulary, found.d, found.cutoff, language()), packed)
+    mount(chart.SOURCE, payload, key="steps_cutoff", on={"knob": lambda value: turn({"cutoff": value})})
+
+
+def _every(found: VocabularyCosts) -> chart.Slider:
+    """What is drawn and said at each cutoff."""
+    vocabulary, d, places = found.vocabulary, found.d, cutoffs(found.vocabulary)
+    return chart.Slider(
+        label=_("tokens compared first"),
+        values=places,
+        at=found.cutoff,
+        names=[f"{one:,}" for one in places],
+        charts=[replace(found.chart, marker=_marker(one)) for one in places],
+        said=[_said(vocabulary, d, one) for one in places],
+        pictures=[adaptive_tree_svg(_groups(vocabulary, d, one), 1) for one in places],
     )
+
+
+def _said(vocabulary: int, d: int, cutoff: int) -> str:
+    """What it costs by formula, beside all tokens' and beside what is counted."""
+    cost, whole = adaptive_cost(vocabulary, d, (cutoff,)), full_cost(vocabulary, d)
     words = _("{cost} multiply-adds a token instead of {whole}: {share} times fewer. Counted in torch’s own layer: "
               "{counted}.")  # fmt: skip
-    said = words.format(
-        cost=f"{cost:,.0f}", whole=f"{whole:,}", share=three_digits(whole / cost), counted=f"{counted:,.0f}"
-    )
-    show_heading(escape(_("Two groups of tokens")))
-    show_html(adaptive_tree_html(groups, 1, said), key="cutoff_groups")
+    return words.format(
+        cost=f"{cost:,.0f}", whole=f"{whole:,}", share=three_digits(whole / cost),
+        counted=f"{counted_adaptive(vocabulary, d, (cutoff,)):,.0f}",
+    )  # fmt: skip  # a line of values
+
+
+def _groups(vocabulary: int, d: int, cutoff: int) -> list[list[str]]:
+    """How many tokens each has, and how long its vectors are."""
+    return [[f"{cutoff:,}", f"d = {d}"], [f"{vocabulary - cutoff:,}", f"d = {d // DIVISOR}"]]
+
+
+def _marker(cutoff: int) -> tuple[float, str]:
+    return float(cutoff), _("the cutoff")
 
 
 def _chart(vocabulary: int, d: int, cutoff: int) -> Lines:
@@ -167,9 +193,11 @@ def _chart(vocabulary: int, d: int, cutoff: int) -> Lines:
         x_title=_("tokens compared first"),
         y_title=_("multiply-adds"),
         log_x=True,
-        marker=(float(cutoff), _("the cutoff")),
+        marker=_marker(cutoff),
         height=260,
-        heading=_("What the cutoff costs, for this model’s {count} tokens").format(count=f"{vocabulary:,}"),
+        heading=_("Adaptive softmax: what its cutoff costs, for this model’s {count} tokens").format(
+            count=f"{vocabulary:,}"
+        ),
     )
 
 

@@ -59,7 +59,7 @@ def show_film(opened: PageContext) -> FilmInView:
         film = flash_film(head, _blocks(head, size), state().order, size=size)
     row = head.n_tokens - 1 if opened.query is None else max(0, min(opened.query - start, head.n_tokens - 1))
     looking = first_query(opened.capture)  # of two joined texts the tokens of one alone look
-    payload = component.payload(
+    payload = component.FlashFilmPicture(
         scores=film.scores,
         v=film.v,
         labels=[unit.label for unit in token_units(opened.capture)[start : start + head.n_tokens]],
@@ -74,7 +74,7 @@ def show_film(opened: PageContext) -> FilmInView:
         row=row,
         frame=state().frame,
         texts=translated(component.TEXTS),
-    )
+    ).packed()
     with left:
         on = {
             "frame": lambda frame: change(ZooState, frame=int(frame)),

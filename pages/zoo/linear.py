@@ -77,7 +77,7 @@ def show_linear(opened: PageContext) -> LinearInView:
 
 
 def _payload(opened: PageContext, start: int, head: Head, sums: LinearSums, block: int) -> bytes:
-    return component.payload(
+    return component.BracketingsPicture(
         q=sums.q,
         k=sums.k,
         v=sums.v,
@@ -91,7 +91,7 @@ def _payload(opened: PageContext, start: int, head: Head, sums: LinearSums, bloc
         query="φ(Q)" if sums.divides else "Q",
         key="φ(K)" if sums.divides else "K",
         texts=translated(component.TEXTS),
-    )
+    ).packed()
 
 
 # -- to be taken away -------------------------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def _show_map(
     texts = map_component.texts_of("difference" if key == "zoo_difference" else "weights", mean=False)
     texts |= {"cell": SIGNED} if signed else {}
     drawn = view.window != view.whole
-    payload = map_component.payload(
+    payload = map_component.HeadMapPicture(
         values=view.values,
         window=view.inside,
         total=view.total,
@@ -175,7 +175,7 @@ def _show_map(
         overview=_small(head_view(opened, values, None, start).values) if drawn else None,
         texts=translated(texts) | {"summary": _summary(opened, view, label, shares=scale.scale == "sequential")},
         max_height=HEIGHT,
-    )
+    ).packed()
     mount(map_component.SOURCE, payload, key=key, on=map_events(view))
     return view, payload
 

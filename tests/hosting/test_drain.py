@@ -67,6 +67,8 @@ def test_the_local_port_takes_the_order_and_health_says_so(port: int, drain: Dra
     assert urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz").read() == b"ok\n"
     assert ordered(port)[0] == 202
     assert drain.minutes_left == 90
+    assert ordered(port, "?minutes=1") == (202, "draining, 1 minute at most\n")
+    assert ordered(port, "?minutes=0") == (202, "draining, 0 minutes at most\n")
 
 
 @pytest.mark.parametrize("minutes", ["x", "-1", "soon", "1.5", "²", str(LONGEST + 1), "9" * 5000])

@@ -76,3 +76,28 @@ def test_without_a_setting_it_is_a_part_of_what_is_free(monkeypatch: pytest.Monk
     assert memory.budget("") == 100 << 20
     monkeypatch.setattr(memory, "available", lambda _: 400 << 30)
     assert memory.budget("") == 1 << 30
+
+
+def test_what_several_entries_hold_counts_once_until_the_last_of_them_goes() -> None:
+    kept, array, other = ByteBudgetCache(100_000), np.zeros(5_000), np.zeros(1_000)
+    kept.put("captures", "a", array, parts=[array])
+    kept.put("films", "b", None, parts=[[array, other]])
+    assert kept.nbytes == pytest.approx(40_000 + 8_000, abs=200)
+    assert kept.nbytes_of("captures") == 40_000
+    kept.forget("captures")
+    assert kept.nbytes == pytest.approx(40_000 + 8_000, abs=200)
+    kept.put("films", "b", None, parts=[other])
+    assert kept.nbytes == 8_000
+    kept.forget("films")
+    assert kept.nbytes == 0
+    kept.put("films", "b", None, parts=[np.zeros(20_000)])  # more than there is room for
+    assert kept.nbytes == 0
+
+
+def test_what_names_its_parts_is_made_of_them() -> None:
+    class Film:
+        def __init__(self, *parts: object) -> None:
+            self.parts = parts
+
+    array = np.zeros(10_000)
+    assert weight([Film(array, None), Film(array)]) == pytest.approx(80_000, abs=200)

@@ -8,10 +8,13 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from lessons.shelf import HERE, lessons
+from pages.entries import ENTRIES
 from tests.browser import PATIENCE, Watch, free_port, running_app
 from tests.pages.test_browser_class import PHONE, ask, click
 from tests.pages.visiting import end_room, wait_for_heads, wait_for_rest
@@ -20,7 +23,8 @@ from ui.classroom.sidebar import AGAIN
 pytestmark = pytest.mark.browser
 
 LONG = 3 * PATIENCE  # a server that starts imports the engine
-GONE = ("WebSocket", "_stcore", "ERR_")  # what a browser says of a server that is not there
+SAME_PAGE = "position", 2  # a step without a question, whose next one is on the same page
+GONE = ("WebSocket", "_stcore", "ERR_", "not responding")  # what a browser says of a server that is not there
 
 
 @pytest.mark.parametrize("lesson", [pytest.param(False, marks=pytest.mark.long), True])
@@ -109,3 +113,40 @@ def test_a_click_on_reveal_before_the_engine_is_there_is_not_lost(
         for page in (teacher, phone):
             page.close()
     watch.errors[:] = [one for one in watch.errors if not any(word in one for word in GONE)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", ["lesson_skip", "lesson_next"])
+def test_a_click_on_a_step_of_a_lesson_before_the_engine_is_there_is_not_lost(
+    tmp_path: Path, new_page: Callable[..., Page], watch: Watch, key: str
+):
+    """Of who learns alone: past the question of a step, and on to the next step of the same page."""
+    lesson, number = SAME_PAGE if key == "lesson_next" else ("attention", 1)
+    port, log, page = free_port(), tmp_path / "log", new_page()
+    with running_app(log, port=port) as server:
+        page.goto(f"{server.url}/{_address(lesson, number)}")
+        page.locator(f".st-key-{key} button").wait_for(timeout=LONG)
+        wait_for_rest(page)
+        page.wait_for_timeout(500)
+        os.kill(server.pid, signal.SIGKILL)
+    expect(page.locator(f".st-key-{key} button")).to_be_disabled(timeout=LONG)
+    with running_app(log, port=port):
+        expect(page.locator(f".st-key-{key} button")).to_be_enabled(timeout=LONG)  # connected: no page has run yet
+        click(page, key)
+        if key == "lesson_skip":
+            expect(page.locator(".st-key-lesson_skip")).to_have_count(0, timeout=LONG)
+            expect(page.locator(".head-map[data-painted]")).to_be_visible(timeout=LONG)
+        else:
+            expect(page.locator(".st-key-lesson_head")).to_contain_text(f"step {number + 1} of", timeout=LONG)
+            wait_for_rest(page)
+            expect(page.locator(".st-key-lesson_head")).to_contain_text(f"step {number + 1} of")  # and no further
+        page.close()
+    watch.errors[:] = [one for one in watch.errors if not any(word in one for word in GONE)]
+
+
+def _address(name: str, number: int) -> str:
+    """Of a step of an English lesson, with all that it opens."""
+    files = {entry.address: entry.file for entry in ENTRIES}
+    (lesson,) = [one for one in lessons([HERE], "en", files)[0] if one.name == name]
+    step = lesson.steps[number - 1]
+    return f"{step.page}?{urlencode([*step.parts, ('lesson', name), ('step', number)])}"

@@ -83,7 +83,7 @@ def on_page(app: AppTest, room: Room) -> list[Shown]:
 
 def _elements(html: str) -> bytes | None:
     try:
-        return still.payload(html)
+        return still.still_picture(html).packed()
     except ValueError:
         return None
 

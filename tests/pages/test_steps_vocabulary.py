@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from analysis.long_text import chapter
 from attention.vocabulary_cost import counted_adaptive
 from tests.pages.expected import runner
 from tests.pages.shown import words
-from tests.ui.driving import open_app, sentences
+from tests.ui.driving import open_app, payload, send, sentences
 from tests.ui.taken import offers, ran
 
 PAGE = "pages/steps/page.py"
@@ -41,12 +39,26 @@ def test_the_cutoff_is_marked_and_costs_what_torchs_layer_multiplies(monkeypatch
     taken = offers(monkeypatch)
     app = open_app(page=PAGE, **VIEW, **{"steps.cutoff": cutoff})
     cost = counted_adaptive(8192, 256, (int(cutoff),))
-    assert f"Counted in torch’s own layer: {cost:,.0f}" in words(app)
+    meta, _arrays = payload(app, "chart")
+    knob = meta["knob"]
+    assert (knob["at"], knob["values"]) == (int(cutoff), [2**power for power in range(2, 13)])
+    for at, said in zip(knob["values"], knob["said"], strict=True):
+        assert f"Counted in torch’s own layer: {counted_adaptive(8192, 256, (at,)):,.0f}" in said
     names = ran(taken[-1].snippet)
     assert names["cost"] == pytest.approx(cost)
-    (chart,) = (json.loads(one.proto.spec)["data"] for one in app.get("plotly_chart"))
-    at = list(chart[0]["x"]).index(float(cutoff))
-    np.testing.assert_allclose(chart[0]["y"][at], cost)
+
+
+def test_where_the_cutoff_rests_is_in_the_address_and_in_what_is_taken_away(monkeypatch):
+    taken = offers(monkeypatch)
+    app = open_app(page=PAGE, **VIEW)
+    send(app, "chart", "knob", 256)
+    assert app.query_params["steps.cutoff"] == "256"
+    assert payload(app, "chart")[0]["knob"]["at"] == 256
+    assert ran(taken[-1].snippet)["cost"] == pytest.approx(counted_adaptive(8192, 256, (256,)))
+    for wrong in ("x", 10**8, None):
+        send(app, "chart", "knob", wrong)
+        assert payload(app, "chart")[0]["knob"]["at"] == 256
+    assert not sentences(app)
 
 
 def test_a_token_of_the_text_opens_its_way_and_a_text_of_one_has_none():

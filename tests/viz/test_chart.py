@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from viz.chart import Axis, Bars, Line, Lines, axes_of, on_one_scale, tick_words
+from viz.chart import Axis, Bars, Line, Lines, axes_of, on_one_scale, tick_words, words_below
 
 
 def chart(x=(1, 2, 3), y=(5.0, 6.0, 7.0), **options):
@@ -93,3 +94,18 @@ def test_on_one_scale_equal_values_are_equally_long_and_words_have_the_same_plac
     assert len({chart.beside for chart in charts}) == 1
     assert [chart.values for chart in charts] == [first.values, second.values, none.values]
     assert on_one_scale([none])[0].most == 1.0
+
+
+@pytest.mark.parametrize("place", [1.0, 4.0, 9.0])
+def test_words_at_a_marker_meet_no_line(place: float):
+    flat = Line("all", [0.0, 10.0], [10.0, 10.0])
+    rising = Line("part", [0.0, 5.0, 10.0], [0.0, 9.0, 9.5])
+    drawn = Lines(series=[flat, rising], x_title="x", y_title="y", marker=(place, "here"), height=260)
+    below = words_below(drawn)
+    tall = 11 / 190  # px of the words, of the plot's
+    high = 10.5 * (1 - below), 10.5 * (1 - below - tall)  # values at their upper and lower edge; the axis ends at 10.5
+    assert not high[1] <= 10 <= high[0]
+    at = rising.y[0] + (place - 0.0) * 9 / 5 if place <= 5 else 9 + (place - 5) * 0.1
+    assert not high[1] <= at <= high[0]
+    assert 0 <= below < 1
+    assert words_below(replace(drawn, series=[rising], marker=(1.0, "here"))) == 0

@@ -22,11 +22,11 @@ def payload(n: int, selected: tuple[int, int | None] | None = None) -> bytes:
     values = np.tril(np.ones((n, n), np.float32)) / np.arange(1, n + 1)[:, None].astype(np.float32)
     values[np.triu_indices(n, 1)] = np.nan
     labels = [WORDS[i % len(WORDS)] for i in range(n)]
-    return head_map.payload(
+    return head_map.HeadMapPicture(
         values=values, window=(0, n, 0, n), total=(n, n), row_labels=labels, col_labels=labels, scale="sequential",
         low=0.0, high=1.0, log=False, selected=selected, pool=(1, 1), number="percent",
         texts=head_map.texts_of("weights", mean=False) | {"summary": "", "note": ""},
-    )  # fmt: skip
+    ).packed()  # fmt: skip
 
 
 def figure(n: int, size: str, selected: tuple[int, int | None] | None = None) -> str:

@@ -22,6 +22,7 @@ from ui.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
 from ui.shell.frame import Entry
 from ui.shell.models_offered import labelled
 from ui.state import session, url_state
+from ui.state.kept_click import button
 from ui.state.run_context import run_context
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
@@ -39,7 +40,7 @@ def around(entry: Entry, run: Callable[[], None], step: StepInRoom | None = None
         words = _("Looking for your class …")
         with st.container(key="class_looking"):
             st.html(f"<p class='atlas-caption' role='status'>{escape(words)}</p>")
-            st.button(_("Show the page"), key="look_no_more", type="tertiary", on_click=go_on)
+            button(_("Show the page"), key="look_no_more", type="tertiary", on_click=go_on)
         return
     if room is None:
         _show_way_back()

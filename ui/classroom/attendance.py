@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from classroom.room import Phone, Room
+from ui.state.kept_click import button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 
@@ -51,10 +52,10 @@ def _show_phone(room: Room, phone: Phone, *, asked: bool) -> None:
         st.html(f"<p class='atlas-phone {kind}'>{words}</p>", width="stretch")
         if REMOVING.get() != phone.who:
             key = f"remove_{phone.number}"
-            st.button(_("Remove"), key=key, type="tertiary", on_click=REMOVING.set, args=(phone.who,))
+            button(_("Remove"), key=key, type="tertiary", on_click=REMOVING.set, args=(phone.who,))
             return
-        st.button(_("Remove it"), key=f"removed_{phone.number}", on_click=_remove, args=(room, phone.who))
-        st.button(_("Keep it"), key=f"stays_{phone.number}", type="tertiary", on_click=REMOVING.set, args=("",))
+        button(_("Remove it"), key=f"removed_{phone.number}", on_click=_remove, args=(room, phone.who))
+        button(_("Keep it"), key=f"stays_{phone.number}", type="tertiary", on_click=REMOVING.set, args=("",))
     words = _("It leaves the room with its answer and cannot come back. To keep out new phones too, lock the room.")
     st.html(f"<p class='atlas-caption' role='alert'>{escape(words)}</p>")
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
+from ui.state.kept_click import button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 
@@ -37,8 +38,8 @@ def show_question(room: Room) -> None:
         st.html(f"<p class='atlas-caption' role='alert'>{escape(words)}</p>")
         with st.container(key="ending_actions", horizontal=True, gap="small"):
             show_results(room, "results_ending")
-            st.button(_("End it"), key="end_it", type="primary", on_click=_end, args=(room,))
-            st.button(_("Keep it"), key="keep_room", type="tertiary", on_click=keep)
+            button(_("End it"), key="end_it", type="primary", on_click=_end, args=(room,))
+            button(_("Keep it"), key="keep_room", type="tertiary", on_click=keep)
 
 
 def show_results(room: Room, key: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from html import escape
-from typing import Literal
 
 import streamlit as st
 
@@ -19,11 +18,10 @@ from ui.classroom.lesson_step import ShowMap, StepInRoom
 from ui.classroom.links import join_link, only_here
 from ui.shell.progressive import show_chart
 from ui.state import session
+from ui.state.kept_click import button
 from ui.state.run_context import run_context
 from ui.wording.i18n import _
 from viz.chart import Bars, on_one_scale
-
-Kind = Literal["primary", "secondary", "tertiary"]
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -46,7 +44,7 @@ def show_code(room: Room) -> None:
             )
         if only_here():
             st.info(_("This address is only found on this machine: phones need the one of a server on their network."))
-        st.button(_("Go on to the page"), key="hide_code", type="primary", on_click=sidebar.show_code, args=(False,))
+        button(_("Go on to the page"), key="hide_code", type="primary", on_click=sidebar.show_code, args=(False,))
 
 
 def show_first(on: Callable[[], None]) -> None:
@@ -58,8 +56,8 @@ def show_first(on: Callable[[], None]) -> None:
         with st.container(key="first_actions", horizontal=True, gap="small"):
             for kind, question in sidebar.QUESTIONS.items():
                 key = f"first_{kind}"
-                st.button(_(question), key=key, type="primary", on_click=sidebar.ask_class, args=(kind,))
-            st.button(_("Show the page"), key="show_page", on_click=on)
+                button(_(question), key=key, type="primary", on_click=sidebar.ask_class, args=(kind,))
+            button(_("Show the page"), key="show_page", on_click=on)
 
 
 def show_poll(room: Room, step: StepInRoom | None, show_map: ShowMap | None) -> None:
@@ -97,11 +95,11 @@ def _show_open(room: Room, poll: Poll) -> None:
         again = _("Second vote, after the discussion.")
         st.html(f"<p class='atlas-caption'>{again}</p>")
     with st.container(key="poll_actions", horizontal=True, gap="small"):
-        _button(_("Reveal"), "reveal", room.reveal, kind="primary")
+        button(_("Reveal"), key="reveal", type="primary", on_click=_quietly, args=(room.reveal,))
         if len(poll.votes) == 1:
-            _button(_("Discuss, then vote again"), "vote_again", room.ask_again)
+            button(_("Discuss, then vote again"), key="vote_again", on_click=_quietly, args=(room.ask_again,))
         if not poll.step:  # which is skipped on its card
-            _button(_("Drop the question"), "drop_poll", room.drop, kind="tertiary")
+            button(_("Drop the question"), key="drop_poll", type="tertiary", on_click=room.drop)
 
 
 def _show_answers(room: Room, poll: Poll) -> None:
@@ -112,7 +110,7 @@ def _show_answers(room: Room, poll: Poll) -> None:
         with column:
             _show_bars("poll_model" if place == len(columns) - 1 else f"poll_vote_{place}", shown, charts[place])
     with st.container(key="poll_actions", horizontal=True, gap="small"):
-        _button(_("Back to the page"), "drop_poll", room.drop, kind="primary")
+        button(_("Back to the page"), key="drop_poll", type="primary", on_click=room.drop)
         ending.show_results(room, "results")
 
 
@@ -138,17 +136,6 @@ def _show_bars(key: str, shown: Column, chart: Bars) -> None:
     said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))
     # Plotly remembers how wide words were before P made them larger on a projector, and would print them over bars
     show_chart(chart, key=key, alt=f"{chart.heading}. {said}", still=False)
-
-
-def _button(words: str, key: str, do: Callable[[], None], kind: Kind = "secondary") -> None:
-    """A button that is not drawn any more once it has acted.
-
-    After a restart of the server it is on the screen before this session has drawn it. Streamlit (1.67) calls no
-    ``on_click`` for a click on it then, but returns True.
-    """
-    if st.button(words, key=key, type=kind, on_click=_quietly, args=(do,)):
-        _quietly(do)
-        st.rerun()
 
 
 def _quietly(do: Callable[[], None]) -> None:

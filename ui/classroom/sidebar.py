@@ -14,6 +14,7 @@ from ui.classroom import ending
 from ui.classroom.attendance import show_attendance
 from ui.shell.components import mount
 from ui.state import session, url_state
+from ui.state.kept_click import button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from viz.components.room_link import room_link
@@ -45,7 +46,7 @@ def show_room() -> None:
         waits = may_have_one()
         WAITS.set(waits)
         with st.container(key="room_closed", width="content"):
-            st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
+            button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
             _link(over=OVER.get(), asks=waits)
         if problem := PROBLEM.take():
             st.warning(plain(_(problem)))
@@ -65,7 +66,7 @@ def show_room() -> None:
 
 def _show_actions(room: Room) -> None:
     with st.container(key="room_actions", horizontal=True, gap="small"):
-        st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
+        button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
         # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
         opening, asked = st.container(key="ask_class", width="content"), ASKINGS.get()
         with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
@@ -79,7 +80,7 @@ def _show_actions(room: Room) -> None:
             on_change=_lock,
             args=(room,),
         )
-        st.button(_("End the room"), key="end_room", type="tertiary", on_click=ending.end_or_ask, args=(room,))
+        button(_("End the room"), key="end_room", type="tertiary", on_click=ending.end_or_ask, args=(room,))
 
 
 def _lock(room: Room) -> None:
@@ -89,7 +90,9 @@ def _lock(room: Room) -> None:
 def _link(code: str = "", key: str = "", *, over: bool = False, asks: bool = False) -> None:
     words = {name: _(text) for name, text in room_link.TEXTS.items()}
     talk = f"{url_state.base()}/classroom/talk"
-    payload = room_link.payload(talk=talk, born=DESK.born, texts=words, code=code, key=key, over=over, asks=asks)
+    payload = room_link.RoomLinkPicture(
+        talk=talk, born=DESK.born, texts=words, code=code, key=key, over=over, asks=asks
+    ).packed()
     mount(room_link.SOURCE, payload, key="room_link", on={"back": _back}, followed=False)
 
 
@@ -97,12 +100,10 @@ def _questions(room: Room) -> None:
     from attention.metrics import METRICS  # the engine is there: its page ran before the room was opened
 
     for kind, words in QUESTIONS.items():
-        st.button(_(words), key=f"ask_{kind}", on_click=ask_class, args=(kind,), width="stretch")
+        button(_(words), key=f"ask_{kind}", on_click=ask_class, args=(kind,), width="stretch")
     labels = {metric.name: _(metric.label) for metric in METRICS}
     metric = st.selectbox(_("metric"), labels, format_func=labels.__getitem__, key="ask_metric")
-    st.button(
-        _("Which head has most of it?"), key="ask_head", on_click=ask_class, args=("head", metric), width="stretch"
-    )
+    button(_("Which head has most of it?"), key="ask_head", on_click=ask_class, args=("head", metric), width="stretch")
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     # What they show is asked: after a restart of the server a browser has them as they were, and the room has not.

@@ -12,6 +12,7 @@ import streamlit as st
 from ui.classroom.lesson_step import ShowMap
 from ui.lessons.state import Opened
 from ui.state import url_state
+from ui.state.kept_click import button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from ui.wording.sentences import number
@@ -85,8 +86,8 @@ def _show_options(found: Opened, question: ClassQuestion, options: list[tuple[st
         with st.container(key="lesson_options", horizontal=True, gap="small"):
             for value, label in options:
                 key = f"lesson_answer_{value}"
-                st.button(label, key=key, on_click=_answer, args=(found, question, value, options))
-    st.button(_(SKIP), key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
+                button(label, key=key, on_click=_answer, args=(found, question, value, options))
+    button(_(SKIP), key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
 
 
 def show_verdict(found: Opened) -> None:
@@ -121,7 +122,7 @@ def _show_list(found: Opened, question: ClassQuestion, options: list[tuple[str, 
         label_visibility="collapsed",
     )
     if chosen is not None:
-        st.button(_("Answer"), key="lesson_give", on_click=_answer, args=(found, question, chosen, options))
+        button(_("Answer"), key="lesson_give", on_click=_answer, args=(found, question, chosen, options))
 
 
 def _options(question: ClassQuestion) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from ui.lessons.state import Opened, lesson_after
 from ui.lessons.way import close, show_way, shown
 from ui.shell.frame import Entry
 from ui.state import session
+from ui.state.kept_click import button
 from ui.state.run_context import run_context
 from ui.wording.i18n import _
 
@@ -89,7 +90,7 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[]
         with st.container(key="lesson_head", horizontal=True, vertical_alignment="center"):
             where = _("{lesson} · step {number} of {count}").format(lesson=lesson.title, number=number, count=count)
             st.html(f"<p class='atlas-caption'>{escape(where)}</p>", width="stretch")
-            st.button(_("Close"), key="lesson_close", type="tertiary", on_click=close)
+            button(_("Close"), key="lesson_close", type="tertiary", on_click=close)
         with st.container(key="lesson_words"):
             st.html(f"<h2 lang='{escape(lesson.language)}'>{escape(found.step.title)}</h2>")
             st.markdown(found.step.words)
@@ -115,7 +116,7 @@ def _show_question(found: Opened) -> None:
         show_verdict(found)
         return
     with _beside_question(question):
-        st.button(_("Ask the class"), key="lesson_ask", on_click=ask_class, args=(question,))
+        button(_("Ask the class"), key="lesson_ask", on_click=ask_class, args=(question,))
 
 
 def _show_way_past(found: Opened) -> None:
@@ -123,7 +124,7 @@ def _show_way_past(found: Opened) -> None:
     room = session.room()
     if room is not None and room.poll is not None and room.poll.state == "open":
         with _beside_question(found.step.question):
-            st.button(_(SKIP), key="lesson_skip", type="tertiary", on_click=room.leave_step, args=(found.name,))
+            button(_(SKIP), key="lesson_skip", type="tertiary", on_click=room.leave_step, args=(found.name,))
 
 
 @contextmanager

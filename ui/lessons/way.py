@@ -12,6 +12,7 @@ from ui.shell.components import leave_for
 from ui.shell.frame import Entry
 from ui.state import session, text_in_url, url_state
 from ui.state.inputs import set_value
+from ui.state.kept_click import button
 from ui.state.page_state import change
 from ui.wording.i18n import KEY as LANGUAGE
 from ui.wording.i18n import languages, settle_language
@@ -26,7 +27,7 @@ def show_way(
     parts = _parts_of(to)
     with st.container(key=key, width="content"):
         if to.step.page == here.address or disabled:
-            st.button(label, key=f"{key}_here", type="tertiary", on_click=_go, args=(parts,), disabled=disabled)
+            button(label, key=f"{key}_here", type="tertiary", on_click=_go, args=(parts,), disabled=disabled)
         else:
             st.page_link(
                 next(one.path for one in entries if one.address == to.step.page), label=label, query_params=parts

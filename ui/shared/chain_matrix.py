@@ -1,34 +1,33 @@
-"""A matrix as the component of steps has it, in what JSON can hold."""
+"""A matrix as the component of steps draws it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from viz.components.step_by_step.chain import DrawnMatrix, rows_of
 from viz.matrices_svg import Table
 
-JSON = Any
 
-
-def json_rows(values: np.ndarray) -> list[list[JSON]]:
-    """Numbers as JSON has them: −∞ is None, ∞ and NaN are words."""
-    return [[_one(float(value)) for value in row] for row in values]
-
-
-def _one(value: float) -> JSON:
-    if np.isnan(value):
-        return "NaN"
-    if np.isinf(value):
-        return None if value < 0 else "Infinity"
-    return value
-
-
-def json_matrix(table: Table, *, side: str = "", vector: str = "", usual: np.ndarray | None = None) -> dict[str, JSON]:
-    """A whole matrix; one whose ``usual`` numbers are given can be edited."""
-    return {
-        "name": table.name, "values": json_rows(table.values), "shape": list(table.values.shape), "side": side,
-        "rows": list(table.rows), "columns": list(table.columns), "unit": "share" if table.share else "",
-        "most": table.most,
-        "vector": vector, "usual": None if usual is None else json_rows(usual),
-    }  # fmt: skip  # a pair a name
+def drawn_matrix(
+    table: Table,
+    *,
+    shape: Sequence[int] | None = None,
+    side: str = "",
+    vector: str = "",
+    usual: np.ndarray | None = None,
+) -> DrawnMatrix:
+    """The matrix of a table; ``shape`` is that of the whole, of which it is a part. With ``usual`` it can be edited."""
+    return DrawnMatrix(
+        name=table.name,
+        values=rows_of(table.values),
+        rows=table.rows,
+        columns=table.columns,
+        shape=table.values.shape if shape is None else shape,
+        side=side,
+        unit="share" if table.share else "",
+        vector=vector,
+        most=table.most,
+        usual=None if usual is None else rows_of(usual),
+    )

@@ -56,7 +56,7 @@ def show_code(lines: Sequence[CodeLine], step: str, words: str) -> None:
     with st.container(key="code_lines"):
         st.html(f"<style>.st-key-code_lines {{ --atlas-lit: {bands or 'none'} }}</style>")  # used in frame.css
         st.code(code_text(lines, step), language="python")
-    to_class(still.SOURCE, still.payload(_as_table(lines, step)), key="code_pane", title=words)
+    to_class(still.SOURCE, still.still_picture(_as_table(lines, step)).packed(), key="code_pane", title=words)
 
 
 def small_words() -> str:

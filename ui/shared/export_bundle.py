@@ -85,7 +85,9 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
             if svg:
                 if _SIZE.get() == SCREEN:
                     failed = translated(save_picture.TEXTS)["failed"]
-                    picture = save_picture.payload(svg=svg, filename=f"{view.name}.png", label="PNG", failed=failed)
+                    picture = save_picture.SavePicture(
+                        svg=svg, filename=f"{view.name}.png", label="PNG", failed=failed
+                    ).packed()
                     mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True, followed=False)
                 else:
                     _file("PNG", partial(png_bytes, svg), f"{view.name}.png", "image/png")

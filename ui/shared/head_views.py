@@ -70,7 +70,7 @@ def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
     if covered is not None:
         texts |= COVERED
         values, left_out, said = *_without_row(view, covered), f"L{opened.layer}H{opened.head}"
-    payload = map_component.payload(
+    payload = map_component.HeadMapPicture(
         values=values,
         window=view.inside,
         total=view.total,
@@ -85,7 +85,7 @@ def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
         press=press,
         of=(opened.layer, opened.head) if quick else None,
         left_out=left_out,
-    )
+    ).packed()
     return DrawnHead(opened, read, scale, payload)
 
 

@@ -41,7 +41,7 @@ class NumberMap:
         """As its component has it, with this cell open."""
         scale: Literal["sequential", "signed"] = "sequential" if self.share else "signed"
         axes = {"rows": self.axes[0], "columns": self.axes[1]}
-        return layer_head_map.payload(
+        return layer_head_map.LayerHeadMapPicture(
             self.values,
             title=self.title,
             scale=scale,
@@ -53,7 +53,7 @@ class NumberMap:
             row_labels=self.rows,
             column_labels=self.columns,
             max_height=max_height,
-        )
+        ).packed()
 
     def table(self) -> pd.DataFrame:
         """The same numbers as a table."""

@@ -11,6 +11,7 @@ from analysis.number_text import plain_number
 from analysis.tables import of_cells
 from ui.state.frame_slots import frame_slots
 from ui.wording.i18n import _
+from viz.export import guarded
 from viz.markdown import plain
 
 LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen reader reads best; larger ones scroll
@@ -29,4 +30,13 @@ def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = ""
             if max(table.shape) <= LARGEST_PLAIN:
                 st.table(table.map(plain_number).rename(index=plain, columns=plain))  # which reads Markdown
             else:
-                st.dataframe(table)
+                st.dataframe(_guarded(table))
+
+
+def _guarded(table: pd.DataFrame) -> pd.DataFrame:
+    """As it may stand in a spreadsheet: Streamlit (1.67) has a button that saves it as CSV, word for word."""
+
+    def safe(one: object) -> object:
+        return guarded(one) if isinstance(one, str) else one
+
+    return table.map(safe).rename(index=safe, columns=safe)

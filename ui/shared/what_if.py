@@ -107,7 +107,7 @@ def _difference(before: DrawnHead, after: DrawnHead) -> bytes:
     """The map of what changed, cut to the same window, with its words."""
     opened, view = after.opened, _changed(before.read.view, after.read.view)
     name = f"L{opened.layer}H{opened.head} · {_('after − before')}"
-    return map_component.payload(
+    return map_component.HeadMapPicture(
         values=view.values,
         window=view.inside,
         total=view.total,
@@ -118,7 +118,7 @@ def _difference(before: DrawnHead, after: DrawnHead) -> bytes:
         pool=view.pool,
         texts=translated(map_component.texts_of("difference", mean=view.how == "mean")) | {"summary": name, "note": ""},
         max_height=MAP_HEIGHT,
-    )
+    ).packed()
 
 
 def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> ExportBundle:

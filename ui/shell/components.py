@@ -114,7 +114,7 @@ def show_html(html: str, *, key: str) -> None:
     """A figure that is HTML, which the app made; those who follow this page in a room see its elements too."""
     st.html(html)
     if session.room() is not None:  # else it is not read at all
-        to_class(still.SOURCE, still.payload(html), key=key)
+        to_class(still.SOURCE, still.still_picture(html).packed(), key=key)
 
 
 def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -165,6 +165,13 @@ def _style() -> str:
     return re.sub(r"/\*.*?\*/", "", STYLE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+@functools.cache
+def chart_script() -> str:
+    """The name of the script with which Streamlit (1.67) draws Plotly's charts; "" where there is none or several."""
+    found = [one.name for one in (Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")]
+    return found[0] if len(found) == 1 else ""
+
+
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
     about = session.model(), session.text(), *_met(), own_sound()
     return page.url_path, language(), *about, session.model_options(), session.edits_on_all_pages()
@@ -219,16 +226,17 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
             choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", languages(), language(), guest.translate)
             words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
             base = url_state.base()
-            data = theme_switch.payload(
+            data = theme_switch.ThemeSwitchPicture(
                 paths=[f"{base}/{entry.address}" for entry in entries],
                 texts=words,
                 lang=language(),
-                reach={
-                    "ticket": sent_arrays().ticket,
-                    "base": base,
-                    "style": f"{FOLDER}/{SERVED.add('frame', _style(), 'css')}",
-                },
-            )
+                reach=theme_switch.Reach(
+                    ticket=sent_arrays().ticket,
+                    base=base,
+                    style=f"{FOLDER}/{SERVED.add('frame', _style(), 'css')}",
+                ),
+                charts=chart_script(),
+            ).packed()
             mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
             if not listed_models():
                 _loaded_as()
@@ -238,7 +246,7 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
 def show_glossary() -> None:
     """What opens the list of words, and explains them where they stand."""
     words = {name: _(text) for name, text in glossary.TEXTS.items()}
-    data = glossary.payload(terms=glossary.terms_in(_), texts=words)
+    data = glossary.GlossaryPicture(terms=glossary.terms_in(_), texts=words).packed()
     mount(glossary.SOURCE, data, key="glossary", on={}, narrow=True, followed=False)
 
 

@@ -117,9 +117,9 @@ def strip_payload(
     attentions = [name for stack in stacks for name in stack.attentions]
     named = {at: layer_name(capture, at, _) for at in range(capture.n_layers) if capture.origin(at) is not None}
     paired = capture.has_weights(layer) and capture.record(layer).difference is not None
-    return model_strip.payload(
+    return model_strip.ModelStripPicture(
         rows=rows,
-        open_head=place,
+        open=place,
         lit=view.lit,
         picks="heads" if not view.here else "layers" if view.layers else "here",
         links=[part for part in PART_PAGES if part not in view.lit],
@@ -127,7 +127,7 @@ def strip_payload(
         layer_names=named,
         head_names=[head_name(capture, layer, head) for head in range(len(capture.q(layer)))] if paired else (),
         texts={name: _(text) for name, text in _texts(info, capture).items()},
-    )
+    ).packed()
 
 
 def _row(info: ModelInfo, capture: Capture, stack: StackHeads, *, last: bool) -> LayerRow:

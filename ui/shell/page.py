@@ -274,7 +274,7 @@ def show_strip(
     """
     units = cached.chips(opened.capture)
     shade = no_shade(opened.capture) if shade is None else shade
-    payload = token_strip.payload(
+    payload = token_strip.TokenStripPicture(
         labels=[lone_spaces(unit.label) for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
@@ -290,8 +290,8 @@ def show_strip(
         written=first_query(opened.capture),
         rows=shade.rows,
         both=both and not first_query(opened.capture),
-        bars=bars,
-    )
+        metric_bars=bars,
+    ).packed()
 
     def choose(token: int | None) -> None:
         session.move(**side_of(opened.capture, token))

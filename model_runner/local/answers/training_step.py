@@ -48,7 +48,7 @@ def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rate
             before = _losses(copied, lesson)
             before.mean().backward()
         gradients = {name: one.grad for name, one in copied.named_parameters() if one.grad is not None}
-        starts = {name: one.detach().clone() for name, one in copied.named_parameters() if name in gradients}
+        starts = {name: one.detach() for name, one in engine.model.named_parameters() if name in gradients}
         after = [_stepped(copied, starts, gradients, rate, lesson) for rate in rates]
     names = engine.structure.names
     return Learned(
@@ -57,7 +57,7 @@ def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rate
         after=torch.stack(after).cpu() if after else before.detach().cpu()[None][:0],
         layers=torch.tensor([_norm(gradients, f"{names[id(layer)]}.") for layer in lesson.layers]),
         heads=torch.stack([_by_head(gradients, names, one, lesson.n_heads) for one in lesson.projections]),
-        whole=float(torch.stack([one.float().square().sum() for one in gradients.values()]).sum().sqrt()),
+        whole=_norm(gradients, ""),
     )
 
 
@@ -73,13 +73,13 @@ def _stepped(
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in starts:
-                parameter.copy_(starts[name] - rate * gradients[name])
+                torch.add(starts[name], gradients[name], alpha=-rate, out=parameter)  # in one pass, without new memory
         return _losses(model, lesson)
 
 
 def _norm(gradients: dict[str, Tensor], within: str) -> float:
-    own = [one.float().square().sum() for name, one in gradients.items() if name.startswith(within)]
-    return float(torch.stack(own).sum().sqrt()) if own else float("nan")
+    own = [torch.linalg.vector_norm(one.float()) for name, one in gradients.items() if name.startswith(within)]
+    return float(torch.linalg.vector_norm(torch.stack(own))) if own else float("nan")
 
 
 def _by_head(

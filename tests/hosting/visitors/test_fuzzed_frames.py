@@ -55,7 +55,7 @@ async def _say(hosted: Hosted, path: str, frames: Iterable[str | bytes], subprot
 
 def _is_well(hosted: Hosted) -> None:
     """Somebody else's session runs, nothing failed, and each line of the log is an event that is no failure of ours."""
-    assert _wanderers.took(_wanderers.started(urlsplit(hosted.url).port or 0, 1, 12))
+    asyncio.run(_wanderers.looks(urlsplit(hosted.url).port or 0, PATIENCE))
     assert "\natlas_failures_total" not in hosted.metrics()
     text = hosted.serving.log.read_text()
     events = [json.loads(line) for line in text.splitlines()]

@@ -61,6 +61,15 @@ def test_a_certificate_of_its_own_serves_pages_rooms_and_cookies(hosted: Hosted)
             assert json.loads(line.recv(5))["words"] == said
 
 
+@pytest.mark.parametrize("path", ["", "/", "/?lang=zh", "/atlas"])
+def test_who_types_the_name_alone_is_led_to_the_base_path(hosted: Hosted, path: str):
+    with urllib.request.urlopen(hosted.url.removesuffix("/atlas") + path, context=hosted.trust) as answer:
+        assert answer.url == f"{hosted.url}/"
+        assert b"<title>Streamlit</title>" in answer.read()
+    with pytest.raises(HTTPError, match="404"):
+        urllib.request.urlopen(f"{hosted.url.removesuffix('/atlas')}/join/AAAAAA", context=hosted.trust)
+
+
 @pytest.mark.parametrize("addresses", [OFTEN, pytest.param(EVERY, marks=pytest.mark.long)], ids=["often", "every"])
 def test_no_page_asks_for_what_the_policy_forbids(
     hosted: Hosted, page: Page, watch: Watch, axe_if_there: str, addresses: tuple[str, ...]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+import threading
+import urllib.request
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 from pages.entries import ENTRIES
 from tests.browser import Watch
@@ -49,6 +51,11 @@ INJECTED = """() => {
     || (one.localName === "script" && /alert\\(1\\)/.test(one.textContent) && !(one.type ?? "").includes("json"))
   return [...all(document).filter(wrong).map((one) => one.outerHTML.slice(0, 200)), ...(window.injected ? ["ran"] : [])]
 }"""
+# the files as the app offers them, by their endings (ui/shared/export_bundle.py)
+TYPES = {"html": "text/html", "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv",
+         "npz": "application/octet-stream"}  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # how a cell begins that a spreadsheet runs
+PLAIN = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?", re.ASCII)
 STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 ACTIVE = re.compile(rb"/(?:JavaScript|JS|Launch|OpenAction|EmbeddedFile|URI|AA)[\s(<\[/]")  # of a PDF
 
@@ -76,9 +83,70 @@ def test_no_page_makes_more_of_a_text_than_words(hosted: Hosted, page: Page, wat
     watch.errors[:] = [one for one in watch.errors if "_stcore/h" not in one]  # see tests/browser.py
 
 
+class FileServer(ThreadingHTTPServer):
+    """Gives one file after the other, as the hosted app does, or to be shown in the browser."""
+
+    daemon_threads = True
+    body, headers = b"", dict[str, str]()
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _File)
+
+    def give(self, ending: str, body: bytes, *, attached: bool) -> str:
+        """The address of the file from now on."""
+        self.body, self.headers = body, {"content-type": TYPES[ending], "x-content-type-options": "nosniff"}
+        if attached:
+            self.headers["content-disposition"] = f'attachment; filename="offer.{ending}"'
+        return f"http://127.0.0.1:{self.server_port}/offer.{ending}"
+
+
+class _File(BaseHTTPRequestHandler):
+    server: FileServer  # pyright: ignore[reportIncompatibleVariableOverride]  # which alone makes these
+
+    def do_GET(self) -> None:
+        body = self.server.body if self.path.startswith("/offer.") else b""  # else it is the picture of the tab
+        self.send_response(200)
+        for name, value in {**self.server.headers, "content-length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def files() -> Iterator[FileServer]:
+    server = FileServer()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("ending", TYPES)
+def test_a_file_that_is_saved_comes_as_its_type_and_is_not_shown(hosted: Hosted, page: Page, ending: str):
+    """The address that the app gives a file is one that anybody could be sent: opened, it is saved and not shown."""
+    opened(page, f"{hosted.url}/?text={quote(TEXTS[1])}")
+    page.locator(".st-key-take_away button").first.click()
+    with page.expect_download() as saved:
+        page.locator(f".st-key-take_{ending.upper()} button").click()
+    address, body = saved.value.url, saved.value.path().read_bytes()
+    answer = urllib.request.urlopen(address, context=hosted.trust)
+    assert answer.read() == body
+    assert answer.headers["content-type"].split(";")[0] == TYPES[ending]
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    stood = page.url
+    with page.expect_download() as again, suppress(Error):  # a page that a download takes the place of
+        page.goto(address)
+    assert again.value.path().read_bytes() == body
+    assert page.url == stood
+
+
 @pytest.mark.parametrize("given", COUNTS)
 def test_no_file_makes_more_of_a_text_than_words(
-    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given
+    page: Page, watch: Watch, files: FileServer, monkeypatch: pytest.MonkeyPatch, given: Given
 ):
     dialogs, found = list[str](), dict[str, list[str]]()
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
@@ -90,25 +158,47 @@ def test_no_file_makes_more_of_a_text_than_words(
         for offer in made:
             seen += 1
             name = f"{entry.address} {text}"
-            found[name] = [*_opened(page, tmp_path, offer), *_not_as_data(offer)]
+            found[name] = [*_opened(page, watch, files, offer), *_not_as_data(offer)]
     assert seen >= len(given) / 2
     assert {where: wrong for where, wrong in found.items() if wrong} == {}
     assert dialogs == []
 
 
-def _opened(page: Page, folder: Path, offer: Taken) -> list[str]:
-    """What a browser makes of the page and of the picture, as documents of their own."""
+def _opened(page: Page, watch: Watch, files: FileServer, offer: Taken) -> list[str]:
+    """What a browser makes of each file: as the app serves it, and where somebody puts it for others to look at."""
+    given = {"html": offer.page(), "svg": offer.svg.encode(), "csv": offer.table(), "npz": offer.numbers()}
     wrong: list[str] = []
-    for ending, data in {"html": offer.page(), "svg": offer.svg.encode()}.items():
+    if offer.svg:
+        given["pdf"] = pdf_bytes(offer.svg)
+    for ending, data in given.items():
         if not data:
             continue
-        file = folder / f"offer.{ending}"
-        file.write_bytes(data)
-        page.goto(file.as_uri())
+        wrong += [f"{ending}: {one}" for one in _saved(page, files.give(ending, data, attached=True), data)]
+        address = files.give(ending, data, attached=False)
+        watch.requests.clear()
+        if ending in ("csv", "npz"):  # nothing that Chromium shows, wherever it comes from
+            wrong += [f"{ending}: {one}" for one in _saved(page, address, data)]
+            continue
+        page.goto(address)
         page.wait_for_timeout(100)
         wrong += [f"{ending}: {one}" for one in page.evaluate(INJECTED)]
         wrong += [f"{ending}: {one}" for one in page.evaluate("window.violations")]
+        own = (address.rpartition(".")[0], address.replace(f"/offer.{ending}", "/favicon.ico"))  # a file of before too
+        asked = [one for one in watch.requests if one.startswith(("http", "ws")) and not one.startswith(own)]
+        wrong += [f"{ending}: asked for {one}" for one in asked]
     return wrong
+
+
+def _saved(page: Page, address: str, data: bytes) -> list[str]:
+    """Whether the browser saves what stands there instead of showing it."""
+    with page.expect_download() as saved, suppress(Error):  # a page that a download takes the place of
+        page.goto(address)
+    return [] if saved.value.path().read_bytes() == data else ["another file"]
+
+
+def _runs(cell: str) -> bool:
+    """Whether a spreadsheet would: a number is none."""
+    return (cell.startswith(FORMULA) or cell.strip().startswith(FORMULA)) and not PLAIN.fullmatch(cell.strip())
 
 
 def _parts(pdf: bytes) -> Iterator[bytes]:
@@ -122,11 +212,13 @@ def _parts(pdf: bytes) -> Iterator[bytes]:
 def _not_as_data(offer: Taken) -> list[str]:
     """What is wrong with the files that no browser shows."""
     wrong: list[str] = []
-    rows = [row for row in csv.reader(io.StringIO(offer.csv)) if not row[0].startswith("#")]  # without what it says
+    every = list(csv.reader(io.StringIO(offer.csv, newline="")))
+    rows = [row for row in every if not row[0].startswith("#")]  # without what it says
     if len(set(map(len, rows))) > 1:
         wrong.append("csv: rows of different lengths")
-    labels = [*rows[0], *(row[0] for row in rows)]
-    wrong += [f"csv: a formula, {label}" for label in labels if label.strip()[:1] in ("=", "+", "@")]
+    for separator in ",;\t":  # which it is depends on who opens the file
+        cells = [cell for row in csv.reader(io.StringIO(offer.csv, newline=""), delimiter=separator) for cell in row]
+        wrong += [f"csv: a formula, {cell}" for cell in cells if _runs(cell)]
     with np.load(io.BytesIO(offer.numbers()), allow_pickle=False) as arrays:
         wrong += [f"npz: {name}" for name in arrays.files if arrays[name].dtype == object]
     if offer.svg:

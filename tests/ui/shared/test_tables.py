@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import MagicMock, Mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.number_text import plain_number
 from analysis.tables import labelled
 from tests.ui.driving import open_app, payload
-from ui.shared import export_bundle
+from ui.shared import export_bundle, tables
 
 
 @pytest.fixture
@@ -24,6 +26,21 @@ def offered(monkeypatch):
 def test_equal_labels_stay_apart_by_their_positions():
     table = labelled(np.eye(2), {3: "·the", 7: "·the"}, {0: "a", 1: "a"})
     assert (list(table.index), list(table.columns)) == (["3 ·the", "7 ·the"], ["0 a", "1 a"])
+
+
+def test_nothing_in_a_table_that_can_be_saved_is_a_formula(monkeypatch):
+    """Streamlit's own button writes what stands there, and a spreadsheet would run it."""
+    shown: list[pd.DataFrame] = []
+    monkeypatch.setattr(tables, "st", Mock(dataframe=shown.append))
+    monkeypatch.setattr(tables, "frame_slots", MagicMock())
+    monkeypatch.setattr(tables, "_", str)
+    words = ["=1+1", "\t=1", "@SUM(1)", "＝1", " -2", "the"] * 6
+    given = pd.DataFrame({"=A1": words, "share": np.linspace(-1, 1, 36)}, index=words)
+    tables.show_tables(lambda: {"": given})
+    (table,) = shown
+    safe = ["'=1+1", "'\t=1", "'@SUM(1)", "'＝1", "' -2", "the"] * 6
+    assert list(table.index) == list(table["'=A1"]) == safe
+    assert list(table["share"]) == list(given["share"])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ LABELS = list("abcdef")
 def show() -> None:
     """The strip, and which chips were clicked."""
     heard: list[int] = st.session_state.setdefault("heard", [])
-    strip = token_strip.payload(
+    strip = token_strip.TokenStripPicture(
         labels=LABELS,
         positions=range(len(LABELS)),
         counts=[1] * len(LABELS),
@@ -28,7 +28,7 @@ def show() -> None:
         selected=None,
         looked_at=None,
         texts=token_strip.TEXTS,
-    )
+    ).packed()
     mount(token_strip.SOURCE, strip, key="strip", on={"token": heard.append})
     time.sleep(1)
     st.html(f"<p class='heard'>{heard}</p>")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
-from viz.components.rotation.position_schemes import Picture
+from viz.components.rotation.position_schemes import SchemePicture
 
 PAIRS, KEYS, HEADS, DISTANCES = 8, 6, 4, 40
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -37,7 +37,7 @@ def turning(n_pairs: int = PAIRS, **changes: Any) -> bytes:
         "difference": "3e-7",
         "texts": rotation.TEXTS,
     }
-    return rotation.payload(**(arguments | changes))
+    return rotation.RotationPicture(**(arguments | changes)).packed()
 
 
 def shifting(n_pairs: int = PAIRS, **changes: Any) -> bytes:
@@ -58,7 +58,7 @@ def shifting(n_pairs: int = PAIRS, **changes: Any) -> bytes:
         "deviation": "1e-14",
         "texts": score_shift.TEXTS,
     }
-    return score_shift.payload(**(arguments | changes))
+    return score_shift.ScoreShiftPicture(**(arguments | changes)).packed()
 
 
 def contributions(n_pairs: int = PAIRS, n_keys: int = KEYS) -> np.ndarray:
@@ -82,7 +82,7 @@ def splitting(n_pairs: int = PAIRS, n_keys: int = KEYS, **changes: Any) -> bytes
         "note": "",
         "texts": score_split.TEXTS,
     }
-    return score_split.payload(**(arguments | changes))
+    return score_split.ScoreSplitPicture(**(arguments | changes)).packed()
 
 
 def curves() -> np.ndarray:
@@ -103,13 +103,13 @@ def sweeping(**changes: Any) -> bytes:
         "notes": ["all pairs"],
         "texts": score_sweep.TEXTS,
     }
-    return score_sweep.payload(**(arguments | changes))
+    return score_sweep.ScoreSweepPicture(**(arguments | changes)).packed()
 
 
-def picture(name: str, **changes: Any) -> Picture:
+def picture(name: str, **changes: Any) -> SchemePicture:
     words = ("formula", "note", "enters", "stores", "depends", "extrapolates", "paper")
     arguments: dict[str, Any] = {word: f"{word} of {name}" for word in words}
-    return Picture(**(arguments | {"name": name, "label": name} | changes))
+    return SchemePicture(**(arguments | {"name": name, "label": name} | changes))
 
 
 def comparing(**changes: Any) -> bytes:
@@ -117,6 +117,6 @@ def comparing(**changes: Any) -> bytes:
     grid = np.arange(16)[:, None] - np.arange(16)[None, :]
     numbers = {"matrix": -np.abs(grid) / 2, "curves": -np.outer([1, 0.5], np.arange(16))}
     drawn = picture("alibi", **(numbers | changes))
-    return position_schemes.payload(
-        pictures=[drawn, picture("learned", matrix=np.eye(4), curves=np.ones((1, 4)))], texts=position_schemes.TEXTS
-    )
+    return position_schemes.PositionSchemesPicture(
+        schemes=[drawn, picture("learned", matrix=np.eye(4), curves=np.ones((1, 4)))], texts=position_schemes.TEXTS
+    ).packed()

@@ -15,7 +15,7 @@ from attention.zoo import lightning, linear
 from attention.zoo.head import Head
 from model_runner import CaptureRequest, load_runner
 from tests.node import run_module
-from viz.components.bracketings.bracketings import TEXTS, payload
+from viz.components.bracketings.bracketings import TEXTS, BracketingsPicture
 
 TEXT = "The dog chased the squirrel because it was fast"
 SUMMED = """
@@ -111,7 +111,7 @@ def sums_of(n: int = 9, **changes: Any) -> bytes:
         "q": q, "k": k, "v": v, "labels": [f"·t{i}" for i in range(n)], "first": 0, "causal": True, "decay": 1.0,
         "divides": True, "block": 0, "read": n - 1, "query": "φ(Q)", "key": "φ(K)", "texts": TEXTS,
     }  # fmt: skip
-    return payload(**{**given, **changes})
+    return BracketingsPicture(**{**given, **changes}).packed()
 
 
 def blocks_of(n: int = 9, **changes: Any) -> bytes:

@@ -44,7 +44,7 @@ def test_a_token_more_is_read_and_both_orders_stay_the_same(mount):
     expect(page.locator(".right .work")).to_contain_text("d d_v = 30 numbers")
     before = page.locator(".orders .state canvas").evaluate("canvas => canvas.toDataURL()")
     page.locator(".scrub").fill("3")
-    assert facts(page)["at"] == "3"
+    expect(page.locator(".bracketings")).to_have_attribute("data-at", "3")
     expect(page.locator(".place").first).to_contain_text("·t3")
     expect(page.locator(".place").first).to_contain_text("(13) is read")
     assert page.locator(".orders .state canvas").evaluate("canvas => canvas.toDataURL()") != before
@@ -56,6 +56,7 @@ def test_another_size_of_blocks_is_another_picture_of_the_same_sum(mount):
     pictures = set()
     for size in (1, 4, 9):
         page.locator(".size").fill(str(size))
+        expect(page.locator(".bracketings")).to_have_attribute("data-block", str(size))
         assert float(facts(page)["off"]) < 1e-12
         pictures.add(page.locator(".blocks .map canvas").evaluate("canvas => canvas.toDataURL()"))
     assert len(pictures) == 3

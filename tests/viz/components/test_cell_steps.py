@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.cell_steps.cell_steps import TEXTS, Keys, payload, push_lists
+from viz.components.cell_steps.cell_steps import TEXTS, CellStepsPicture, Keys, LogitPush
 
 WORDS = ["⟨bos⟩", "The", "·dog", "·chased", "<img src=x onerror=alert(1)>", "·it"]
 QUERY, D, D_VALUE = 4, 8, 6
@@ -57,8 +57,8 @@ def cell(*, keys=None, key=2, softcap=None, sink=0.0, total=6, **changes):
         "rest": 0.0,
         "mixed": weights @ v,
         "difference": 2e-7,
-        "following": [("·was", 0.6), ("·is", 0.3)],
-        "push": push_lists(
+        "next": [("·was", 0.6), ("·is", 0.3)],
+        "push": LogitPush(
             promoted=[("·was", 1.25), ("·ran", 0.5)],
             suppressed=[("·the", -0.75)],
             mean=0.125,
@@ -72,7 +72,7 @@ def cell(*, keys=None, key=2, softcap=None, sink=0.0, total=6, **changes):
 
 def test_the_payload_carries_the_numbers_as_they_are():
     given = cell()
-    meta, arrays = unpacked(payload(**given))
+    meta, arrays = unpacked(CellStepsPicture(**given).packed())
     for name in ("k", "v", "dots", "weights"):
         np.testing.assert_array_equal(arrays[name], getattr(given["keys"], name).astype(np.float32))
     for name in ("q", "mixed"):
@@ -80,19 +80,19 @@ def test_the_payload_carries_the_numbers_as_they_are():
     np.testing.assert_array_equal(np.isnan(arrays["scores"]), np.isneginf(given["keys"].scores))
     assert (meta["key"], meta["query"], meta["lse"]) == (2, [WORDS[QUERY], QUERY], given["lse"])
     assert meta["shared"] == ["L3H6", "L3H7"]
-    assert unpacked(payload(**cell(shared=["L3H7"])))[0]["shared"] == []
+    assert unpacked(CellStepsPicture(**cell(shared=["L3H7"])).packed())[0]["shared"] == []
 
 
 def test_what_edits_let_pass_on_is_carried_only_where_there_is_something():
     given = cell()
-    assert "passed_on" not in unpacked(payload(**given))[1]
-    _, arrays = unpacked(payload(**cell(passed_on=2 * given["mixed"])))
+    assert "passed_on" not in unpacked(CellStepsPicture(**given).packed())[1]
+    _, arrays = unpacked(CellStepsPicture(**cell(passed_on=2 * given["mixed"])).packed())
     np.testing.assert_array_equal(arrays["passed_on"], (2 * given["mixed"]).astype(np.float32))
 
 
 def test_a_row_that_sees_nothing_can_be_packed():
     empty = cell(keys={"scores": np.full(6, -np.inf), "weights": np.zeros(6)}, lse=-math.inf, n_visible=0)
-    assert unpacked(payload(**empty))[0]["lse"] is None
+    assert unpacked(CellStepsPicture(**empty).packed())[0]["lse"] is None
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_a_row_that_sees_nothing_can_be_packed():
 )
 def test_parts_that_do_not_fit_together_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        payload(**cell(**changes))
+        CellStepsPicture(**cell(**changes)).packed()

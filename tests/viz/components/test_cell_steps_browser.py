@@ -13,7 +13,7 @@ from tests.viz.components import shim
 from tests.viz.components.clock import hold, settle
 from tests.viz.components.mounted import calls, facts
 from tests.viz.components.test_cell_steps import D_VALUE, QUERY, D, cell
-from viz.components.cell_steps.cell_steps import SOURCE, payload
+from viz.components.cell_steps.cell_steps import SOURCE, CellStepsPicture
 from viz.export import standalone_html
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,7 @@ MINUS, THIN = "−", "\u00a0"
 def show(mount):
     def show_cell(width=1200, theme=shim.LIGHT, **changes):
         style = "body{margin:0}" if width < 600 else "section{max-width:1100px}"
-        return mount(SOURCE, payload(**cell(**changes)), width=width, theme=theme, style=style)
+        return mount(SOURCE, CellStepsPicture(**cell(**changes)).packed(), width=width, theme=theme, style=style)
 
     return show_cell
 
@@ -262,7 +262,9 @@ def test_the_chosen_cell_is_described_in_words(show):
 
 def test_the_standalone_page_answers_clicks_offline(static_page):
     page = static_page(
-        standalone_html(SOURCE, payload(**cell()), title="L3H7", caption="a caption", lang="en").decode()
+        standalone_html(
+            SOURCE, CellStepsPicture(**cell()).packed(), title="L3H7", caption="a caption", lang="en"
+        ).decode()
     )
     page.wait_for_selector("[data-painted]")
     before = result(page, 5)
@@ -324,7 +326,7 @@ def test_what_a_step_found_moves_to_the_next_unless_less_motion_is_asked_for(sho
 
 
 def test_where_no_token_is_predicted_the_walk_ends_at_the_push(show):
-    page = show(following=[], push="No output layer.", step=6)
+    page = show(next=[], push="No output layer.", step=6)
     assert page.locator(".step[data-step='8']").is_hidden()
     hold(page)
     page.locator(".walk").click()

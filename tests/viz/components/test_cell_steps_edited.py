@@ -9,14 +9,14 @@ import pytest
 
 from tests.viz.components.test_cell_steps import D_VALUE, cell
 from tests.viz.components.test_cell_steps_browser import numbers, open_step, result
-from viz.components.cell_steps.cell_steps import SOURCE, payload, push_lists
+from viz.components.cell_steps.cell_steps import SOURCE, CellStepsPicture, LogitPush
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
 def show(mount):
-    return lambda **changes: mount(SOURCE, payload(**cell(**changes)), width=1200)
+    return lambda **changes: mount(SOURCE, CellStepsPicture(**cell(**changes)).packed(), width=1200)
 
 
 def test_what_is_passed_on_stands_under_the_output_and_in_the_formula_of_the_push(show):
@@ -43,7 +43,7 @@ def test_without_edits_the_output_is_the_last_strip_and_what_is_pushed(show):
 
 
 def test_a_silenced_head_says_that_it_pushes_nothing(show):
-    push = push_lists(promoted=[], suppressed=[], mean=0.0, predicted=("·was", 0.0, 12.5))
+    push = LogitPush(promoted=[], suppressed=[], mean=0.0, predicted=("·was", 0.0, 12.5))
     page = show(push=push, passed_on=np.zeros(D_VALUE))
     assert page.locator(".push table").count() == 0
     assert page.locator(".push .nothing").inner_text() == "The head passes on nothing here: no token is pushed."

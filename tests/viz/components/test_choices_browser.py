@@ -88,11 +88,12 @@ def long_cell(page: Any, query: int, key: int) -> tuple[float, float]:
 
 CHOICES = [
     Choice(
-        cell_steps.SOURCE, lambda key: cell_steps.payload(**cell(key=key)), on(".bar[data-key='{}']"),
+        cell_steps.SOURCE, lambda key: cell_steps.CellStepsPicture(**cell(key=key)).packed(), on(".bar[data-key='{}']"),
         "key", "key", (2, 3, 1), ("ArrowRight", "ArrowRight"), 4, ".bars",
     ),
     Choice(
-        cell_steps.SOURCE, lambda step: cell_steps.payload(**cell(step=step)), on(".title[data-step='{}']"),
+        cell_steps.SOURCE, lambda step: cell_steps.CellStepsPicture(**cell(step=step)).packed(),
+        on(".title[data-step='{}']"),
         "step", "open", (2, 5, 7), kept=".bars",
     ),
     Choice(

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.viz.components.clock import wait
 from tests.viz.components.test_packing import unpacked
-from viz.components.family_masks.family_masks import SOURCE, TEXTS, Kind, payload
+from viz.components.family_masks.family_masks import SOURCE, TEXTS, FamilyMasksPicture, Kind
 
 CAUSAL = np.tril(np.ones((4, 4), np.uint8))
 TWO = np.array([[1, 2, 0, 0, 0], [1, 1, 0, 0, 0], [3, 3, 1, 0, 0], [3, 3, 1, 1, 0], [3, 3, 1, 1, 1]], np.uint8)
@@ -24,7 +24,7 @@ def kind(name, cells, **more):
 
 def kinds(selected="causal"):
     made = [kind("causal", CAUSAL), kind("prefix", CAUSAL), kind("encoder", FULL), kind("two", TWO, n_read=2, cut=7)]
-    return payload(kinds=made, selected=selected, texts=TEXTS)
+    return FamilyMasksPicture(kinds=made, selected=selected, texts=TEXTS).packed()
 
 
 def test_the_grids_are_packed_side_by_side_each_in_its_corner():
@@ -46,7 +46,7 @@ def test_the_grids_are_packed_side_by_side_each_in_its_corner():
 )
 def test_a_grid_that_does_not_fit_its_tokens_and_a_kind_that_is_not_there_are_refused(wrong, said):
     with pytest.raises(ValueError, match=said):
-        payload(**wrong, texts=TEXTS)
+        FamilyMasksPicture(**wrong, texts=TEXTS).packed()
 
 
 def middle(page, card, query, key):

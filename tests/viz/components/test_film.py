@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.film.film import TEXTS, Cache, FilmView, Frame, Prompt, payload
+from viz.components.film.film import TEXTS, Cache, FilmPicture, FilmView, Frame, Prompt
 from viz.components.film.frame_svg import frame_svg
 
 PROMPT = ("⟨bos⟩", "The", "·dog")
@@ -77,7 +77,7 @@ def film(count: int = 5, *, start: int = 0, frames=None, **changes) -> bytes:
         "labels": LABELS,
         "texts": TEXTS,
     }
-    return payload(**{**values, **changes})
+    return FilmPicture(**{**values, **changes}).packed()
 
 
 def test_rows_and_strips_are_cut_by_their_widths():

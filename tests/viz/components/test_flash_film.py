@@ -18,7 +18,7 @@ from attention.zoo.head import Head
 from model_runner import CaptureRequest, load_runner
 from model_runner.errors import NotSeparable
 from tests.node import run_module
-from viz.components.flash_film.flash_film import TEXTS, payload
+from viz.components.flash_film.flash_film import TEXTS, FlashFilmPicture
 
 TILES = "./viz/components/flash_film/tiles.js"
 TEXT = "The dog chased the squirrel because it was fast"
@@ -146,7 +146,7 @@ def film(n_tokens: int = 10, **changes: Any) -> bytes:
         "d_head": 8, "size": 4, "rows": 4, "columns": 3, "order": "keys", "sram": 96, "sink": None, "row": n_tokens - 1,
         "frame": 0, "texts": TEXTS,
     }  # fmt: skip
-    return payload(**{**given, **changes})
+    return FlashFilmPicture(**{**given, **changes}).packed()
 
 
 def test_a_sink_of_every_query_is_refused_in_a_sentence():

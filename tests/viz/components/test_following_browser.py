@@ -85,11 +85,11 @@ def stroke(room: Room) -> None:
 def turned() -> bytes:
     charts = [chart_of_lines(x_title=name) for name in ("keys", "rows", "cells")]
     slider = chart.Slider(label="gap", values=(1.0, 2.5, 4.0), at=2.5, charts=charts, said=("one", "two", "three"))
-    return chart.payload(charts[1], label="a chart", slider=slider)
+    return chart.chart_picture(charts[1], label="a chart", slider=slider).packed()
 
 
 def still() -> bytes:
-    return chart.payload(chart_of_lines(), label="one")
+    return chart.chart_picture(chart_of_lines(), label="one").packed()
 
 
 def of_two() -> bytes:
@@ -115,7 +115,7 @@ def long_strip() -> bytes:
 
 
 def fewer_kinds() -> bytes:
-    return family_masks.payload(kinds=[kind("causal", CAUSAL)], selected="causal", texts=MASK_TEXTS)
+    return family_masks.FamilyMasksPicture(kinds=[kind("causal", CAUSAL)], selected="causal", texts=MASK_TEXTS).packed()
 
 
 def wide_gallery() -> bytes:
@@ -123,7 +123,7 @@ def wide_gallery() -> bytes:
 
 
 def cell_data(**changes: Any) -> bytes:
-    return cell_steps.payload(**one_cell(**changes))
+    return cell_steps.CellStepsPicture(**one_cell(**changes)).packed()
 
 
 def dial(room: Room) -> None:
@@ -278,7 +278,7 @@ def test_hundreds_of_hidden_cells_fit_one_message(sheet: Any):
     n = 60
     hidden = [(query, key) for query in range(30, 40) for key in range(30)]
     data = gallery(
-        tokens=[f"t{i}" for i in range(n)], layers=np.ones((n, n), np.uint8), hidden=hidden, most_hidden=300,
+        tokens=[f"t{i}" for i in range(n)], reached=np.ones((n, n), np.uint8), hidden=hidden, most_hidden=300,
         small=np.zeros((3, n, n), np.uint8),
     )  # fmt: skip
     room = Room(sheet, mask_gallery.SOURCE, data)

@@ -20,7 +20,7 @@ from viz.components.step_by_step import step_by_step
 
 pytestmark = pytest.mark.browser
 
-CELL = cell_steps.payload(**cell())
+CELL = cell_steps.CellStepsPicture(**cell()).packed()
 ANOTHER = {"of": "another"}
 
 

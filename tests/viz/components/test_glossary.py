@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.node import run_module
 from tests.viz.components.clock import wait
 from ui.wording.i18n import LANGUAGES, catalog
-from viz.components.glossary.glossary import SOURCE, TEXTS, payload, terms_in
+from viz.components.glossary.glossary import SOURCE, TEXTS, GlossaryPicture, terms_in
 from viz.components.glossary.terms import TERMS
 
 TEXT = """
@@ -71,7 +71,7 @@ def test_no_word_of_the_field_stands_bare(language):
 
 @pytest.fixture
 def glossary(mount: Any) -> Any:
-    page = mount(SOURCE, payload(terms=terms_in(lambda text: text), texts=TEXTS))
+    page = mount(SOURCE, GlossaryPicture(terms=terms_in(lambda text: text), texts=TEXTS).packed())
     page.evaluate(
         """html => {
             document.body.insertAdjacentHTML("afterbegin", html)

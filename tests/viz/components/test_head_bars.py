@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.components.mounted import calls
 from tests.viz.components.test_packing import unpacked
-from viz.components.head_bars.head_bars import SOURCE, TEXTS, payload
+from viz.components.head_bars.head_bars import SOURCE, TEXTS, HeadBarsPicture
 
 RANKED = [(6, 3), (0, 1), (2, 2)]
 SUMMARY = "Heads by how much ·it (7) looks at ·dog (2)"
@@ -27,7 +27,7 @@ def bars(**changes: Any) -> bytes:
         "texts": TEXTS | {"summary": SUMMARY},
         **changes,
     }
-    return payload(**arguments)
+    return HeadBarsPicture(**arguments).packed()
 
 
 def test_as_many_values_as_heads_are_needed():

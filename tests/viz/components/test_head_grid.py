@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
-from viz.components.head_grid.head_grid import payload
+from viz.components.head_grid.head_grid import HeadGridPicture
 
 LAYERS, HEADS, N = 4, 6, 8
 TEXTS = {
@@ -39,7 +39,7 @@ def grid(layers=LAYERS, heads=HEADS, **changes):
         "texts": TEXTS,
         "number": "percent",
     }
-    return payload(**(arguments | changes))
+    return HeadGridPicture(**(arguments | changes)).packed()
 
 
 def test_the_payload_carries_pictures_metric_and_order():

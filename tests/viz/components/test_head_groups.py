@@ -8,16 +8,16 @@ from tests.viz.components import shim
 from tests.viz.components.mounted import calls
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
-from viz.components.head_groups.head_groups import SOURCE, TEXTS, HeadGrouping, payload
+from viz.components.head_groups.head_groups import SOURCE, TEXTS, HeadGrouping, HeadGroupsPicture
 
 NAMES = {8: "MHA", 1: "MQA"}
 
 
 def groups(n_heads=8, own=4, pooled=2, head=5, possible=(4, 2, 1), counts=(8, 4, 2, 1)):
     ways = [HeadGrouping(count, NAMES.get(count, "GQA"), f"{count} KB") for count in counts]
-    return payload(
+    return HeadGroupsPicture(
         n_heads=n_heads, own=own, pooled=pooled, layer=3, head=head, ways=ways, possible=possible, texts=TEXTS
-    )  # fmt: skip
+    ).packed()  # fmt: skip
 
 
 def test_the_payload_names_every_way_and_those_that_can_be_chosen():

@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
-from viz.components.head_map.head_map import payload
+from viz.components.head_map.head_map import HeadMapPicture
 
 TEXTS = {
     "summary": "map of L3H1",
@@ -67,7 +67,7 @@ def head_map(n=9, window=None, pool=(1, 1), **changes):
         "number": "percent",
         "texts": TEXTS,
     }
-    return payload(**(arguments | changes))
+    return HeadMapPicture(**(arguments | changes)).packed()
 
 
 def test_the_payload_carries_values_with_nan_for_masked():

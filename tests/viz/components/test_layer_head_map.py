@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
-from viz.components.layer_head_map.layer_head_map import TEXTS, payload
+from viz.components.layer_head_map.layer_head_map import TEXTS, LayerHeadMapPicture
 
 LAYERS, HEADS = 4, 6
 VALUES = (np.arange(LAYERS * HEADS, dtype=np.float64).reshape(LAYERS, HEADS) - 12) / 12  # −1 … 0.92; 0 at L2H0
@@ -26,7 +26,7 @@ def cells(values=VALUES, **changes):
         "open": (1, 2),
         "texts": TEXTS,
     }
-    return payload(values, **(arguments | changes))
+    return LayerHeadMapPicture(values, **(arguments | changes)).packed()
 
 
 def test_the_payload_carries_values_scale_and_the_open_cell():

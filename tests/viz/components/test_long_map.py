@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.long_map.long_map import LOW, TEXTS, payload
+from viz.components.long_map.long_map import LOW, TEXTS, LongMapPicture
 
 
 def whole_map(**changes: Any) -> bytes:
@@ -17,7 +17,7 @@ def whole_map(**changes: Any) -> bytes:
         "labels": labels, "causal": True, "layer": 2, "head": 1, "ticket": "", "pooling": "max", "log": True,
         "far": 75, "window": None, "selected": (40, 7), "texts": TEXTS,
     }  # fmt: skip
-    return payload(**(given | changes))
+    return LongMapPicture(**(given | changes)).packed()
 
 
 def test_the_payload_says_what_the_map_begins_with_and_holds_no_number_of_it():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.mask_gallery.mask_gallery import TEXTS, Regions, payload
+from viz.components.mask_gallery.mask_gallery import TEXTS, MaskGalleryPicture, Regions
 
 N = 5
 NAMES = ["full", "window", "index"]
@@ -20,10 +20,10 @@ def gallery(**changes):
     small = np.stack([np.full((N, N), code, np.uint8) for code in (200, 0, 251)])
     given = {
         "names": NAMES, "labels": ["every key", "two keys", "an index map"], "small": small, "selected": "window",
-        "tokens": ["a", "b", "<i>c</i>", "d", "e"], "layers": reached, "n_layers": 4, "shown": 1, "query": 4,
+        "tokens": ["a", "b", "<i>c</i>", "d", "e"], "reached": reached, "n_layers": 4, "shown": 1, "query": 4,
         "hidden": [], "given": [], "most_hidden": 6, "note": "", "texts": TEXTS, "max_height": 520,
     }  # fmt: skip
-    return payload(**{**given, **changes})
+    return MaskGalleryPicture(**{**given, **changes}).packed()
 
 
 def regions():

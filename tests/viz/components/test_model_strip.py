@@ -8,7 +8,7 @@ from tests.viz.components import shim
 from tests.viz.components.clock import wait
 from tests.viz.components.mounted import calls, facts
 from tests.viz.components.test_packing import unpacked
-from viz.components.model_strip.model_strip import SOURCE, TEXTS, LayerKind, LayerRow, payload
+from viz.components.model_strip.model_strip import SOURCE, TEXTS, LayerKind, LayerRow, ModelStripPicture
 
 LINKS = ("embedding", "logits", "next")
 WIDE = "section{max-width:1060px}"
@@ -23,10 +23,10 @@ def row(count=8, heads=8, size=2, **more):
 
 
 def strip(rows=None, place=(6, 4, ""), lit=("head",), picks="here", changed=(), **more):
-    return payload(
-        rows=(row(),) if rows is None else rows, open_head=place, lit=lit, picks=picks, links=LINKS, changed=changed,
+    return ModelStripPicture(
+        rows=(row(),) if rows is None else rows, open=place, lit=lit, picks=picks, links=LINKS, changed=changed,
         texts=TEXTS, **more,
-    )  # fmt: skip
+    ).packed()  # fmt: skip
 
 
 HYBRID = row(kinds=(LayerKind(((8, 2),), 0), LayerKind((None,), 4)), layers=(1, 1, 1, 0) * 2)

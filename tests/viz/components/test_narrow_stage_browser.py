@@ -97,7 +97,9 @@ def test_a_wide_table_scrolls_in_its_own_box_which_keys_reach(sheet: Any):
     row = "<td>+0.1234 bits</td><td class='rank'>12</td>" * 4
     body = f"<tbody><tr><th>L3H1</th>{row}</tr></tbody>"
     table = f"<table class='atlas-costs'><thead><tr><th>head</th>{head}</tr></thead>{body}</table>"
-    room = Room(sheet, still.SOURCE, still.payload(f"<p>above</p>{table}<div class='atlas-wide'>{table}</div>"))
+    room = Room(
+        sheet, still.SOURCE, still.still_picture(f"<p>above</p>{table}<div class='atlas-wide'>{table}</div>").packed()
+    )
     sheet.add_style_tag(content=_NARROW)
     room.look(PHONE)
     boxes = room.phone.locator(".atlas-wide")

@@ -1,4 +1,4 @@
-"""The types that scripts are checked with are those of what Python packs: the same names, none more and none fewer."""
+"""Scripts are checked with types that their pictures have written, and ask only for words that there are."""
 
 from __future__ import annotations
 
@@ -8,45 +8,28 @@ from pathlib import Path
 
 import pytest
 
-import viz.components
+from scripts.picture_types import picture_modules, types_file, types_of
 
-FOLDER = Path(viz.components.__file__ or "").parent
-META = {"texts", "svg"}  # one of these is in every meta
-INTERFACE = re.compile(r"export interface (\w+)(?: extends [^{]*)? \{\n(.*?)\n\}", re.DOTALL)
-# The module that packs → the interface of its meta, where payloads.d.ts of a folder has several
-NAMES = {
-    "rotation": "Rotation",
-    "position_schemes": "Schemes",
-    "score_shift": "Shift",
-    "score_split": "Split",
-    "score_sweep": "Sweep",
-}
-MODULES = sorted(path for path in FOLDER.glob("*/*.py") if "SOURCE = read_source(" in path.read_text(encoding="utf-8"))
+MODULES = picture_modules()
 
 
-def declared(module: Path) -> dict[str, set[str]]:
-    """Names of an interface's fields, by its name."""
-    (types,) = module.parent.glob("payload*.d.ts")
-    found = INTERFACE.findall(types.read_text(encoding="utf-8"))
-    return {name: set(re.findall(r"^  (\w+)\??:", body, re.MULTILINE)) for name, body in found}
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+def test_the_types_are_those_that_the_picture_writes(module):
+    assert types_file(module).read_text(encoding="utf-8") == types_of(module), "run python -m scripts.picture_types"
 
 
-def packed(module: Path) -> set[str]:
-    """Names of what the dictionary written as `meta` in payload() holds."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "payload")
-    dictionaries = [node for node in ast.walk(function) if isinstance(node, ast.Dict)]
-    whole = max(dictionaries, key=lambda node: len(node.keys) if any(_name(key) in META for key in node.keys) else 0)
-    return {_name(key) for key in whole.keys}
+def test_every_component_has_a_picture():
+    mounted = {one for one in module_folder().glob("*/*.py") if "SOURCE = read_source(" in one.read_text("utf-8")}
+    assert mounted == set(MODULES)
+    assert {path.name for path in module_folder().glob("*/*_picture.d.ts")} == {types_file(one).name for one in MODULES}
+
+
+def module_folder() -> Path:
+    return MODULES[0].parents[1]
 
 
 def _name(key: ast.expr | None) -> str:
     return str(key.value) if isinstance(key, ast.Constant) else ""
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
-def test_the_payloads_type_names_what_is_packed(module):
-    assert declared(module)[f"{NAMES.get(module.stem, '')}Meta"] == packed(module)
 
 
 def words(module: Path) -> set[str]:

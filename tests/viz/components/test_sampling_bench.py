@@ -14,7 +14,7 @@ from model_runner.transforms import TRANSFORMS, Sampling
 from tests.viz.components.test_packing import unpacked
 from viz.components.sampling_bench import sampling_bench
 from viz.components.sampling_bench.bars_svg import Panel, bars_svg
-from viz.components.sampling_bench.sampling_bench import TEXTS, Start, payload
+from viz.components.sampling_bench.sampling_bench import TEXTS, SamplingBenchPicture, Start
 
 LOGITS = np.log(np.array([0.5, 0.25, 0.125, 0.125], dtype=np.float32))
 LABELS = ["·the", "·a", "<b>", "猫"]
@@ -45,7 +45,7 @@ def bench(
     position: int = 8,
 ) -> bytes:
     """A payload of these logits, from the model's own settings on."""
-    return payload(
+    return SamplingBenchPicture(
         logits=logits,
         labels=labels,
         previous=previous,
@@ -55,7 +55,7 @@ def bench(
         start=Start(settings(**(a or {})), settings(**(b or {})), compare, draws, find),
         transforms=described(len(labels)),
         texts=TEXTS,
-    )
+    ).packed()
 
 
 def test_the_payload_carries_every_logit_and_every_label():
@@ -78,7 +78,7 @@ def test_labels_and_settings_that_do_not_fit_are_refused():
         bench(labels=LABELS[:3])
     start = Start({"temperature": 1.0}, settings(), False, 0, None)
     with pytest.raises(ValueError, match="instead of"):
-        payload(
+        SamplingBenchPicture(
             logits=LOGITS,
             labels=LABELS,
             previous=(),
@@ -88,7 +88,7 @@ def test_labels_and_settings_that_do_not_fit_are_refused():
             start=start,
             transforms=described(len(LABELS)),
             texts=TEXTS,
-        )
+        ).packed()
 
 
 def test_every_word_the_scripts_ask_for_is_there():

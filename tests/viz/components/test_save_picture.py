@@ -12,7 +12,7 @@ from tests.viz.components import shim
 from tests.viz.components.mounted import answer
 from tests.viz.components.test_packing import unpacked
 from viz.color import sequential
-from viz.components.save_picture.save_picture import SOURCE, payload
+from viz.components.save_picture.save_picture import SOURCE, SavePicture
 from viz.figure_svg import map_svg
 
 VALUES = np.array([[1.0, np.nan], [0.25, 0.75]])
@@ -38,13 +38,13 @@ def mounted(page, data):
 
 
 def test_the_payload_carries_the_picture_and_its_name():
-    meta, _ = unpacked(payload(svg="<svg/>", filename="a.png", label="PNG", failed="no"))
+    meta, _ = unpacked(SavePicture(svg="<svg/>", filename="a.png", label="PNG", failed="no").packed())
     assert meta == {"svg": "<svg/>", "filename": "a.png", "label": "PNG", "failed": "no"}
 
 
 @pytest.mark.browser
 def test_the_png_is_the_svg_at_twice_its_size(page):
-    button = mounted(page, payload(svg=svg(), filename="attention-L3H7.png", label="PNG"))
+    button = mounted(page, SavePicture(svg=svg(), filename="attention-L3H7.png", label="PNG").packed())
     assert button.inner_text() == "PNG"
     with page.expect_download() as waiting:
         button.click()
@@ -60,8 +60,8 @@ def test_the_png_is_the_svg_at_twice_its_size(page):
 
 @pytest.mark.browser
 def test_a_new_picture_replaces_the_old_one(page):
-    button = mounted(page, payload(svg="broken", filename="old.png", label="old"))
-    data = payload(svg=svg(), filename="new.png", label="new")
+    button = mounted(page, SavePicture(svg="broken", filename="old.png", label="old").packed())
+    data = SavePicture(svg=svg(), filename="new.png", label="new").packed()
     answer(page, data)
     with page.expect_download() as waiting:
         button.click()
@@ -71,7 +71,9 @@ def test_a_new_picture_replaces_the_old_one(page):
 
 @pytest.mark.browser
 def test_a_picture_that_cannot_be_drawn_says_so(page):
-    mounted(page, payload(svg="<svg", filename="a.png", label="PNG", failed="Could not <b>draw</b>.")).click()
+    mounted(
+        page, SavePicture(svg="<svg", filename="a.png", label="PNG", failed="Could not <b>draw</b>.").packed()
+    ).click()
     note = page.locator(".save-picture [role=status]")
     note.wait_for()
     assert note.inner_text() == "Could not <b>draw</b>."

@@ -15,7 +15,7 @@ from attention.small_attention import ExampleNumbers, small_attention, usual_num
 from attention.small_feed_forward import small_feed_forward, usual_feed_forward
 from tests.node import run_module
 from tests.viz.components.test_packing import unpacked
-from viz.components.step_by_step.step_by_step import TEXTS, payload
+from viz.components.step_by_step.step_by_step import TEXTS, StepByStepPicture
 
 FIELDS = {"X": "x", "WQ": "w_q", "WK": "w_k", "WV": "w_v", "WO": "w_o"}
 BASE = "./viz/components/step_by_step"
@@ -33,7 +33,7 @@ def steps(**changes: Any) -> bytes:
         "usual": plain(usual_numbers(4, 4)), "edits": "", "chain": None, "step": "scores", "ask": False, "texts": TEXTS,
         "settings": {"heads": 1, "head": 0, "causal": True, "scaled": True},
     }  # fmt: skip
-    return payload(**{**given, **changes})
+    return StepByStepPicture(**{**given, **changes}).packed()
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.small_attention import usual_numbers
-from pages.steps.knobs import live_row
 from tests.viz.components import shim
 from tests.viz.components.clock import hold, settle
 from tests.viz.components.test_step_by_step import plain, steps
 from tests.viz.test_chart_svg import lines
 from viz.components.chart import chart
+from viz.components.step_by_step.chain import Live, rows_of
 from viz.components.step_by_step.step_by_step import SOURCE
+from viz.tree_html import adaptive_tree_svg
 
 pytestmark = pytest.mark.browser
 WIDE = "section{max-width:1100px}"
@@ -190,7 +191,7 @@ def test_back_and_next_walk_the_steps_in_the_dark_and_on_a_phone(mount):
 def scaled_row(value: int = 2) -> bytes:
     """A row of two products of three values of d, with their sliders."""
     products = [[1.0, -1.0], [2.0, -2.0], [8.0, 0.0]]
-    live = live_row("scale", "P", np.array(products), notes={"scale": "d {d}, factor {factor}"})
+    live = Live("scale", "P", rows_of(np.array(products)), notes={"scale": "d {d}, factor {factor}"})
     wide = {"name": "wide", "label": "d", "value": value, "least": 1, "most": 4, "step": 1, "values": [1, 2, 4]}
     temperature = {
         "name": "temperature",
@@ -249,7 +250,7 @@ def test_a_slider_is_followed_in_the_browser_and_told_when_it_rests(mount):
 def test_a_chart_is_followed_in_the_browser_and_told_when_it_rests(mount):
     charts = [lines(x_title=name) for name in ("keys", "rows", "cells")]
     slider = chart.Slider(label="gap", values=(1.0, 2.5, 4.0), at=2.5, charts=charts, said=("one", "two", "three"))
-    page = mount(chart.SOURCE, chart.payload(charts[1], label="a chart", slider=slider), style=WIDE)
+    page = mount(chart.SOURCE, chart.chart_picture(charts[1], label="a chart", slider=slider).packed(), style=WIDE)
     hold(page)
     expect(page.locator(".said")).to_have_text("two")
     page.get_by_role("slider", name="gap").fill("2")
@@ -260,6 +261,27 @@ def test_a_chart_is_followed_in_the_browser_and_told_when_it_rests(mount):
     assert told(page) == []
     page.clock.run_for(300)
     assert told(page) == [["knob", 4]]
+
+
+def test_a_charts_slider_shows_the_name_and_the_picture_of_its_place(mount):
+    charts = [lines(x_title=name) for name in ("keys", "rows")]
+    pictures = [adaptive_tree_svg([[word]], 0) for word in ("four", "eight")]
+    slider = chart.Slider(
+        label="cutoff", values=(4, 8000), at=4, charts=charts, said=("few", "many"), names=("4", "8,000"),
+        pictures=pictures,
+    )  # fmt: skip  # its two halves in a line each
+    page = mount(chart.SOURCE, chart.chart_picture(charts[0], label="a chart", slider=slider).packed(), style=WIDE)
+    plot = page.get_by_role("img", name="a chart")
+    before = plot.bounding_box()
+    expect(page.get_by_role("img", name="few")).to_have_text("four")
+    page.get_by_role("slider", name="cutoff").press("ArrowRight")
+    expect(page.get_by_role("img", name="many")).to_have_text("eight")
+    expect(page.locator(".knob output")).to_have_text("8,000")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "8,000")
+    after = plot.bounding_box()
+    assert after == before
+    assert after is not None
+    assert after["height"] == charts[0].height
 
 
 def test_the_step_that_it_opens_with_is_in_the_middle_of_the_line_on_a_phone(mount):

@@ -10,14 +10,15 @@ import torch
 
 from attention.safe_softmax import DTYPES, every_way, example
 from attention.score_scaling import DIMENSIONS, KEYS, first_products, random_products, random_row
-from pages.steps.knobs import live_row
 from tests.node import run_module
+from viz.components.picture import plain
+from viz.components.step_by_step.chain import Live, rows_of
 
 BASE = "./viz/components/step_by_step"
 ROUNDING = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-21}  # one unit in the last place, of exponentials two
 
 
-def followed(live: dict[str, Any], cases: list[dict[str, Any]]) -> list[dict[str, np.ndarray]]:
+def followed(live: Live, cases: list[dict[str, Any]]) -> list[dict[str, np.ndarray]]:
     """Every matrix in each of these cases: a row of numbers and where the knobs stand."""
     code = f"""
 import {{ followed }} from "{BASE}/live.js"
@@ -29,14 +30,14 @@ answer(cases.map(({{ row, knobs }}) => {{
   return Object.fromEntries(found.map(([name, {{ values }}]) => [name, values.map((line) => line.map(String))]))
 }}))
 """
-    found = run_module(code, [live, cases])  # numbers as words, which float() reads: JSON has no ∞ and NaN
+    found = run_module(code, [plain(live), cases])  # numbers as words, which float() reads: JSON has no ∞ and NaN
     return [{name: np.array(values, dtype=object).astype(float) for name, values in made.items()} for made in found]
 
 
 @pytest.mark.parametrize("scaled", [True, False])
 def test_a_row_of_products_and_its_gradient_follow_d_and_the_temperature(scaled):
     products = random_products(64)
-    live = live_row("scale", "P", products[:KEYS].T.numpy(), scaled=scaled)
+    live = Live("scale", "P", rows_of(products[:KEYS].T.numpy()), scaled=scaled)
     places = [(d, temperature) for d in DIMENSIONS for temperature in (0.25, 1.0, 4.0)]
     cases = [{"row": first_products(products, d).tolist(), "knobs": {"wide": d, "temperature": t}} for d, t in places]
     for (d, temperature), made in zip(places, followed(live, cases), strict=True):
@@ -52,7 +53,9 @@ def test_a_softmax_follows_its_largest_score_in_every_dtype(dtype):
     rows.append(torch.tensor([1000.0, -1000.0, 0.1, 1e-9, -0.0, 3.3], dtype=torch.float64))
     cases = [{"row": row.tolist(), "knobs": {"largest": 1}} for row in rows]
     fields = {"S": "scores", "E": "powers", "N": "naive", "B": "below", "A": "subtracted", "L": "logs", "O": "one_pass"}
-    for row, made in zip(rows, followed(live_row("softmax", "S", np.ones((1, 6)), dtype=dtype), cases), strict=True):
+    for row, made in zip(
+        rows, followed(Live("softmax", "S", rows_of(np.ones((1, 6))), dtype=dtype), cases), strict=True
+    ):
         ways = every_way(row, dtype)
         for name, field in fields.items():
             expected = getattr(ways, field).numpy()

@@ -13,7 +13,7 @@ from classroom.student_page import CSP
 from tests.viz.components import shim
 from tests.viz.components.test_packing import unpacked
 from viz.aligned_tokens import Match, aligned_tokens
-from viz.components.still.still import SOURCE, payload
+from viz.components.still.still import SOURCE, still_picture
 from viz.continuations import TextEnding, continuations
 from viz.distribution import next_token_bars, next_token_changes
 from viz.flow import flow
@@ -58,8 +58,8 @@ def shape(nodes: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 def test_every_figure_goes_through_with_its_words_as_words(make):
-    plain, _ = unpacked(payload(make("word")))
-    meta, _ = unpacked(payload(make(EVIL)))
+    plain, _ = unpacked(still_picture(make("word")).packed())
+    meta, _ = unpacked(still_picture(make(EVIL)).packed())
     assert meta["css"] == plain["css"]
     assert shape(meta["nodes"]) == shape(plain["nodes"])
     words = "".join(map(said, plain["nodes"]))
@@ -75,7 +75,7 @@ def test_every_figure_goes_through_with_its_words_as_words(make):
 )  # fmt: skip
 def test_what_could_run_or_fetch_and_what_does_not_end_is_refused(html):
     with pytest.raises(ValueError, match="<"):
-        payload(html)
+        still_picture(html).packed()
 
 
 # As on a phone: no style is taken out of HTML, by the student's own policy but for the script of this page.
@@ -99,7 +99,7 @@ def test_it_looks_as_on_the_page_where_no_style_is_taken_out_of_html(sheet):
     html = FIGURES["bars"]("·the") + FIGURES["masks"]("a mask")
     script = json.dumps(SOURCE.js).replace("</", "<\\/")
     sheet.goto("about:blank")
-    sheet.set_content(_PAGE.format(policy=policy, data=shim.encoded(payload(html)), script=script))
+    sheet.set_content(_PAGE.format(policy=policy, data=shim.encoded(still_picture(html).packed()), script=script))
     sheet.wait_for_function("window.ready")
     bars = sheet.locator(".still .bar")
     assert bars.count() == 3

@@ -10,15 +10,15 @@ import streamlit
 
 from tests.viz.components import shim
 from tests.viz.components.test_packing import unpacked
-from viz.components.theme_switch.theme_switch import SOURCE, TEXTS, payload
+from viz.components.theme_switch.theme_switch import SOURCE, TEXTS, ThemeSwitchPicture
 
 PATHS = ["/", "/cell"]
 HOME = "http://127.0.0.1:9/cell"  # answered by the test itself: localStorage needs an address
 
 
 def test_the_payload_carries_paths_and_words():
-    meta, _ = unpacked(payload(paths=PATHS, texts=TEXTS))
-    assert meta == {"paths": PATHS, "texts": TEXTS, "lang": "en", "reach": None}
+    meta, _ = unpacked(ThemeSwitchPicture(paths=PATHS, texts=TEXTS).packed())
+    assert meta == {"paths": PATHS, "texts": TEXTS, "lang": "en", "reach": None, "charts": ""}
 
 
 def test_streamlit_still_keeps_the_theme_where_the_switch_writes_it():
@@ -36,7 +36,7 @@ def mount(page):
     """The switch alone on a page with an address, in this theme; counts its loads in `loads`."""
 
     def show(theme=shim.LIGHT):
-        html = shim.page((SOURCE, payload(paths=PATHS, texts=TEXTS)), theme=theme)
+        html = shim.page((SOURCE, ThemeSwitchPicture(paths=PATHS, texts=TEXTS).packed()), theme=theme)
         page.loads = 0
 
         def answer(route):
@@ -53,7 +53,7 @@ def mount(page):
 
 @pytest.mark.browser
 def test_the_browser_is_told_the_language_of_the_page(static_page):
-    page = static_page(shim.page((SOURCE, payload(paths=PATHS, texts=TEXTS, lang="zh"))))
+    page = static_page(shim.page((SOURCE, ThemeSwitchPicture(paths=PATHS, texts=TEXTS, lang="zh").packed())))
     page.wait_for_function("window.ready")
     assert page.evaluate("document.documentElement.lang") == "zh"
 
@@ -78,7 +78,7 @@ def test_a_click_stores_the_choice_for_every_page_and_loads_again(mount, word, s
 
 @pytest.mark.browser
 def test_the_open_page_is_included_even_if_it_was_not_listed(page):
-    html = shim.page((SOURCE, payload(paths=["/"], texts=TEXTS)))
+    html = shim.page((SOURCE, ThemeSwitchPicture(paths=["/"], texts=TEXTS).packed()))
     page.route(HOME, lambda route: route.fulfill(body=html, content_type="text/html"))
     page.goto(HOME)
     page.wait_for_function("window.ready")
@@ -89,7 +89,9 @@ def test_the_open_page_is_included_even_if_it_was_not_listed(page):
 
 @pytest.mark.browser
 def test_without_storage_the_page_stays_as_it_is(page):
-    page.set_content(shim.page((SOURCE, payload(paths=PATHS, texts=TEXTS))))  # about:blank has no storage
+    page.set_content(
+        shim.page((SOURCE, ThemeSwitchPicture(paths=PATHS, texts=TEXTS).packed()))
+    )  # about:blank has no storage
     page.wait_for_function("window.ready")
     page.get_by_role("button", name="dark").click()
     assert page.evaluate("window.ready")

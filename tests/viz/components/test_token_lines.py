@@ -12,7 +12,7 @@ from tests.viz.components.clock import hold
 from tests.viz.components.mounted import answer, calls, facts
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
-from viz.components.token_lines.token_lines import MAX_ROWS, SOURCE, TEXTS, THRESHOLD, payload
+from viz.components.token_lines.token_lines import MAX_ROWS, SOURCE, TEXTS, THRESHOLD, TokenLinesPicture
 
 WORDS = ["⟨bos⟩", "The", "·dog", "·the", "·the"]
 NAN = float("nan")
@@ -42,7 +42,7 @@ def lines(weights=FIRST, words=WORDS, offset=0, **changes):
         "texts": TEXTS,
         **changes,
     }
-    return payload(**arguments)
+    return TokenLinesPicture(**arguments).packed()
 
 
 def visible(weights):

@@ -11,7 +11,7 @@ from tests.viz.components import shim
 from tests.viz.components.mounted import answer, calls
 from tests.viz.components.test_packing import unpacked
 from viz.color import sequential
-from viz.components.token_strip.token_strip import SOURCE, TEXTS, MetricBars, payload
+from viz.components.token_strip.token_strip import SOURCE, TEXTS, MetricBars, TokenStripPicture
 
 WORDS = ["⟨bos⟩", "The", "·dog", "·and", "·the", "🦊", "·the", "⏎"]
 COUNTS = [1, 1, 1, 1, 1, 3, 1, 1]  # the fox is three tokens: positions 5, 6 and 7
@@ -34,7 +34,7 @@ def strip(labels=WORDS, counts=None, **changes):
         "texts": TEXTS,
         **changes,
     }
-    return payload(**arguments)
+    return TokenStripPicture(**arguments).packed()
 
 
 def test_the_payload_carries_every_chip():
@@ -333,7 +333,7 @@ def test_a_metric_is_a_bar_under_its_chip_and_leaves_the_tint_to_the_row(mount):
     words = ["half", "", *["none"] * (len(WORDS) - 2)]
     plain = mount(SOURCE, strip())
     tints = plain.locator(".chip").evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)")
-    page = mount(SOURCE, strip(bars=MetricBars(lengths, words, "bar: <b>half")))
+    page = mount(SOURCE, strip(metric_bars=MetricBars(lengths, words, "bar: <b>half")))
     chips = page.locator(".chip")
     assert chips.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)") == tints
     widths = chips.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node, '::after').width)")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.token_tree.token_tree import TEXTS, payload
+from viz.components.token_tree.token_tree import TEXTS, TokenTreePicture
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ PROMPT = Node("", "the·dog", -1, log_prob=0.0, total=0.0, chosen=None)
 
 
 def tree(nodes: Sequence[Node], *, opened: str = "", frame: str = "", n_branches: int = 1, **options: int) -> bytes:
-    return payload(nodes=nodes, n_branches=n_branches, opened=opened, frame=frame, texts=TEXTS, **options)
+    return TokenTreePicture(
+        nodes=nodes, n_branches=n_branches, opened=opened, frame=frame, texts=TEXTS, **options
+    ).packed()
 
 
 def test_the_payload_carries_every_node():

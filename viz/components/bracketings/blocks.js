@@ -3,9 +3,9 @@
 import { element } from "../shared/dom.js"
 import { inRoom } from "../shared/room.js"
 import { fill, wholeNumber } from "../shared/words.js"
-import { blanks, colorText, createMatrix, drawMatrix, largest, shades, signs } from "./matrices.js"
-import { addsOf, apart, cellsOf, stateAfter } from "./sums.js"
-/** @import { State } from "./payload" */
+import { blanks, colorText, createMatrix, drawMatrix, largest, say, shades, signs } from "./matrices.js"
+import { addsOf, cellsOf, stateAfter } from "./sums.js"
+/** @import { State } from "./types" */
 
 const LARGEST = 300 // pixels on a side of the map
 const PARTS_HIGH = 200 // and of the others
@@ -20,13 +20,13 @@ export function createBlocks() {
   return { box: element("div", { className: "blocks" }, map.box, side), map, state, intra, inter, o, names, reads, work, same }
 }
 
-/** @param {any} parts @param {{ state: State, theme: any, step: number }} what */
-export function drawBlocks(parts, { state, theme, step }) {
-  const { meta, work, map, kept, left, blocks, block } = state
+/** @param {any} parts @param {{ state: State, theme: any, step: number, across: number }} what */
+export function drawBlocks(parts, { state, theme, step, across }) {
+  const { meta, work, map, kept, left, blocks, total, off, block } = state
   const { n, d, dv } = work
   const { texts } = meta
   const [start, stop] = [step * block, Math.min(n, (step + 1) * block)]
-  const wide = parts.box.clientWidth
+  const wide = across
   const side = Math.max(n, Math.min(inRoom(LARGEST), wide)) / n
   const room = wide > 700 ? wide - side * n - 110 : wide - 70
   const cell = Math.max(0.3, Math.min(8, inRoom(PARTS_HIGH) / Math.max(n, d), room / (3 * dv)))
@@ -48,7 +48,6 @@ export function drawBlocks(parts, { state, theme, step }) {
   const { sums } = stateAfter(work, kept, start)
   drawMatrix(parts.state, { name: texts.state, rows: d, columns: dv, cell, wordAt: signed(sums, largest(sums)) })
   const high = largest(left)
-  const total = blocks.intra.map((value, i) => value + blocks.inter[i])
   const rows = { first: start, stop, along: "rows" }
   const shown = { intra: blocks.intra, inter: blocks.inter, o: total }
   const called = { intra: texts.intra_name, inter: texts.inter_name, o: "O" }
@@ -63,9 +62,9 @@ export function drawBlocks(parts, { state, theme, step }) {
     const name = at ? "inter" : "intra"
     const [count, work_, color] = numbers[name]
     line.firstChild.style.background = colorText(color)
-    line.lastChild.textContent = fill(texts[name], { cells: wholeNumber(count), adds: wholeNumber(work_) })
+    say(line.lastChild, fill(texts[name], { cells: wholeNumber(count), adds: wholeNumber(work_) }))
   })
-  parts.reads.textContent = start ? fill(texts.reads, { first: meta.first, last: meta.first + start - 1 }) : texts.reads_nothing
-  parts.work.textContent = fill(texts.blocks_work, { adds: wholeNumber(adds.left + adds.right), whole: wholeNumber(addsOf(n, d, dv, n).left) })
-  parts.same.textContent = fill(texts.blocks_same, { off: apart(left, total).toExponential(0).replace("e-", "e−") })
+  say(parts.reads, start ? fill(texts.reads, { first: meta.first, last: meta.first + start - 1 }) : texts.reads_nothing)
+  say(parts.work, fill(texts.blocks_work, { adds: wholeNumber(adds.left + adds.right), whole: wholeNumber(addsOf(n, d, dv, n).left) }))
+  say(parts.same, fill(texts.blocks_same, { off: off.toExponential(0).replace("e-", "e−") }))
 }

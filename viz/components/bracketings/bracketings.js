@@ -2,14 +2,15 @@ import { chosen, reconcile } from "../shared/choice.js"
 import { element, svg } from "../shared/dom.js"
 import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
-import { announcer, markPainted, mounted } from "../shared/shell.js"
+import { announcer, later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { createBlocks, drawBlocks } from "./blocks.js"
+import { say } from "./matrices.js"
 import { createOrders, drawOrders } from "./orders.js"
 import { apart, blocksOf, keptStates, mapFirst, mapOf, stateFirst } from "./sums.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const REST = 300 // milliseconds at a token or a size before the host is told
 const PACE = 350 // milliseconds from step to step while it plays
@@ -57,7 +58,7 @@ function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, arrays, work, map, kept: keptStates(work), left: mapFirst(work, map), right: stateFirst(work) })
   const block = reconcile(state, "block", meta.block)
   state.block = meta.block && clamp(block, 1, n)
-  state.blocks = blocksOf(work, state.block || n)
+  cut(state)
   const read = reconcile(state, "read", meta.read)
   if (!state.playing) state.at = read
   state.at = clamp(state.at, 0, n - 1)
@@ -73,6 +74,16 @@ const lastStep = ({ work, block }) => (block ? Math.ceil(work.n / block) - 1 : w
 /** @type {(state: State, step: number) => number} */
 const lastOfStep = ({ work, block }, step) => (block ? Math.min(work.n, (step + 1) * block) - 1 : step)
 
+// The output by blocks of the size that is shown, and how far the second way is from the first.
+/** @param {State} state */
+function cut(state) {
+  const { work, block, left, right } = state
+  state.blocks = blocksOf(work, block || work.n)
+  const { intra, inter } = state.blocks
+  state.total = intra.map((value, i) => value + inter[i])
+  state.off = apart(left, block ? state.total : right)
+}
+
 function show(state, at) {
   pause(state)
   move(state, at)
@@ -82,15 +93,14 @@ function show(state, at) {
 function move(state, at) {
   state.at = at
   told(state, "read", at)
-  draw(state)
+  later(state, () => paint(state)) // a hand moves more often than a screen is drawn
 }
 
 function resize(state, block) {
   pause(state)
   state.block = block
-  state.blocks = blocksOf(state.work, block)
   told(state, "block", block)
-  draw(state)
+  later(state, () => paint(state))
 }
 
 // Tell what the reader stays at, once nothing else was chosen for a moment.
@@ -126,7 +136,6 @@ function follow(state, { of, at, block }) {
   pause(state)
   chosen(state, "read", at)
   chosen(state, "block", block)
-  if (block !== state.block) state.blocks = blocksOf(state.work, block || state.work.n)
   Object.assign(state, { at, block })
   draw(state)
 }
@@ -143,10 +152,23 @@ function brief(state) {
 
 /** @param {State} state */
 function draw(state) {
-  const { root, meta, work, at, block } = state
+  const { root, meta } = state
   if (!root.clientWidth) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  paint(state)
+}
+
+// All that a token or a size changes, in the colours that there are.
+/** @param {State} state */
+function paint(state) {
+  const { root, meta, work, at, block, theme } = state
+  if (!theme) return
+  if (state.blocks.size !== (block || work.n)) cut(state)
   const { texts } = meta
-  const theme = (state.theme = readTheme(root, meta.palette))
+  state.sizes.hidden = !block
+  state.orders.box.hidden = Boolean(block)
+  state.blockParts.box.hidden = !block
+  const across = (block ? state.blockParts : state.orders).box.clientWidth // before words that need a new layout
   const [step, last] = [stepOf(state), lastStep(state)]
   const shows = state.playing ? "pause" : "play"
   if (state.play.dataset.shows !== shows) state.play.replaceChildren(svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: ICONS[shows] })))
@@ -159,19 +181,15 @@ function draw(state) {
   state.scrub.setAttribute("aria-label", block ? texts.blocks_read : texts.tokens_read)
   const token = isolate(meta.labels[at])
   const words = block ? texts.at_block : texts.at_token
-  state.place.textContent = fill(words, { token, place: meta.first + at, block: step + 1, count: last + 1 })
+  say(state.place, fill(words, { token, place: meta.first + at, block: step + 1, count: last + 1 }))
   state.scrub.setAttribute("aria-valuetext", state.place.textContent)
-  state.sizes.hidden = !block
-  state.orders.box.hidden = Boolean(block)
-  state.blockParts.box.hidden = !block
   if (block) {
     state.size.max = String(work.n)
     state.size.value = String(block)
-    state.sizeWords.textContent = fill(texts.size, { count: wholeNumber(block) })
-    drawBlocks(state.blockParts, { state, theme, step })
-  } else drawOrders(state.orders, { state, theme })
-  const sum = block ? state.blocks.intra.map((value, i) => value + state.blocks.inter[i]) : state.right
-  Object.assign(root.dataset, { at: String(at), block: String(block), playing: String(state.playing), off: String(apart(state.left, sum)) })
+    say(state.sizeWords, fill(texts.size, { count: wholeNumber(block) }))
+    drawBlocks(state.blockParts, { state, theme, step, across })
+  } else drawOrders(state.orders, { state, theme, across })
+  Object.assign(root.dataset, { at: String(at), block: String(block), playing: String(state.playing), off: String(state.off) })
   markPainted(root)
   pointed(state, { of: brief(state), at, block })
 }

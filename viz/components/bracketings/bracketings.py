@@ -6,14 +6,11 @@ the reader has let in, and "block", the tokens in a block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import ColoredPicture, Floats, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -58,38 +55,29 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "bracketings", '<div class="bracketings">\n</div>')
 
 
-def payload(
-    *,
-    q: NDArray[np.floating],
-    k: NDArray[np.floating],
-    v: NDArray[np.floating],
-    labels: Sequence[str],
-    first: int,
-    causal: bool,
-    decay: float,
-    divides: bool,
-    block: int,
-    read: int,
-    query: str,
-    key: str,
-    texts: Mapping[str, str],
-) -> bytes:
-    """``q`` and ``k`` [tokens, d] as they are compared, ``v`` is [tokens, d_value].
+@dataclass(frozen=True, eq=False)
+class BracketingsPicture(ColoredPicture):
+    """What linear attention is computed of, and how it is shown."""
 
-    The first token is number ``first`` of the text. Each token back counts ``decay`` times as much; ``divides``: rows
-    are divided by their sum. ``block`` 0: both orders are shown.
-    """
-    meta: dict[str, JSON] = {
-        "labels": list(labels),
-        "first": first,
-        "causal": causal,
-        "decay": decay,
-        "divides": divides,
-        "block": block,
-        "read": read,
-        "query": query,
-        "key": key,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {name: one.astype(np.float32) for name, one in (("q", q), ("k", k), ("v", v))})
+    q: Floats
+    """[tokens, d], as they are compared."""
+    k: Floats
+    v: Floats
+    """[tokens, d_value]"""
+    labels: Sequence[str]
+    first: int
+    """The number of the first token in the text."""
+    causal: bool
+    """Whether a query sees nothing after it."""
+    decay: float
+    """What is left of a token one token later; 1 where nothing fades."""
+    divides: bool
+    """Whether a row is divided by the sum of its weights."""
+    block: int
+    """Tokens in a block; 0 where both orders are shown in the place of blocks."""
+    read: int
+    """The last token that has been read."""
+    query: str
+    """How queries are called: φ(Q) where they are features."""
+    key: str
+    texts: Texts

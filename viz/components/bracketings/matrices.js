@@ -2,12 +2,12 @@
 
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
-import { paintPixels, wordOf } from "../shared/pixels.js"
+import { copyPixels, paintPixels, wordOf } from "../shared/pixels.js"
 import { css, mix, rampColor } from "../shared/theme.js"
 /** @import { RGB, Theme } from "../shared/types" */
 
 export function createMatrix(name) {
-  const canvas = element("canvas", { role: "img" })
+  const canvas = element("canvas", {})
   const mark = element("div", { className: "mark", hidden: true })
   const picture = element("div", { className: "picture" }, canvas, mark)
   const [title, shape] = ["title", "shape"].map((className) => element("span", { className }))
@@ -18,12 +18,16 @@ export function createMatrix(name) {
 /** @typedef {{ first: number, stop: number, along: string }} Marked */
 
 // `wordAt` gives the colour of a cell; `marked` rows or columns are outlined.
-/** @type {(matrix: any, what: { name: string, rows: number, columns: number, cell: number, wordAt: (index: number) => number, marked?: Marked | null }) => void} */
-export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }) {
-  title.textContent = name
-  shape.textContent = `${rows} × ${columns}`
-  canvas.setAttribute("aria-label", `${name}: ${rows} × ${columns}`)
-  paintPixels(canvas, columns, rows, wordAt)
+// `like`: a matrix that shows the same and was just drawn, whose colours are not looked up again.
+/** @type {(matrix: any, what: { name: string, rows: number, columns: number, cell: number, wordAt: (index: number) => number, marked?: Marked | null }, like?: any) => void} */
+export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }, like = null) {
+  const [named, shaped] = [say(title, name), say(shape, `${rows} × ${columns}`)]
+  if (named || shaped) {
+    canvas.setAttribute("role", "img") // now that it shows something
+    canvas.setAttribute("aria-label", `${name}: ${shape.textContent}`)
+  }
+  if (like) copyPixels(canvas, like.canvas)
+  else paintPixels(canvas, columns, rows, wordAt)
   Object.assign(canvas.style, { width: `${columns * cell}px`, height: `${rows * cell}px` })
   mark.hidden = !marked
   if (!marked) return
@@ -35,27 +39,49 @@ export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns
   })
 }
 
-// The largest size of these numbers, at least a trace of one.
-/** @type {(values: ArrayLike<number>) => number} */
-export function largest(values) {
-  let most = 1e-12
-  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]))
-  return most
+// Words that stand there already cost the page a layout too; whether they are others now.
+/** @type {(node: Element, words: string) => boolean} */
+export function say(node, words) {
+  if (node.textContent === words) return false
+  node.textContent = words
+  return true
 }
+
+/** @type {WeakMap<object, any>} */
+const kept = new WeakMap()
+
+// What is made of an object that stays as it is, and perhaps of a name, made once.
+/** @type {<T>(object: object, name: string, make: () => T) => T} */
+function once(object, name, make) {
+  const found = kept.get(object) ?? {}
+  kept.set(object, found)
+  return (found[name] ??= make())
+}
+
+// The largest size of these numbers, which stay as they are; at least a trace of one.
+/** @type {(values: ArrayLike<number>) => number} */
+export const largest = (values) =>
+  once(values, "largest", () => {
+    let most = 1e-12
+    for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]))
+    return most
+  })
 
 const STEPS = 64
 
 // Colours by size, from the page's own tone to `color`; 0 is seen as a cell.
 /** @type {(theme: Theme, color: RGB) => (share: number) => number} */
 export function shades(theme, color) {
-  const words = Array.from({ length: STEPS + 1 }, (_, i) => wordOf(mix(theme.background, color, 0.08 + (0.92 * i) / STEPS)))
+  const tone = (_, i) => wordOf(mix(theme.background, color, 0.08 + (0.92 * i) / STEPS))
+  const words = once(theme, css(color), () => Array.from({ length: STEPS + 1 }, tone))
   return (share) => words[Math.round(STEPS * clamp(Math.abs(share), 0, 1))]
 }
 
 // Colours on both sides of 0.
 /** @type {(theme: Theme) => (share: number) => number} */
 export function signs(theme) {
-  const words = Array.from({ length: 2 * STEPS + 1 }, (_, i) => wordOf(rampColor(theme.diverging, i / (2 * STEPS))))
+  const tone = (_, i) => wordOf(rampColor(theme.diverging, i / (2 * STEPS)))
+  const words = once(theme, "signs", () => Array.from({ length: 2 * STEPS + 1 }, tone))
   return (share) => words[Math.round(STEPS * (1 + clamp(share, -1, 1)))]
 }
 

@@ -1,7 +1,7 @@
 // Linear attention computed in both orders: over a map of all pairs, and over a state that grows token by token.
 // A query's row is Σ λ^(i − j) (q_i·k_j) v_j, divided by the sum of its weights where the rule divides.
 
-/** @import { Blocks, Work } from "./payload" */
+/** @import { Blocks, Work } from "./types" */
 
 const EVERY = 16 // tokens from one kept state to the next: a dragged slider adds fewer than these to it
 

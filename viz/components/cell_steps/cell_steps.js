@@ -12,7 +12,7 @@ import { buildRow, buildValues, drawNext, drawPush, drawRow, drawValues } from "
 import { buildScore, buildStep, drawScore } from "./score.js"
 import { buildWalk, carry, drawWalk, endCarry, lastStep, stopWalk } from "./walk.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, At, Meta, State } from "./payload" */
+/** @import { Arrays, At, Meta, State } from "./types" */
 
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
 const NARROW = 720 // below this width the steps stand in one column

@@ -6,16 +6,15 @@ Sends "key" and "query", the positions chosen; a "key" of None asks for the one 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import UNSENT, ColoredPicture, Floats, Ints, Parts, Texts, sent
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -115,20 +114,18 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "cell_steps", '<div class="cell-steps"></div>\n')
 
 
-def push_lists(
-    *,
-    promoted: Sequence[tuple[str, float]],
-    suppressed: Sequence[tuple[str, float]],
-    mean: float,
-    predicted: tuple[str, float, float],
-) -> dict[str, JSON]:
-    """The seventh step as `payload` takes it: labels with the logits added, and the predicted token's whole logit."""
-    return {
-        "promoted": [[label, value] for label, value in promoted],
-        "suppressed": [[label, value] for label, value in suppressed],
-        "mean": mean,
-        "predicted": list(predicted),
-    }
+Added: TypeAlias = Annotated[tuple[str, float], Parts(("token", "logit"))]
+
+
+@dataclass(frozen=True)
+class LogitPush:
+    """What a head's output adds to the logits: the seventh step."""
+
+    promoted: Sequence[Added]
+    suppressed: Sequence[Added]
+    mean: float
+    predicted: Annotated[tuple[str, float, float], Parts(("token", "added", "logit"))]
+    """The predicted token: what is added to its logit, and its whole logit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,78 +142,93 @@ class Keys:
     biases: NDArray[np.floating] | None = None  # added to the scores
 
 
-def payload(
-    *,
-    head: str,
-    shared: Sequence[str],
-    query: tuple[str, int],
-    key: int,
-    keys: Keys,
-    total: int,
-    n_visible: int,
-    window: int | None,
-    rotated: bool,
-    scale: float,
-    root: int | None,
-    softcap: float | None,
-    lse: float,
-    sink: float | None,
-    q: NDArray[np.floating],
-    rest: float,
-    mixed: NDArray[np.floating],
-    difference: float,
-    push: Mapping[str, JSON] | str,
-    following: Sequence[tuple[str, float]] = (),
-    texts: Mapping[str, str],
-    passed_on: NDArray[np.floating] | None = None,
-    step: int = 0,
-) -> bytes:
-    """The cell of `query` = (label, position) and `key`, a position among those of `keys`.
+@dataclass(frozen=True, eq=False)
+class CellStepsPicture(ColoredPicture):
+    """How the weight of one cell comes about, and what follows from it. ValueError where the shapes do not fit."""
 
-    `total` counts all keys, `n_visible` those the query may look at, `rest` is the weight of the visible ones not
-    drawn, `shared` names the heads that use the same k and v. `root` is the d where `scale` is 1/√d. `mixed` is
-    Σ weight · v over all keys, `difference` how far it is from the model's own output. `passed_on` is
-    given where edits changed that output on its way to W_O. `push` is from `push_lists`, or a sentence that says why
-    there is none; `following` the likeliest tokens there with their probabilities. `step` is the open one, counted
-    from 1; 0 for none.
-    """
-    _check(keys, key, q, mixed)
-    if passed_on is not None and passed_on.shape != mixed.shape:
-        raise ValueError(f"passed_on {passed_on.shape} and mixed {mixed.shape} do not fit")
-    meta: dict[str, JSON] = {
-        "head": head,
-        "shared": list(shared) if len(shared) > 1 else [],
-        "query": list(query),
-        "key": key,
-        "labels": list(keys.labels),
-        "total": total,
-        "n_visible": n_visible,
-        "window": window,
-        "rotated": rotated,
-        "scale": scale,
-        "root": root,
-        "softcap": softcap,
-        "lse": lse if math.isfinite(lse) else None,
-        "sink": sink,
-        "rest": rest,
-        "difference": difference,
-        "step": step,
-        "push": push if isinstance(push, str) else dict(push),
-        "next": [[label, share] for label, share in following],
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    vectors = {"q": q, "mixed": mixed} | ({} if passed_on is None else {"passed_on": passed_on})
-    return pack(meta, _arrays(keys) | {name: vector.astype(np.float32) for name, vector in vectors.items()})
+    head: str
+    shared: Sequence[str]
+    """Heads that read the same key and value."""
+    query: Annotated[tuple[str, int], Parts(("label", "position"))]
+    key: int
+    """A position among those of `keys`."""
+    keys: Annotated[Keys, UNSENT]
+    total: int
+    """All keys, drawn or not."""
+    n_visible: int
+    """Those the query may look at."""
+    window: int | None
+    rotated: bool
+    scale: float
+    root: int | None
+    """d where the scale is 1 ÷ √d."""
+    softcap: float | None
+    lse: float | None
+    sink: float | None
+    q: Floats
+    rest: float
+    """The weight of visible keys that are not drawn."""
+    mixed: Floats
+    """Σ weight · v over all keys."""
+    difference: float
+    """How far `mixed` is from the model's own output."""
+    push: LogitPush | str
+    """Or why there is none."""
+    texts: Texts
+    next: Sequence[Annotated[tuple[str, float], Parts(("token", "probability"))]] = ()
+    """What the model predicts at the query's place, the likeliest first; none where it predicts no token."""
+    passed_on: Floats | None = None
+    """Given where edits changed the output on its way to W_O."""
+    step: int = 0
+    """The open step, counted from 1; 0 for none."""
 
+    def __post_init__(self) -> None:
+        """Check the shapes; a head that shares with none names none."""
+        _check(self.keys, self.key, self.q, self.mixed)
+        if self.passed_on is not None and self.passed_on.shape != self.mixed.shape:
+            raise ValueError(f"passed_on {self.passed_on.shape} and mixed {self.mixed.shape} do not fit")
+        lse = self.lse if self.lse is not None and math.isfinite(self.lse) else None
+        self._set(shared=self.shared if len(self.shared) > 1 else [], lse=lse)
 
-def _arrays(keys: Keys) -> dict[str, NDArray[Any]]:
-    masked = np.where(np.isneginf(keys.scores), np.nan, keys.scores)
-    vectors = {"k": keys.k, "v": keys.v, "dots": keys.dots, "scores": masked, "weights": keys.weights}
-    if keys.biases is not None:
-        vectors["biases"] = keys.biases
-    positions = {"positions": np.asarray(keys.positions, dtype=np.int32)}
-    return positions | {name: array.astype(np.float32) for name, array in vectors.items()}
+    @sent
+    def labels(self) -> Sequence[str]:
+        """Of the keys that are drawn."""
+        return self.keys.labels
+
+    @sent
+    def positions(self) -> Ints:
+        """[keys]"""
+        return np.asarray(self.keys.positions, dtype=np.int32)
+
+    @sent
+    def k(self) -> Floats:
+        """[keys, d]"""
+        return self.keys.k
+
+    @sent
+    def v(self) -> Floats:
+        """[keys, d_value]"""
+        return self.keys.v
+
+    @sent
+    def dots(self) -> Floats:
+        """[keys]: q · k"""
+        return self.keys.dots
+
+    @sent
+    def scores(self) -> Floats:
+        """[keys], NaN where masked."""
+        return np.where(np.isneginf(self.keys.scores), np.nan, self.keys.scores)
+
+    @sent
+    def weights(self) -> Floats:
+        """[keys]"""
+        return self.keys.weights
+
+    @sent
+    def biases(self) -> Floats | None:
+        """[keys]: added to the scores, where the model does."""
+        return self.keys.biases
 
 
 def _check(keys: Keys, key: int, q: NDArray[np.floating], mixed: NDArray[np.floating]) -> None:

@@ -3,7 +3,7 @@
 
 import { clamp } from "../shared/numbers.js"
 import { WHOLE, fill, isolate } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export const CHAIN = 4 // decimals from the dot product to the weight: an error of 0.0001 there is 0.01 % of the weight
 

@@ -18,7 +18,7 @@ import {
 import { mixedParts, nameOfOthers, valueTerms } from "./row.js"
 import { tidyScale } from "./score.js"
 /** @import { Texts } from "../shared/types" */
-/** @import { Arrays, State } from "./payload" */
+/** @import { Arrays, State } from "./types" */
 
 const SHOWN_TERMS = 3 // products written out, the largest; the rest is one number
 

@@ -8,7 +8,7 @@ import { fill, isolate } from "../shared/words.js"
 import { addend, CHAIN, decimalsFor, fixed, largest, norm, percent, rounded, rowOf, signed } from "./numbers.js"
 import { describeStrip } from "./score.js"
 import { dimensionAt, paintStrip, stripRow } from "./strips.js"
-/** @import { Arrays, State } from "./payload" */
+/** @import { Arrays, State } from "./types" */
 
 const NAMED_VALUES = 4 // keys whose values are drawn one by one; the rest is one strip
 

@@ -8,7 +8,7 @@ import { css, mix } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { addend, CHAIN, decimalsFor, fixed, inner, largest, shownProduct } from "./numbers.js"
 import { dimensionAt, paintBars, paintStrip, setLabel, stripRow } from "./strips.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export function buildStep(state, number, title) {
   const result = element("span", { className: "result" })

@@ -6,7 +6,7 @@ import { chosen } from "../shared/choice.js"
 import { element, svg } from "../shared/dom.js"
 import { pointIn } from "../shared/room.js"
 import { fill } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const PACE = 4000 // milliseconds at a step
 const CARRY = 1100 // of which what the step before it found needs so many to arrive

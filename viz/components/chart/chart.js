@@ -5,7 +5,7 @@ import { later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { tidy } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Drawn, Knob, Meta, State } from "./payload" */
+/** @import { ChartDrawing, DrawnSlider, Meta, State } from "./types" */
 
 const REST = 200 // milliseconds until the host is told where the slider stands
 
@@ -23,8 +23,10 @@ function create(root) {
   const slideValue = element("output")
   const slideRow = element("label", { className: "knob", hidden: true }, slideName, slide, slideValue)
   const said = element("div", { className: "said" })
-  root.append(slideRow, said, legend, plot, below)
-  const state = /** @type {any} */ ({ legend, plot, below, slide, slideRow, slideName, slideValue, said, kept: new Map(), turning: 0 })
+  const picture = element("div", { className: "picture", role: "img" })
+  root.append(slideRow, said, legend, plot, below, picture)
+  const kept = { kept: new Map(), pictures: new Map() }
+  const state = /** @type {any} */ ({ legend, plot, below, slide, slideRow, slideName, slideValue, said, picture, ...kept, turning: 0 })
   slide.addEventListener("input", () => turn(state))
   slide.addEventListener("change", () => rest(state))
   return state
@@ -39,8 +41,12 @@ function receive(state, { meta }) {
   const knob = meta.knob
   state.meta = meta
   state.kept.clear()
+  state.pictures.clear()
   plot.setAttribute("aria-label", meta.label)
-  root.style.height = `${meta.height}px`
+  const pictured = Boolean(knob?.pictures.length)
+  state.picture.hidden = !pictured
+  root.style.height = pictured ? "auto" : `${meta.height}px` // with a picture below the plot alone is so high
+  plot.style.flex = pictured ? `0 0 ${meta.height}px` : ""
   legend.hidden = below.hidden = !meta.below
   root.classList.toggle("bars", !meta.below)
   plot.style.marginLeft = `${meta.left}px`
@@ -58,22 +64,30 @@ function receive(state, { meta }) {
 // The chart, or the one where the slider stands.
 /** @param {State} state */
 function show(state) {
-  const { meta, plot, legend, slide, slideValue, said, kept } = state
+  const { meta, plot, legend, slide, slideValue, said, picture } = state
   const { knob } = meta
   state.at = knob ? Number(slide.value) : -1
-  /** @type {Drawn} */
+  /** @type {ChartDrawing} */
   const drawn = knob ? knob.frames[state.at] : meta
-  if (!kept.has(state.at)) kept.set(state.at, new DOMParser().parseFromString(drawn.svg, "image/svg+xml").documentElement)
-  plot.replaceChildren(/** @type {Node} */ (kept.get(state.at)))
+  plot.replaceChildren(parsed(state.kept, state.at, drawn.svg))
   legend.replaceChildren(...drawn.legend.map(entry))
   if (!knob) return
   said.textContent = knob.said[state.at]
-  slideValue.textContent = tidy(String(knob.values[state.at]))
+  picture.replaceChildren(...knob.pictures.slice(state.at, state.at + 1).map((one) => parsed(state.pictures, state.at, one)))
+  picture.setAttribute("aria-label", knob.said[state.at])
+  slideValue.textContent = knob.names[state.at] ?? tidy(String(knob.values[state.at]))
   slide.setAttribute("aria-valuetext", slideValue.textContent)
   pointed(state, { of: placesOf(knob), at: state.at })
 }
 
-/** @param {Knob} knob */
+/** @type {(kept: Map<number, Node>, at: number, written: string) => Node} */
+function parsed(kept, at, written) {
+  const found = kept.get(at) ?? new DOMParser().parseFromString(written, "image/svg+xml").documentElement
+  kept.set(at, found)
+  return found
+}
+
+/** @param {DrawnSlider} knob */
 const placesOf = ({ label, values }) => [label, values.length, values[0], values.at(-1)].join()
 
 // Where somebody else has drawn the slider over the same charts.

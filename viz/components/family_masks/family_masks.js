@@ -8,7 +8,7 @@ import { css, readTheme } from "../shared/theme.js"
 import { cellUnder, colorsOf, paintGrid } from "./grid.js"
 import { cellWords, countWords, restWords } from "./words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -5,15 +5,13 @@ Sends "kind", the name of the one to open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import Bytes, ColoredPicture, Texts, sent
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -39,49 +37,48 @@ SOURCE = read_source(Path(__file__).parent, "family_masks", '<div class="family-
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind: `use` says what it is for, `who` which models are of it, `note` what is to be said of this picture.
-
-    `cells` [queries, keys]: 0 not seen, 1 seen at or before the query, 2 seen after it, 3 seen across two texts, of
-    which the first has `n_read` tokens; 0 for a single one. `cut` tokens are not drawn.
-    """
+    """One kind of attention."""
 
     name: str
     title: str
     use: str
+    """What it is for."""
     who: str
+    """Which models are of it."""
     note: str
+    """What is to be said of this picture."""
     tokens: Sequence[str]
-    cells: NDArray[np.uint8]
+    cells: Bytes
+    """[queries, keys]: 0 not seen, 1 seen at or before the query, 2 after it, 3 across two texts."""
     n_read: int = 0
+    """Tokens of the text that is read, where another is written; 0 for a single text."""
     cut: int = 0
+    """Tokens that are not drawn."""
 
 
-def payload(*, kinds: Sequence[Kind], selected: str, texts: Mapping[str, str]) -> bytes:
-    """The packed cards. ValueError where a grid does not fit its tokens, or none has the name `selected`."""
-    if any(kind.cells.shape != (len(kind.tokens), len(kind.tokens)) for kind in kinds):
-        raise ValueError(f"{[len(kind.tokens) for kind in kinds]} tokens, {[kind.cells.shape for kind in kinds]} cells")
-    if selected not in [kind.name for kind in kinds]:
-        raise ValueError(f"{selected!r} is none of {[kind.name for kind in kinds]}")
-    side = max(len(kind.tokens) for kind in kinds)
-    cells = np.zeros((len(kinds), side, side), np.uint8)  # each in the upper left corner of its own
-    for one, kind in zip(cells, kinds, strict=True):
-        one[: len(kind.tokens), : len(kind.tokens)] = kind.cells
-    meta: dict[str, JSON] = {
-        "kinds": [
-            {
-                "name": kind.name,
-                "title": kind.title,
-                "use": kind.use,
-                "who": kind.who,
-                "note": kind.note,
-                "tokens": list(kind.tokens),
-                "n_read": kind.n_read,
-                "cut": kind.cut,
-            }
-            for kind in kinds
-        ],
-        "selected": selected,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {"cells": cells})
+@dataclass(frozen=True, eq=False)
+class FamilyMasksPicture(ColoredPicture):
+    """The cards. ValueError where a grid does not fit its tokens, or none has the name `selected`."""
+
+    kinds: Sequence[Kind]
+    selected: str
+    texts: Texts
+
+    def __post_init__(self) -> None:
+        """Check the shapes and the name."""
+        kinds = self.kinds
+        if any(kind.cells.shape != (len(kind.tokens), len(kind.tokens)) for kind in kinds):
+            raise ValueError(
+                f"{[len(kind.tokens) for kind in kinds]} tokens, {[kind.cells.shape for kind in kinds]} cells"
+            )
+        if self.selected not in [kind.name for kind in kinds]:
+            raise ValueError(f"{self.selected!r} is none of {[kind.name for kind in kinds]}")
+
+    @sent
+    def cells(self) -> Bytes:
+        """[kinds, side, side], each kind's in the upper left corner of its own."""
+        side = max(len(kind.tokens) for kind in self.kinds)
+        cells = np.zeros((len(self.kinds), side, side), np.uint8)
+        for one, kind in zip(cells, self.kinds, strict=True):
+            one[: len(kind.tokens), : len(kind.tokens)] = kind.cells
+        return cells

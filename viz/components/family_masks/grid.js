@@ -5,7 +5,7 @@ import { hatch } from "../shared/hatch.js"
 import { inRoom, pointIn } from "../shared/room.js"
 import { css, rampColor } from "../shared/theme.js"
 import { isolate } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const SIDE = 144 // the height of a grid
 const LABEL = 10.5 // the least height of a cell beside which its token can be read

@@ -1,7 +1,7 @@
 // What a cell and a whole grid say.
 
 import { fill, isolate } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const SAYS = ["hidden", "sees", "ahead", "across"] // by what a cell is
 

@@ -3,7 +3,7 @@
 
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const GUTTER = 54 // room for the names of the rows
 const SIZES = [[15, 18, 6], [13, 9, 3]] // of a chip: its letters, the room around its label, the gap after it

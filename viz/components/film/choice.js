@@ -54,8 +54,8 @@ export function drawChoice(choice, state) {
   const cut = frame.kept.indexOf(false)
   const clean = cut > 0 && !frame.kept.slice(cut).includes(true)
   for (let i = 0; i < count; i++) drawCandidate(choice.rows[i], reel, meta, frame, i, { most, cut: clean && i === cut, open })
-  choice.rest.textContent = fill(texts.others, { count: wholeNumber(meta.vocab - count) })
-  choice.rest.dataset.share = shareText(frame.finalRest, texts)
+  choice.rest.textContent = fill(texts.others, { count: wholeNumber(meta.n_vocab - count) })
+  choice.rest.dataset.share = shareText(frame.final_rest, texts)
   const own = frame.entropy.toFixed(1)
   choice.named.textContent = frame.changed ? fill(texts.after_settings, { bits: own }) : texts.own
   choice.kept.textContent = keptText(frame, meta)
@@ -69,14 +69,14 @@ function drawHeading(heading, { reel, meta, at }, frame) {
     heading.replaceChildren(element("b", { textContent: ended ? texts[meta.stop] : texts.waiting }))
     return
   }
-  const bits = fill(texts.entropy, { bits: frame.finalEntropy.toFixed(1) })
+  const bits = fill(texts.entropy, { bits: frame.final_entropy.toFixed(1) })
   if (frame.token === null) {
     heading.replaceChildren(element("b", { textContent: texts.next }), element("span", { textContent: bits }))
     return
   }
   const number = frame.uniform === null ? null : frame.uniform.toFixed(3)
   const how = frame.how === "sampled" && number !== null ? fill(texts.sampled_with, { number }) : texts[frame.how]
-  const values = { probability: shareText(frame.final, texts), rank: wholeNumber(frame.finalRank) }
+  const values = { probability: shareText(frame.final, texts), rank: wholeNumber(frame.final_rank) }
   const words = [frame.final > 0 ? fill(texts.chosen, values) : texts.cut, how, bits]
   const after = fill(texts.after, { label: isolate(labelAt(reel, frame.position - 1)) })
   const token = tokenNode(reel, texts, frame.position, frame.position, "token")
@@ -127,10 +127,10 @@ function drawCandidate({ row, label, number, model, final }, reel, meta, frame, 
 // A probability as a percentage.
 export const shareText = (p, texts) => formatNumber(p, "percent", texts)
 
-function keptText(frame, { texts, vocab }) {
-  const total = wholeNumber(vocab)
-  if (frame.nKept === vocab) return fill(texts.kept_all, { total })
-  if (frame.nKept === 1 && frame.how === "greedy") return texts.kept_one
-  const mass = formatNumber(frame.keptMass, "percent", texts)
-  return fill(texts.kept, { kept: wholeNumber(frame.nKept), total, mass })
+function keptText(frame, { texts, n_vocab }) {
+  const total = wholeNumber(n_vocab)
+  if (frame.n_kept === n_vocab) return fill(texts.kept_all, { total })
+  if (frame.n_kept === 1 && frame.how === "greedy") return texts.kept_one
+  const mass = formatNumber(frame.kept_mass, "percent", texts)
+  return fill(texts.kept, { kept: wholeNumber(frame.n_kept), total, mass })
 }

@@ -15,7 +15,7 @@ import { drawLegend } from "./legend.js"
 import { playBeats, stopBeats } from "./motion.js"
 import { createTransport, drawTransport } from "./transport.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const REST = 300 // milliseconds at a frame before the host is told
 const PATIENCE = 15000 // milliseconds after which an ask without an answer is forgotten

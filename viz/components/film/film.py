@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import Bytes, ColoredPicture, Digits, Floats, HeadPlace, Ints, Parts, Texts, sent
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -94,135 +92,175 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "film", '<div class="film"></div>\n')
 
 
+Short: TypeAlias = Annotated[float, Digits(6)]
+ShortOrNone: TypeAlias = Annotated[float | None, Digits(6)]
+Shorts: TypeAlias = Annotated[Sequence[float], Digits(6)]
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One frame as it is drawn. The first one of a film is the prompt: nothing chosen, ``label`` its last token.
+    """One frame as it is drawn. The first one of a film is the prompt: nothing chosen, `label` its last token.
 
-    ``position`` is where the token stands. ``tokens``, ``probabilities``, ``finals`` and ``kept`` list the candidates
-    by falling probability of the model, the chosen one among them; ``finals`` are what they were drawn with.
-    ``probability``, ``rank`` and ``entropy`` are the model's own, ``final`` and all named after it belong to what the
-    settings make of it, which is another distribution where ``changed``. ``row`` is the open head's attention row, a
-    value per column, NaN where masked; ``keys`` the positions of the tokens that have these, where a column has
-    several; ``strip`` the rows of the heads and layers shown, 0..254 as 0..1, and 255 where masked.
+    The candidates are listed by falling probability of the model, the chosen one among them. `probability`, `rank` and
+    `entropy` are the model's own; `final` and all named after it belong to what the settings make of it.
     """
 
     token: int | None
     label: str
     special: bool
     position: int
+    """Where the token stands."""
     how: str
-    probability: float | None
+    probability: ShortOrNone
     rank: int | None
-    entropy: float
+    entropy: Short
     changed: bool
-    final: float | None
+    """Whether the settings make another distribution of it than the model's own."""
+    final: ShortOrNone
     final_rank: int | None
-    final_entropy: float
-    final_rest: float
-    uniform: float | None
-    seconds: float | None
+    final_entropy: Short
+    final_rest: Short
+    uniform: ShortOrNone
+    seconds: ShortOrNone
     n_kept: int
-    kept_mass: float
+    kept_mass: Short
     tokens: Sequence[int]
-    probabilities: Sequence[float]
-    finals: Sequence[float]
+    probabilities: Shorts
+    finals: Shorts
+    """What the candidates were drawn with."""
     kept: Sequence[bool]
-    row: NDArray[np.floating]
-    strip: NDArray[np.uint8] | None
-    keys: NDArray[np.integer] | None = None
+    row: Floats
+    """The open head's attention row, a value per column; NaN where masked."""
+    strip: Bytes | None
+    """The rows of the heads and layers shown, 0..254 as 0..1, and 255 where masked."""
+    keys: Ints | None = None
+    """The positions of the tokens that have the values of `row`, where a column has several."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The tokens before the first generated one.
-
-    ``units`` are its chips: a label, the first token that it stands for (the bytes of a character share one), and
-    whether that is a special one.
-    """
+    """The tokens before the first generated one."""
 
     labels: Sequence[str]
-    units: Sequence[tuple[str, int, bool]]
+    units: Sequence[Annotated[tuple[str, int, bool], Parts(("label", "start", "special"))]]
+    """Its chips: a label, the first token that it stands for (the bytes of a character share one), a special one."""
+
+
+@dataclass(frozen=True)
+class GrowingBytes:
+    """Bytes of the cache, over all layers: `fixed`, and of each part so many a token, up to so many tokens."""
+
+    parts: Sequence[Annotated[tuple[int, int | None], Parts(("each", "most"))]]
+    fixed: int
+    read: int
+    shape: tuple[int, int, int, int] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Cache:
-    """Keys and values of the open head's cache from column ``first`` on: [columns, d]."""
+    """Keys and values of the open head's cache from column `first` on."""
 
-    k: NDArray[np.floating]
-    v: NDArray[np.floating]
+    k: Floats
+    """[columns, d]"""
+    v: Floats
     first: int
-    pooled: int  # dimensions in one row of the picture
-    growth: Mapping[str, Any] | None  # how it grows, over all layers, as payload.d.ts says; None where there is none
-    before: int = 0  # positions of the picture that are read and not written
+    pooled: int
+    """Dimensions in one row of the picture."""
+    growth: GrowingBytes | None
+    """null where none is known."""
+    before: int = 0
+    """Positions of the picture that are read and not written."""
 
 
 @dataclass(frozen=True)
 class FilmView:
-    """What the picture shows beside the frames: a head, and the rows of the strip as (layer, head), or none.
+    """What the picture shows beside the frames: a head, and the rows of the strip, or none."""
 
-    A row without a head is the largest of its layer's heads.
+    head: HeadPlace
+    heads: Sequence[Annotated[tuple[int, int | None], Parts(("layer", "head"))]]
+    """A row without a head is the largest of its layer's heads."""
+    n_heads: int
+    """Of the whole model."""
+    bin: int
+    """Tokens in one column."""
+    group: int = 1
+    """Neighbouring heads that share one key and value head."""
+
+
+@dataclass(frozen=True, eq=False)
+class FilmPicture(ColoredPicture):
+    """The frames from number `start` on of a film; with `start` 0 the script forgets all others.
+
+    ValueError where rows, strips and keys do not fit one another.
     """
 
-    head: tuple[int, int]
-    heads: Sequence[tuple[int, int | None]]
-    n_heads: int  # of the whole model
-    bin: int  # tokens in one column
-    group: int = 1  # neighbouring heads that share one key and value head
+    film: str
+    """Its name."""
+    start: int
+    frames: Sequence[Frame]
+    prompt: Prompt | None
+    prefill: Annotated[tuple[int, float], Parts(("tokens", "seconds"))] | None
+    """How many tokens were read at once, and in how many seconds."""
+    cache: Cache
+    view: FilmView
+    n_vocab: int
+    limit: int
+    """How many tokens the film may have."""
+    stop: str
+    """Why it does not go on; empty while it may."""
+    at: int
+    """The frame a new film opens at."""
+    goal: int
+    """Up to which one it is fetched unasked."""
+    pending: bool
+    """There is more to make beside it."""
+    answered: int
+    """The last ask heard."""
+    alive: bool
+    """Not in a file, where nobody answers."""
+    labels: Mapping[int, str]
+    """Of the candidates."""
+    texts: Texts
+    ahead: Frame | None = None
+    """What may come after the last frame; its position is 0."""
 
+    def __post_init__(self) -> None:
+        """Check the shapes; the prompt is sent with the first frame alone."""
+        _check(self.frames, self.cache, self.view)
+        if self.start:
+            self._set(prompt=None)
 
-def payload(
-    *,
-    film: str,
-    start: int,
-    frames: Sequence[Frame],
-    prompt: Prompt,
-    prefill: tuple[int, float] | None,
-    cache: Cache,
-    view: FilmView,
-    n_vocab: int,
-    limit: int,
-    stop: str,
-    ahead: Frame | None = None,
-    at: int,
-    goal: int,
-    pending: bool,
-    answered: int,
-    alive: bool,
-    labels: Mapping[int, str],
-    texts: Mapping[str, str],
-) -> bytes:
-    """The frames from number ``start`` on of the film named ``film``; with ``start`` 0 the script forgets all others.
+    @sent
+    def widths(self) -> Sequence[int]:
+        """Columns of each frame's attention row."""
+        return [frame.row.size for frame in self.frames]
 
-    ``prefill`` is how many tokens were read at once, and in how many seconds. ``limit`` is how many tokens the film may
-    have, ``stop`` why it has no more ("" while it may go on), ``ahead`` what may come after the last frame, ``at`` the
-    frame a new film opens at, ``goal`` up to which one it is fetched unasked, ``answered`` the last ask heard.
-    ``pending``: there is more to make beside it. ``labels`` name the candidates. Not ``alive``: a file, where nobody
-    answers.
-    """
-    _check(frames, cache, view)
-    meta: dict[str, JSON] = {
-        "film": film,
-        "start": start,
-        "prompt": _prompt(prompt) if start == 0 else None,
-        "prefill": None if prefill is None else list(prefill),
-        "frames": [_meta(frame) for frame in frames],
-        "widths": [frame.row.size for frame in frames],
-        "cache": _cache(cache),
-        "view": _view(view),
-        "vocab": n_vocab,
-        "limit": limit,
-        "stop": stop,
-        "ahead": None if ahead is None else _meta(ahead),
-        "at": at,
-        "goal": goal,
-        "pending": pending,
-        "answered": answered,
-        "alive": alive,
-        "labels": {str(token): label for token, label in labels.items()},
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, _arrays(frames) | {"k": cache.k.astype(np.float32), "v": cache.v.astype(np.float32)})
+    @sent
+    def rows(self) -> Floats:
+        """The frames' rows, one after the other."""
+        return np.concatenate([np.zeros(0, np.float32), *(frame.row.astype(np.float32) for frame in self.frames)])
+
+    @sent
+    def keys(self) -> Ints:
+        """Where a column has several tokens, the position of the one that has each of these weights."""
+        keys = [frame.keys for frame in self.frames if frame.keys is not None]
+        return np.concatenate([np.zeros(0, np.int32), *keys]).astype(np.int32)
+
+    @sent
+    def strips(self) -> Bytes:
+        """The frames' strips, one after the other."""
+        strips = [frame.strip.ravel().astype(np.uint8) for frame in self.frames if frame.strip is not None]
+        return np.concatenate([np.zeros(0, np.uint8), *strips])
+
+    @sent
+    def k(self) -> Floats:
+        """[columns, d] of the cache."""
+        return self.cache.k
+
+    @sent
+    def v(self) -> Floats:
+        """[columns, d] of the cache."""
+        return self.cache.v
 
 
 def _check(frames: Sequence[Frame], cache: Cache, view: FilmView) -> None:
@@ -234,65 +272,3 @@ def _check(frames: Sequence[Frame], cache: Cache, view: FilmView) -> None:
         raise ValueError("where a column has several tokens a row has a key for each")
     if cache.k.shape[0] != cache.v.shape[0]:
         raise ValueError(f"{cache.k.shape[0]} keys but {cache.v.shape[0]} values")
-
-
-def _arrays(frames: Sequence[Frame]) -> dict[str, NDArray[Any]]:
-    """Rows and strips one after the other; their widths are in the meta."""
-    strips = [frame.strip.ravel() for frame in frames if frame.strip is not None]
-    keys = [frame.keys for frame in frames if frame.keys is not None]
-    return {
-        "rows": np.concatenate([np.zeros(0, np.float32), *(frame.row.astype(np.float32) for frame in frames)]),
-        "keys": np.concatenate([np.zeros(0), *keys]).astype(np.int32),
-        "strips": np.concatenate([np.zeros(0, np.uint8), *strips]),
-    }
-
-
-def _cache(cache: Cache) -> JSON:
-    growth = None if cache.growth is None else dict(cache.growth)
-    return {"first": cache.first, "pooled": cache.pooled, "before": cache.before, "growth": growth}
-
-
-def _view(view: FilmView) -> JSON:
-    return {
-        "head": list(view.head),
-        "heads": [list(head) for head in view.heads],
-        "total": view.n_heads,
-        "bin": view.bin,
-        "group": view.group,
-    }
-
-
-def _prompt(prompt: Prompt) -> JSON:
-    units = [[label, start, bool(special)] for label, start, special in prompt.units]
-    return {"labels": list(prompt.labels), "units": units}
-
-
-def _meta(frame: Frame) -> JSON:
-    """A frame's numbers with six digits: more than a screen shows, and a third of the bytes."""
-    return {
-        "token": frame.token,
-        "label": frame.label,
-        "special": frame.special,
-        "position": frame.position,
-        "how": frame.how,
-        "probability": _short(frame.probability),
-        "rank": frame.rank,
-        "entropy": _short(frame.entropy),
-        "changed": frame.changed,
-        "final": _short(frame.final),
-        "finalRank": frame.final_rank,
-        "finalEntropy": _short(frame.final_entropy),
-        "finalRest": _short(frame.final_rest),
-        "uniform": _short(frame.uniform),
-        "seconds": _short(frame.seconds),
-        "nKept": frame.n_kept,
-        "keptMass": _short(frame.kept_mass),
-        "tokens": list(frame.tokens),
-        "probabilities": [_short(value) for value in frame.probabilities],
-        "finals": [_short(value) for value in frame.finals],
-        "kept": [bool(kept) for kept in frame.kept],
-    }
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")

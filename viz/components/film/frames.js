@@ -50,8 +50,8 @@ export function following({ reel, meta, at, shown }) {
 
 function unchosen(frame) {
   const cut = (name) => frame[name].slice(0, LISTED)
-  const rest = frame.finals.slice(LISTED).reduce((sum, share) => sum + share, frame.finalRest)
-  return { ...frame, token: null, finalRest: rest, tokens: cut("tokens"), probabilities: cut("probabilities"), finals: cut("finals"), kept: cut("kept") }
+  const rest = frame.finals.slice(LISTED).reduce((sum, share) => sum + share, frame.final_rest)
+  return { ...frame, token: null, final_rest: rest, tokens: cut("tokens"), probabilities: cut("probabilities"), finals: cut("finals"), kept: cut("kept") }
 }
 
 // Display label of the token at a position: a prompt token, or one that a frame brought.

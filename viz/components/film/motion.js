@@ -4,7 +4,7 @@
 
 import { pointIn } from "../shared/room.js"
 import { element } from "../shared/dom.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const BEAT = 250 // milliseconds
 const LEAST = 60 // a shorter one would only flicker

@@ -12,7 +12,7 @@ import { createKeys, drawKeys } from "./playing.js"
 import { createRow, drawRow } from "./row_sums.js"
 import { doneOf, reelOf, sumsOf } from "./tiles.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const REST = 300 // milliseconds at a frame or a row before the host is told
 
@@ -55,7 +55,7 @@ function create(root, signal) {
 function receive(state, { meta, arrays }) {
   state.meta = meta
   const [n, dv] = arrays.v.shape
-  const work = { n, d: meta.d, dv, scores: arrays.scores, v: arrays.v, sink: meta.sink }
+  const work = { n, d: meta.d_head, dv, scores: arrays.scores, v: arrays.v, sink: meta.sink }
   state.reel = reelOf(work, { rows: meta.rows, columns: meta.columns, order: meta.order })
   state.after = sumsOf(work, state.reel.plan, state.reel.seen)
   state.row = clamp(reconcile(state, "row", meta.row), 0, n - 1)

@@ -6,14 +6,12 @@ rests at, and "row", the query whose sums are shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import ColoredPicture, Floats, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -62,42 +60,30 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "flash_film", '<div class="flash-film">\n</div>')
 
 
-def payload(
-    *,
-    scores: NDArray[np.floating],
-    v: NDArray[np.floating],
-    labels: Sequence[str],
-    first: int,
-    d_head: int,
-    size: int,
-    rows: int,
-    columns: int,
-    order: str,
-    sram: int,
-    sink: float | None,
-    row: int,
-    frame: int,
-    texts: Mapping[str, str],
-) -> bytes:
-    """``scores`` [queries, keys] are −∞ where masked, ``v`` is [keys, d_value]; tiles are of ``rows`` queries
-    and ``columns`` keys.
+@dataclass(frozen=True, eq=False)
+class FlashFilmPicture(ColoredPicture):
+    """Tiles of `rows` queries and `columns` keys."""
 
-    The first token is number ``first`` of the text. ``sram`` is in numbers of ``size`` bytes; ``order`` says what
-    the outer loop goes over: "keys" or "queries".
-    """
-    meta: dict[str, JSON] = {
-        "labels": list(labels),
-        "first": first,
-        "d": d_head,
-        "size": size,
-        "rows": rows,
-        "columns": columns,
-        "order": order,
-        "sram": sram,
-        "sink": sink,
-        "row": row,
-        "frame": frame,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {"scores": scores.astype(np.float32), "v": v.astype(np.float32)})
+    scores: Floats
+    """[queries, keys] before the softmax; −∞ where masked."""
+    v: Floats
+    """[keys, d_value]"""
+    labels: Sequence[str]
+    first: int
+    """The number of the first token in the text."""
+    d_head: int
+    """Numbers in a key."""
+    size: int
+    """Bytes in a number."""
+    rows: int
+    columns: int
+    order: Literal["keys", "queries"]
+    """What the outer loop goes over."""
+    sram: int
+    """Numbers that the fast memory has room for."""
+    sink: float | None
+    """A learned sink's logit."""
+    row: int
+    """The query whose sums are shown."""
+    frame: int
+    texts: Texts

@@ -21,7 +21,7 @@ export function sizeText(bytes) {
 export const spanText = (first, stop) => (stop - first === 1 ? String(first) : `${first}–${stop - 1}`)
 
 // "K 0–3, V 0–3 (1 KB)"
-/** @type {(moves: import("./payload").Move[], size: number, from: number) => string} */
+/** @type {(moves: import("./types").Move[], size: number, from: number) => string} */
 export function movesText(moves, size, from) {
   const bytes = moves.reduce((sum, one) => sum + one.numbers * size, 0)
   return `${moves.map((one) => `${sign(one.name)} ${spanText(from + one.first, from + one.stop)}`).join(", ")} (${sizeText(bytes)})`

@@ -8,7 +8,7 @@ import { inRoom } from "../shared/room.js"
 import { css, mix, ramp } from "../shared/theme.js"
 import { COMPUTE, START, spanOf } from "./tiles.js"
 /** @import { Theme } from "../shared/types" */
-/** @import { Reel } from "./payload" */
+/** @import { Reel } from "./types" */
 
 const SIDE = 13 // pixels of the strips of Q, O, K and V beside the map
 const GAP = 4

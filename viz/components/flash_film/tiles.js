@@ -1,7 +1,7 @@
 // Attention by tiles, as numbers: which tile comes when, what is moved for it, and a row's maximum and sum after each.
 // Two orders: "keys", the outer loop of Dao et al. 2022 (algorithm 1), "queries", that of Dao 2023 (algorithm 1).
 
-/** @import { Met, Move, Plan, Reel, Work } from "./payload" */
+/** @import { Met, Move, Plan, Reel, Work } from "./types" */
 
 export const START = 0 // what a frame does
 export const READ = 1

@@ -4,7 +4,7 @@ import { readTheme } from "../shared/theme.js"
 import { textsIn, wordAt, wordsIn } from "./page_text.js"
 import { termsByName, wordsOf } from "./words.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, State, Term } from "./payload" */
+/** @import { Meta, State, GlossaryTerm } from "./types" */
 
 const REST = 350 // ms that the pointer rests on a word before it is explained
 const SETTLE = 600 // ms without a change of the page before its words are marked
@@ -72,7 +72,7 @@ function end(state) {
   CSS.highlights?.delete(HIGHLIGHT)
 }
 
-/** @param {Term} term */
+/** @param {GlossaryTerm} term */
 function entry({ names, meaning, picture }) {
   const parts = [element("h3", { textContent: names[0] }), element("p", { textContent: meaning })]
   if (picture.length) parts.push(/** @type {any} */ (svg("svg", { viewBox: "0 0 120 60", "aria-hidden": "true" }, ...picture.map(([tag, attributes]) => svg(tag, attributes)))))
@@ -155,7 +155,7 @@ const nameIn = (chip) => (chip.querySelector(".label")?.textContent ?? "").toLow
 // The note of a control's word takes no clicks, for what it covers is what is clicked next; a link's stands beside it.
 /**
  * @param {State} state
- * @param {Term} term
+ * @param {GlossaryTerm} term
  * @param {DOMRect} box
  * @param {Element} [control]
  */

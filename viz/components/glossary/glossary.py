@@ -7,14 +7,14 @@ up, and the first time a word stands on the page it has a dotted line. The list 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from viz.components.glossary.term import GlossaryTerm
 from viz.components.glossary.terms import TERMS
-from viz.components.packing import pack
+from viz.components.picture import Picture, Texts
 from viz.components.source import read_source
 
 N_ = str
@@ -40,10 +40,9 @@ def _translated(translate: Callable[[str], str], term: GlossaryTerm) -> Glossary
     return replace(term, names=tuple(dict.fromkeys(names)), meaning=translate(term.meaning))
 
 
-def payload(*, terms: Sequence[GlossaryTerm], texts: Mapping[str, str]) -> bytes:
-    """`terms` in the reader's language, in the order of the list."""
-    listed = [
-        {"names": list(term.names), "meaning": term.meaning, "picture": [[tag, parts] for tag, parts in term.picture]}
-        for term in terms
-    ]
-    return pack({"terms": listed, "texts": dict(texts)}, {})
+@dataclass(frozen=True, eq=False)
+class GlossaryPicture(Picture):
+    """The terms in the reader's language, in the order of the list."""
+
+    terms: Sequence[GlossaryTerm]
+    texts: Texts

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-Shape = tuple[str, dict[str, str]]  # an SVG element and its attributes
+from viz.components.picture import TypeScript
+
+Shape = Annotated[tuple[str, dict[str, str]], TypeScript("Shape")]  # an SVG element and its attributes
 
 
 def _rect(x: float, y: float, width: float, height: float, kind: str) -> Shape:

@@ -1,6 +1,6 @@
 // Finds the glossary's words in text.
 
-/** @import { Term } from "./payload" */
+/** @import { GlossaryTerm } from "./types" */
 
 const LETTER = "[\\p{L}\\p{N}_]"
 const HAN = "\\p{Script=Han}"
@@ -25,9 +25,9 @@ export function wordsOf(names) {
 export const nameOf = (word) => (/^l\d+h\d+$/i.test(word) ? A_HEAD : word.toLowerCase())
 
 // Of two terms with one name, the first in the list has it.
-/** @type {(terms: Term[]) => Map<string, Term>} */
+/** @type {(terms: GlossaryTerm[]) => Map<string, GlossaryTerm>} */
 export function termsByName(terms) {
-  /** @type {Map<string, Term>} */
+  /** @type {Map<string, GlossaryTerm>} */
   const found = new Map()
   for (const term of terms) for (const name of term.names) if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), term)
   return found

@@ -7,7 +7,7 @@ import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatNumber } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const SEND_AFTER = 150 // milliseconds without another arrow key before the head is sent
 

@@ -12,7 +12,7 @@ import { fill, formatNumber, wholeNumber } from "../shared/words.js"
 import { headAt, headsBelow, hit, layOut, matesOf, slotOf, squareOf } from "./layout.js"
 import { FRAMED, frameColor, paint } from "./paint.js"
 /** @import { Cells, Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import UNSENT, Bytes, ColoredPicture, Floats, HeadPlace, Ints, NumberKind, Texts, sent
 from viz.components.source import read_source
 
 N_ = str
@@ -30,75 +29,67 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "head_grid", '<div class="head-grid">\n</div>')
 
 
-def payload(
-    *,
-    thumbnails: NDArray[np.uint8],
-    keep: NDArray[np.uint8],
-    metric: NDArray[np.float32],
-    mode: Literal["maps", "metric"],
-    order: NDArray[np.int32] | None,
-    layer_has_weights: Sequence[bool],
-    selected: tuple[int, int],
-    compare: tuple[int, int] | None,
-    groups: int,
-    texts: Mapping[str, str],
-    metric_range: tuple[float, float] | None = None,
-    number: Literal["percent", "plain"] = "plain",
-    max_height: int = 520,
-    shows: str = "",
-    left_out: NDArray[np.uint8] | None = None,
-) -> bytes:
-    """The packed grid. The component sends `head`: [layer, head].
+@dataclass(frozen=True, eq=False)
+class HeadGridPicture(ColoredPicture):
+    """Every head as a small map, or as a cell of one colour. The component sends `head`: [layer, head].
 
-    `thumbnails` [layers, heads, n, n] run from 0 to 255 = darkest; `keep` [layers, n, n] is 0 where all is masked;
-    `left_out` [layers, n, n] is 1 where that is so since an indexer did not choose the keys.
-    `metric` [layers, heads] sets the strength of a frame (maps) or of the cell (metric) between the two ends of
-    `metric_range`, by default 0 (or the smallest, if negative) and the largest; NaN is not defined. `order` lists flat
-    indices layer * heads + head, best first, and may leave heads out; None keeps the rows by layer. `groups` is the
-    number of neighbouring heads that share one key and value head. `shows` is the key of the part of the page that a
-    click changes: on a narrow screen the page scrolls to it.
+    `metric` sets the strength of a frame (maps) or of the cell (metric) between `low` and `high`, by default 0 (or the
+    smallest, if negative) and the largest. ValueError where arrays do not fit one another.
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
     ("{number} %") where numbers are percentages, else `unit` ("{number} bits"); `shared` ("{heads} share …") is said
     of the selected head's group, `more` ("{count} …") of the heads below those in view, `frame`
     ("{metric} … {low} … {high}") of the frames of maps, `left_out_label` of the cells of `left_out`.
     """
-    layers, heads, n, _ = thumbnails.shape
-    if keep.shape != (layers, n, n) or metric.shape != (layers, heads) or len(layer_has_weights) != layers:
-        raise ValueError(
-            f"{layers} layers × {heads} heads of {n}×{n} pixels do not fit keep {keep.shape}, "
-            f"metric {metric.shape} and {len(layer_has_weights)} layers with or without weights"
-        )
-    low, high = metric_range or _range(metric)
-    arrays: dict[str, NDArray[Any]] = {
-        "thumbnails": thumbnails.astype(np.uint8, copy=False),
-        "keep": keep.astype(np.uint8, copy=False),
-        "metric": metric.astype(np.float32, copy=False),
-    }
-    if left_out is not None:
-        arrays["left_out"] = left_out.astype(np.uint8, copy=False)
-    if order is not None:
-        arrays["order"] = np.asarray(order, dtype=np.int32)
-    meta = {
-        "mode": mode,
-        "layer_has_weights": [bool(has) for has in layer_has_weights],
-        "selected": [int(i) for i in selected],
-        "compare": None if compare is None else [int(i) for i in compare],
-        "groups": int(groups),
-        "low": float(low),
-        "high": float(high),
-        "number": number,
-        "max_height": max_height,
-        "shows": shows,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, arrays)
 
+    thumbnails: Bytes
+    """[layers, heads, n, n], 0..255 = darkest."""
+    keep: Bytes
+    """[layers, n, n]: 0 where all is masked."""
+    metric: Floats
+    """[layers, heads], NaN where it is not defined."""
+    mode: Literal["maps", "metric"]
+    order: Ints | None
+    """Heads as layer × heads + head, best first; some may be left out. Without it rows are by layer."""
+    layer_has_weights: Sequence[bool]
+    selected: HeadPlace
+    compare: HeadPlace | None
+    groups: int
+    """Neighbouring heads that share one key and value head."""
+    texts: Texts
+    metric_range: Annotated[tuple[float, float] | None, UNSENT] = None
+    number: NumberKind = "plain"
+    max_height: int = 520
+    shows: str = ""
+    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+    left_out: Bytes | None = None
+    """[layers, n, n]: 1 where it is masked since an indexer did not choose the keys."""
 
-def _range(metric: NDArray[np.float32]) -> tuple[float, float]:
-    defined = metric[np.isfinite(metric)]
-    if defined.size == 0:
-        return 0.0, 1.0
-    low, high = min(0.0, float(defined.min())), float(defined.max())
-    return low, high if high > low else low + 1.0
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        layers, heads, n, _ = self.thumbnails.shape
+        told, keep, metric = len(self.layer_has_weights), self.keep.shape, self.metric.shape
+        if keep != (layers, n, n) or metric != (layers, heads) or told != layers:
+            raise ValueError(
+                f"{layers} layers × {heads} heads of {n}×{n} pixels do not fit keep {keep}, metric {metric} and "
+                f"{told} layers with or without weights"
+            )
+
+    @sent
+    def low(self) -> float:
+        """The metric of the weakest frame."""
+        return self._ends()[0]
+
+    @sent
+    def high(self) -> float:
+        """That of the strongest."""
+        return self._ends()[1]
+
+    def _ends(self) -> tuple[float, float]:
+        defined = self.metric[np.isfinite(self.metric)]
+        if self.metric_range is not None:
+            return self.metric_range
+        if defined.size == 0:
+            return 0.0, 1.0
+        low, high = min(0.0, float(defined.min())), float(defined.max())
+        return low, high if high > low else low + 1.0

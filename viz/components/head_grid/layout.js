@@ -1,7 +1,7 @@
 // Where each head lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
 
 import { clamp, wholePixels } from "../shared/numbers.js"
-/** @import { Head, State } from "./payload" */
+/** @import { Head, State } from "./types" */
 
 const LARGEST = 72 // a cell is never larger than this,
 const SMALLEST = 10 // nor smaller: below, the sheet scrolls sideways;

@@ -13,7 +13,7 @@ import { formatNumber, formatShort } from "../shared/words.js"
 import { headAt, matesOf, slotOf, squareOf } from "./layout.js"
 /** @import { RGB, Theme } from "../shared/types" */
 /** @import { Kind } from "../shared/hatch" */
-/** @import { Head, State } from "./payload" */
+/** @import { Head, State } from "./types" */
 
 export const FRAMED = 18 // a smaller cell has no frame
 

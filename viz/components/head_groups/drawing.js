@@ -5,7 +5,7 @@ import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { thinning } from "../shared/ticks.js"
 import { countsOf, groupOf, readsOf, sizeOf, summaryOf, titleOf } from "./words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const PITCH = 60 // the widest place of a query head
 const SQUARE = 20 // the largest side of a head

@@ -9,7 +9,7 @@ import { fill } from "../shared/words.js"
 import { drawPanel, light, smallPicture } from "./drawing.js"
 import { readsOf } from "./words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

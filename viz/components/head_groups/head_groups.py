@@ -5,12 +5,11 @@ Sends "head", the query head to open, and "kv_heads", the number of key/value he
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import ColoredPicture, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -44,36 +43,29 @@ class HeadGrouping:
     note: str
 
 
-def payload(
-    *,
-    n_heads: int,
-    own: int,
-    pooled: int,
-    layer: int,
-    head: int,
-    ways: Sequence[HeadGrouping],
-    possible: Sequence[int],
-    texts: Mapping[str, str],
-    shows: str = "",
-) -> bytes:
-    """Query heads of a layer, `own` key/value heads, averaged to `pooled` of them; neighbours share.
+@dataclass(frozen=True, eq=False)
+class HeadGroupsPicture(ColoredPicture):
+    """Query heads of a layer, and the key/value heads that neighbours share.
 
     `ways` are drawn small, to choose from; only those in `possible` can be chosen. ValueError where heads cannot be
-    shared out evenly. `shows` is the key of the part of the page that the open head changes: on a narrow screen a click
-    on a head scrolls to it.
+    shared out evenly.
     """
-    if n_heads % own or own % pooled or any(n_heads % way.kv_heads for way in ways):
-        raise ValueError(f"{n_heads} query heads, {own} key/value heads, {pooled} of them left, ways {list(ways)}")
-    meta = {
-        "n_heads": n_heads,
-        "own": own,
-        "pooled": pooled,
-        "layer": layer,
-        "head": head,
-        "ways": [asdict(way) for way in ways],
-        "possible": [int(count) for count in possible],
-        "shows": shows,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {})
+
+    n_heads: int
+    own: int
+    """Key/value heads of the model itself."""
+    pooled: int
+    """What they are averaged to."""
+    layer: int
+    head: int
+    ways: Sequence[HeadGrouping]
+    possible: Sequence[int]
+    texts: Texts
+    shows: str = ""
+    """The key of the part of the page that the open head changes, to which a narrow page scrolls, or ""."""
+
+    def __post_init__(self) -> None:
+        """Check that heads can be shared out."""
+        n_heads, own, pooled = self.n_heads, self.own, self.pooled
+        if n_heads % own or own % pooled or any(n_heads % way.kv_heads for way in self.ways):
+            raise ValueError(f"{n_heads} query heads, {own} key/value heads, {pooled} of them left, {list(self.ways)}")

@@ -1,7 +1,7 @@
 // Groups, counted and said. Heads count from 0; the heads of a group are neighbours.
 
 import { fill } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export const sizeOf = (meta, kvHeads) => meta.n_heads / kvHeads
 export const groupOf = (meta, kvHeads, head) => Math.floor(head / sizeOf(meta, kvHeads))

@@ -10,7 +10,7 @@ import { keyAt, pixelOf, queryAt } from "./layout.js"
 import { isWhole, panned, zoomed } from "../shared/view.js"
 
 /** @typedef {{ x: number, y: number }} Point */
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const CLICK_SLOP = 5 // pixels a press may wander and still be a click
 

@@ -12,7 +12,7 @@ import { layOutFigure, measureFigure, pixelOf, xOf, yOf } from "./layout.js"
 import { paintFigure, paintTile } from "./paint.js"
 import { CLOSEST, isWhole, viewOf, viewWith, wholeView, windowOf, zoomed } from "../shared/view.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

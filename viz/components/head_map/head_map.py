@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.color_bar import Clipped, clipped, color_ends
+from viz.components.picture import (
+    Bytes,
+    CellOrRow,
+    ColoredPicture,
+    Floats,
+    HeadPlace,
+    NumberKind,
+    Parts,
+    Texts,
+    Window,
+    sent,
+)
 from viz.components.source import read_source
 
 N_ = str
@@ -53,105 +64,82 @@ def texts_of(what: str, *, mean: bool) -> dict[str, str]:
 SOURCE = read_source(Path(__file__).parent, "head_map", '<div class="head-map">\n</div>')
 
 
-def payload(
-    *,
-    values: NDArray[np.float32],
-    window: tuple[int, int, int, int],
-    total: tuple[int, int],
-    row_labels: Sequence[str],
-    col_labels: Sequence[str],
-    scale: Literal["sequential", "diverging"],
-    low: float,
-    high: float,
-    log: bool,
-    selected: tuple[int, int | None] | None,
-    pool: tuple[int, int],
-    number: Literal["percent", "plain"],
-    texts: Mapping[str, str],
-    overview: NDArray[np.float32] | None = None,
-    max_height: int = 560,
-    press: bool = False,
-    of: tuple[int, int] | None = None,
-    left_out: NDArray[np.bool_] | None = None,
-) -> bytes:
-    """The packed map. The component sends `cell` and `window`.
-
-    `values` [rows, columns] cover the units `window` = (q0, q1, k0, k1), ends excluded, of `total` = (queries, keys);
-    each value stands for up to `pool` = (rows, columns) cells, NaN for a masked one. Labels: one a unit in the window,
-    or none. `low` and `high` are the ends of the colour bar: with `log` both above 0, on a diverging scale the larger
-    size counts for both signs. `overview` is the whole map in few pixels, for the inset of a zoomed view.
+@dataclass(frozen=True, eq=False)
+class HeadMapPicture(ColoredPicture):
+    """A map, or a window of it. The component sends `cell` and `window`.
 
     `cell` is [query, key] (units of the whole text; of a pooled pixel its centre), [query, null] after a click on a
-    row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at. With `press` a click, Enter or
-    Escape sends `press` in the place of `cell`, so that arrow keys only look around. `of` is the head, where quick_head
-    may give another one before the page has run. `left_out` are masked cells that are so since an indexer did not
-    choose their keys; they are striped.
+    row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at. ValueError where values,
+    labels, window and pool do not fit one another, or a logarithmic scale begins at 0.
 
     Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` and
     `left_out` (with the same names), `masked_label`, `left_out_label`, `pooled` ("largest of {n} cells: {value}"),
     `pooled_note`, `note` (shown under the figure), `axis_query`, `axis_key`, `zoom_in`, `zoom_out`, `zoom_reset`,
     `undefined`, `percent` ("{number} %").
     """
-    _check(values, window, total, row_labels, col_labels, pool)
-    low, high = _ends(scale, low, high, log=log)
-    arrays = {"values": values} if overview is None else {"values": values, "overview": overview}
-    meta = {
-        "of": None if of is None else [int(n) for n in of],
-        "window": [int(edge) for edge in window],
-        "total": [int(n) for n in total],
-        "row_labels": list(row_labels),
-        "col_labels": list(col_labels),
-        "scale": scale,
-        "low": float(low),
-        "high": float(high),
-        "log": log,
-        "clipped": _clipped(values, low, high),
-        "has_masked": bool((np.isnan(values) & ~_none(left_out)).any()),
-        "has_left_out": bool(_none(left_out).any()),
-        "selected": None if selected is None else [None if i is None else int(i) for i in selected],
-        "pool": [int(n) for n in pool],
-        "number": number,
-        "max_height": max_height,
-        "press": press,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    floats = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
-    return pack(meta, floats if left_out is None else {**floats, "left_out": left_out.astype(np.uint8)})
+
+    values: Floats
+    """[rows, columns], each standing for up to `pool` cells; NaN where masked."""
+    window: Window
+    """What `values` cover, in units, ends excluded."""
+    total: Annotated[tuple[int, int], Parts(("queries", "keys"))]
+    row_labels: Sequence[str]
+    """One a unit in the window, or none; `col_labels` too."""
+    col_labels: Sequence[str]
+    scale: Literal["sequential", "diverging"]
+    low: float
+    """The ends of the colour bar; on a diverging scale the larger size counts for both signs."""
+    high: float
+    log: bool
+    selected: CellOrRow | None
+    """A cell, a row alone, or nothing."""
+    pool: Annotated[tuple[int, int], Parts(("queries", "keys"))]
+    """Units in one pixel."""
+    number: NumberKind
+    texts: Texts
+    overview: Floats | None = None
+    """The whole map in few pixels, for the inset of a zoomed view."""
+    max_height: int = 560
+    press: bool = False
+    """A click, Enter or Escape sends `press` in the place of `cell`, so that arrow keys only look around."""
+    of: HeadPlace | None = None
+    """The head, where quick_head may give another one before the page has run."""
+    left_out: Bytes | None = None
+    """1 where a cell is masked since an indexer did not choose its key; it is striped."""
+
+    def __post_init__(self) -> None:
+        """Check what was given, and let a diverging scale reach as far on both sides."""
+        _check(self)
+        low, high = color_ends(self.low, self.high, both_sides=self.scale == "diverging")
+        self._set(low=low, high=high)
+
+    @sent
+    def clipped(self) -> Clipped:
+        """Whether values lie beyond the ends."""
+        return clipped(self.values, self.low, self.high)
+
+    @sent
+    def has_masked(self) -> bool:
+        """Whether a cell is masked, other than by an indexer's choice."""
+        left_out = False if self.left_out is None else self.left_out.astype(bool)
+        return bool((np.isnan(self.values) & ~np.asarray(left_out)).any())
+
+    @sent
+    def has_left_out(self) -> bool:
+        """Whether one is masked by an indexer's choice."""
+        return self.left_out is not None and bool(self.left_out.any())
 
 
-def _none(left_out: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    return np.zeros((), np.bool_) if left_out is None else left_out
-
-
-def _ends(scale: str, low: float, high: float, *, log: bool) -> tuple[float, float]:
-    if log and not 0 < low < high:
-        raise ValueError(f"a logarithmic scale needs 0 < low < high, not {low} and {high}")
-    if scale == "diverging":
-        high = max(abs(low), abs(high))
-        low = -high
-    return low, high
-
-
-def _clipped(values: NDArray[np.float32], low: float, high: float) -> list[bool]:
-    """Whether colours are clipped at each end of the bar, which then says ≤ or ≥; float32 rounding does not count."""
-    defined = values[~np.isnan(values)]
-    slack = 1e-6 * max(abs(low), abs(high))
-    return [bool((defined < low - slack).any()), bool((defined > high + slack).any())]
-
-
-def _check(
-    values: NDArray[np.float32],
-    window: tuple[int, int, int, int],
-    total: tuple[int, int],
-    row_labels: Sequence[str],
-    col_labels: Sequence[str],
-    pool: tuple[int, int],
-) -> None:
-    q0, q1, k0, k1 = window
+def _check(picture: HeadMapPicture) -> None:
+    values, pool = picture.values, picture.pool
+    q0, q1, k0, k1 = picture.window
+    queries, keys = picture.total
+    if picture.log and not 0 < picture.low < picture.high:
+        raise ValueError(f"a logarithmic scale needs 0 < low < high, not {picture.low} and {picture.high}")
     expected = (math.ceil((q1 - q0) / pool[0]), math.ceil((k1 - k0) / pool[1]))
-    if not (0 <= q0 < q1 <= total[0] and 0 <= k0 < k1 <= total[1]) or values.shape != expected:
-        raise ValueError(f"values {values.shape} do not fit window {window} of {total} pooled by {pool}")
-    for labels, count in ((row_labels, q1 - q0), (col_labels, k1 - k0)):
+    if not (0 <= q0 < q1 <= queries and 0 <= k0 < k1 <= keys) or values.shape != expected:
+        where = f"window {picture.window} of {picture.total}"
+        raise ValueError(f"values {values.shape} do not fit {where} pooled by {pool}")
+    for labels, count in ((picture.row_labels, q1 - q0), (picture.col_labels, k1 - k0)):
         if len(labels) not in (0, count):
-            raise ValueError(f"{len(labels)} labels for {count} units of window {window}")
+            raise ValueError(f"{len(labels)} labels for {count} units of window {picture.window}")

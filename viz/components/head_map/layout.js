@@ -6,7 +6,7 @@ import { inRoom, sharpness } from "../shared/room.js"
 import { stackOf, stance } from "../shared/upright.js"
 import { formatNumber } from "../shared/words.js"
 import { isWhole } from "../shared/view.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export const LABEL_FONT = 12
 export const SMALL_FONT = 11

@@ -11,7 +11,7 @@ import { paintAxisWords, paintLabels } from "./labels.js"
 import { barTicks, pixelOf, placeOnBar, SMALL_FONT, swatches, xOf, yOf } from "./layout.js"
 import { isWhole } from "../shared/view.js"
 import { formatShort } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const NUMBERED = 36 // pixels of the smallest cell that has a number,
 const LEAST_WRITTEN = 0.0995 // which is one of two digits

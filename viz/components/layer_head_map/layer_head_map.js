@@ -8,7 +8,7 @@ import { fill, formatNumber } from "../shared/words.js"
 import { cornerOf, GROUP_GAP, hit, layOut, matesOf } from "./layout.js"
 import { fitNumbers, paint } from "./paint.js"
 /** @import { Cells, Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

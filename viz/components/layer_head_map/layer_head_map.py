@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.color_bar import Clipped, clipped, color_ends
+from viz.components.picture import ColoredPicture, Floats, NumberKind, Parts, Texts, sent
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -29,83 +27,59 @@ TEXTS: dict[str, str] = {
 }
 
 
-def payload(
-    values: NDArray[np.floating],
-    *,
-    title: str,
-    scale: Literal["signed", "sequential"],
-    low: float,
-    high: float,
-    number: Literal["percent", "plain"],
-    open: tuple[int, int] | None,
-    texts: Mapping[str, str],
-    row_labels: Sequence[str] | None = None,
-    column_labels: Sequence[str] | None = None,
-    notes: Mapping[int, str] | None = None,
-    words: Sequence[Sequence[str]] | None = None,
-    whole: float | None = None,
-    max_height: int = 360,
-    group: int = 1,
-    group_axis: Literal["rows", "columns"] = "columns",
-    shows: str = "",
-    first_column: int = 0,
-) -> bytes:
-    """The packed map of `values` [rows, columns], NaN where there is none. It sends `head`: [row, column] of a click.
+@dataclass(frozen=True, eq=False)
+class LayerHeadMapPicture(ColoredPicture):
+    """A map of heads, or of other rows and columns. It sends `head`: [row, column] of a click.
 
     A signed scale runs from blue over the background's tone, which is exactly 0, to red, the larger of |low| and |high|
     at both ends. A sequential one runs from `low` to `high`. Values beyond are clipped, and the bar says so.
-    Without labels rows are L0, L1, … and columns H0, H1, …; given column labels are slanted where they do not fit.
-    `open` is outlined. `notes` are rows that have no cells but this text, and cannot be clicked.
-    `words` [rows, columns] stand in the cells, which are wider for them, instead of numbers; texts may use {word}.
     Of heads along `group_axis`, `group` neighbours share one key and value head: they stand together under one line,
-    and the open head's group is marked; unless each head has its own, or all share one. On a narrow screen a click
-    scrolls to the part of the page with the key `shows`.
+    and the open head's group is marked; unless each head has its own, or all share one. ValueError where labels do not
+    fit the values.
 
     Texts: as `TEXTS`. `cell`, and `missing` for one without a number, may use {row}, {column}, {value}, {row_index},
     {column_index}, counted from `first_column`, and, as a percentage of `whole`, {share}; `summary`, what a screen
     reader is told of the map, may use {title}, {rows} and {columns}.
     """
-    _check_labels(values, row_labels, column_labels)
-    low, high = _ends(scale, low, high)
-    meta = {
-        "title": title,
-        "scale": scale,
-        "low": float(low),
-        "high": float(high if high > low else low + 1.0),
-        "clipped": _clipped(values, low, high),
-        "number": number,
-        "open": None if open is None else [int(i) for i in open],
-        "row_labels": None if row_labels is None else list(row_labels),
-        "column_labels": None if column_labels is None else list(column_labels),
-        "notes": {str(row): text for row, text in (notes or {}).items()},
-        "words": None if words is None else [list(row) for row in words],
-        "whole": whole,
-        "max_height": max_height,
-        "group": int(group),
-        "group_axis": group_axis,
-        "shows": shows,
-        "first_column": int(first_column),
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {"values": values.astype(np.float32)})
 
+    values: Floats
+    """[rows, columns], NaN where there is none."""
+    title: str
+    scale: Literal["signed", "sequential"]
+    low: float
+    high: float
+    number: NumberKind
+    open: Annotated[tuple[int, int], Parts(("row", "column"))] | None
+    """The cell that is outlined."""
+    texts: Texts
+    row_labels: Sequence[str] | None = None
+    """Where null, layers L0, L1, …."""
+    column_labels: Sequence[str] | None = None
+    """Where null, heads H0, H1, …; labels are slanted where they do not fit."""
+    notes: Mapping[int, str] = field(default_factory=dict[int, str])
+    """By its index, what stands in a row that has no cells; it cannot be clicked."""
+    words: Sequence[Sequence[str]] | None = None
+    """[rows, columns] in the cells, which are wider for them, in the place of numbers; texts may use {word}."""
+    whole: float | None = None
+    """What a value is a share of."""
+    max_height: int = 360
+    group: int = 1
+    group_axis: Literal["rows", "columns"] = "columns"
+    shows: str = ""
+    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+    first_column: int = 0
+    """The number of the first column where columns are told by their numbers."""
 
-def _check_labels(values: NDArray[np.floating], *named: Sequence[str] | None) -> None:
-    rows, columns = values.shape
-    for labels, count in zip(named, (rows, columns), strict=True):
-        if labels is not None and len(labels) != count:
-            raise ValueError(f"{len(labels)} labels for {count} rows or columns of {rows} × {columns} values")
+    def __post_init__(self) -> None:
+        """Check the labels, and let a signed scale reach as far on both sides."""
+        rows, columns = self.values.shape
+        for labels, count in ((self.row_labels, rows), (self.column_labels, columns)):
+            if labels is not None and len(labels) != count:
+                raise ValueError(f"{len(labels)} labels for {count} rows or columns of {rows} × {columns} values")
+        low, high = color_ends(self.low, self.high, both_sides=self.scale == "signed")
+        self._set(low=low, high=high if high > low else low + 1.0)
 
-
-def _ends(scale: str, low: float, high: float) -> tuple[float, float]:
-    """The ends of the colours: of a signed scale the larger size, on both sides."""
-    largest = max(abs(low), abs(high))
-    return (-largest, largest) if scale == "signed" else (low, high)
-
-
-def _clipped(values: NDArray[np.floating], low: float, high: float) -> list[bool]:
-    """Whether colours are clipped at each end of the bar, which then says ≤ or ≥; float32 rounding does not count."""
-    defined = values[~np.isnan(values)]
-    slack = 1e-6 * max(abs(low), abs(high))
-    return [bool((defined < low - slack).any()), bool((defined > high + slack).any())]
+    @sent
+    def clipped(self) -> Clipped:
+        """Whether values lie beyond the ends."""
+        return clipped(self.values, self.low, self.high)

@@ -2,7 +2,7 @@
 
 import { clamp, wholePixels } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const LARGEST = 64 // a cell is never larger than this,
 const NARROWEST = 10 // nor narrower: below, the sheet scrolls sideways;

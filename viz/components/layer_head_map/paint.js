@@ -8,7 +8,7 @@ import { css, inkOn, luminance, mix, rampColor } from "../shared/theme.js"
 import { thinning } from "../shared/ticks.js"
 import { isolate, tidy } from "../shared/words.js"
 import { cornerOf, GROUP_GAP, LONGEST_LABEL, matesOf, SLOPE } from "./layout.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export function paint(state) {
   const { canvas, scroller, layout, theme } = state

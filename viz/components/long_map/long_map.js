@@ -15,7 +15,7 @@ import { find, indexed, nextOf } from "./search.js"
 import { createSide, markLook, nameSide, showLooks, showReading } from "./side.js"
 import { closeStore, held, openStore, want } from "./tiles.js"
 /** @import { Host } from "../shared/types" */
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const CLOSE = 32 // tokens in view where a jump ends
 const SMALL_MAP = { zoom: 0, x: 0, y: 0 }

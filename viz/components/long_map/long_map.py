@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import CellOrRow, ColoredPicture, Texts, Window, sent
 from viz.components.source import read_source
 
 N_ = str
@@ -51,41 +51,35 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "long_map", '<div class="long-map">\n</div>')
 
 
-def payload(
-    *,
-    labels: Sequence[str],
-    causal: bool,
-    layer: int,
-    head: int,
-    ticket: str,
-    pooling: Literal["max", "mean"],
-    log: bool,
-    far: int,
-    window: tuple[int, int, int, int] | None,
-    selected: tuple[int, int | None] | None,
-    texts: Mapping[str, str],
-    max_height: int = 596,
-) -> bytes:
-    """What the map begins with; its numbers come by HTTP, for this ``ticket``. It sends `cell`, `window`, `refused`.
+@dataclass(frozen=True, eq=False)
+class LongMapPicture(ColoredPicture):
+    """What the map begins with; its numbers come by HTTP. It sends `cell`, `window` and `refused`.
 
-    `window` is (q0, q1, k0, k1) in tokens, ends excluded, None the whole text. `cell` is [query, key], [query, null]
-    for a row alone, or null; `refused` is the ticket for which nothing is answered any more.
+    `cell` is [query, key], [query, null] for a row alone, or null; `refused` is the ticket for which nothing is
+    answered any more.
     """
-    meta = {
-        "tokens": len(labels),
-        "labels": list(labels),
-        "causal": causal,
-        "layer": layer,
-        "head": head,
-        "ticket": ticket,
-        "pooling": pooling,
-        "log": log,
-        "low": LOW,
-        "far": far,
-        "window": None if window is None else [int(edge) for edge in window],
-        "selected": None if selected is None else [None if at is None else int(at) for at in selected],
-        "max_height": max_height,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {})
+
+    labels: Sequence[str]
+    causal: bool
+    """No query sees a key after it."""
+    layer: int
+    head: int
+    ticket: str
+    """What the server answers for; empty: nothing is asked."""
+    pooling: Literal["max", "mean"]
+    log: bool
+    far: int
+    """Tokens that a look must go back to be called far."""
+    window: Window | None
+    """In tokens, ends excluded; null: the whole map."""
+    selected: CellOrRow | None
+    """A cell, a row alone, or nothing."""
+    texts: Texts
+    max_height: int = 596
+    low: float = LOW
+    """Where a logarithmic scale begins."""
+
+    @sent
+    def tokens(self) -> int:
+        """How many there are."""
+        return len(self.labels)

@@ -2,7 +2,7 @@
 
 import { contextOf } from "../shared/canvas.js"
 import { inRoom, pointIn, sharpness } from "../shared/room.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export const NARROW_VIEW = 620
 const LIST_WIDTH = 270 // of the small pictures beside the large one, the gap included

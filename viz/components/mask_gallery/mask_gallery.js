@@ -12,7 +12,7 @@ import { beginStroke, endStroke, paintCell, setHidden, toggle } from "./pencil.j
 import { followShown, tellShown } from "./shown.js"
 import { cellWords, legendOf, rowWords } from "./words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

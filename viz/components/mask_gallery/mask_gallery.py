@@ -5,16 +5,15 @@ Sends "pattern" (its name), "layers" (how many the large picture shows), "hidden
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import UNSENT, Bytes, CellPlace, ColoredPicture, Ints, Texts, sent
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -64,55 +63,49 @@ class Regions:
     region: NDArray[np.uint8]
 
 
-def payload(
-    *,
-    names: Sequence[str],
-    labels: Sequence[str],
-    small: NDArray[np.uint8],
-    selected: str,
-    tokens: Sequence[str],
-    layers: NDArray[np.uint8],
-    n_layers: int,
-    shown: int,
-    query: int | None,
-    hidden: Sequence[tuple[int, int]],
-    given: Sequence[int],
-    most_hidden: int,
-    note: str,
-    texts: Mapping[str, str],
-    regions: Regions | None = None,
-    causal: bool = True,
-    max_height: int = 650,
-) -> bytes:
-    """`small` [patterns, n, n]: 0 hidden to 200 kept, 255 the future, 251 to 253 the regions of an index map.
+@dataclass(frozen=True, eq=False)
+class MaskGalleryPicture(ColoredPicture):
+    """All patterns small, and one large. ValueError where arrays do not fit names and tokens.
 
-    `layers` [queries, keys] says after how many layers a query has heard of a key, 0 never; `shown` of `n_layers` are
-    drawn. `hidden` cells were painted, at most `most_hidden`; `given` queries keep their own cell all the same. With
-    `regions` the large picture shows these instead, and nothing can be painted. Not `causal`, no cell is the future.
+    With `regions` the large picture shows these, and nothing can be painted.
     """
-    if len(names) != len(labels) or len(small) != len(names) or layers.shape != (len(tokens), len(tokens)):
-        raise ValueError(f"{len(names)} names, {len(labels)} labels, small {small.shape}, layers {layers.shape}")
-    arrays: dict[str, NDArray[Any]] = {
-        "small": small.astype(np.uint8, copy=False),
-        "reached": layers.astype(np.uint8, copy=False),
-    }
-    if regions is not None:
-        arrays |= {"distance": regions.distance.astype(np.int32), "region": regions.region.astype(np.uint8)}
-    meta: dict[str, JSON] = {
-        "names": list(names),
-        "labels": list(labels),
-        "selected": selected,
-        "tokens": list(tokens),
-        "n_layers": n_layers,
-        "shown": shown,
-        "query": query,
-        "hidden": [[int(q), int(k)] for q, k in hidden],
-        "given": [int(q) for q in given],
-        "most_hidden": most_hidden,
-        "note": note,
-        "texts": dict(texts),
-        "palette": palette(),
-        "causal": causal,
-        "max_height": max_height,
-    }
-    return pack(meta, arrays)
+
+    names: Sequence[str]
+    labels: Sequence[str]
+    small: Bytes
+    """[patterns, n, n]: 0 hidden to 200 kept, 255 the future, 251 to 253 the regions of an index map."""
+    selected: str
+    tokens: Sequence[str]
+    reached: Bytes
+    """[queries, keys]: the layer by which a query has heard of a key, 0 for never."""
+    n_layers: int
+    shown: int
+    """How many of them are drawn."""
+    query: int | None
+    hidden: Sequence[CellPlace]
+    """Cells hidden by hand."""
+    given: Sequence[int]
+    """Queries that see themselves because they would see nothing."""
+    most_hidden: int
+    note: str
+    texts: Texts
+    regions: Annotated[Regions | None, UNSENT] = None
+    causal: bool = True
+    """Whether keys after the query are the future, as they are not to an encoder."""
+    max_height: int = 650
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        n, small, reached = len(self.names), self.small.shape, self.reached.shape
+        if n != len(self.labels) or len(self.small) != n or reached != (len(self.tokens), len(self.tokens)):
+            raise ValueError(f"{n} names, {len(self.labels)} labels, small {small}, reached {reached}")
+
+    @sent
+    def distance(self) -> Ints | None:
+        """[queries, keys]: how far back each key seems to be."""
+        return None if self.regions is None else self.regions.distance
+
+    @sent
+    def region(self) -> Bytes | None:
+        """[queries, keys]: which region each key is of."""
+        return None if self.regions is None else self.regions.region

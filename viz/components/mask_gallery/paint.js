@@ -8,7 +8,7 @@ import { css, inkOn, mix, rampColor } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
 import { isolate } from "../shared/words.js"
 import { isFuture, isHidden, LABEL, LEAN, LONGEST_LABEL } from "./layout.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const KEPT = 0.76 // places on the ramp of weights: what is seen at once,
 const HEARD = 0.5 // what is heard of in the second layer,

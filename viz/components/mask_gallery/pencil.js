@@ -3,7 +3,7 @@
 import { chosen } from "../shared/choice.js"
 import { later, tell } from "../shared/shell.js"
 import { cellAt, isFuture } from "./layout.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const cellsOf = (hidden) => [...hidden].map((cell) => cell.split(",").map(Number))
 

@@ -3,7 +3,7 @@
 import { chosen } from "../shared/choice.js"
 import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 /** @typedef {{ of: string, selected: string, shown: number, query: number | null, hidden: number[], hovered: [number, number] | null }} Shown */
 

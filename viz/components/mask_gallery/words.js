@@ -5,7 +5,7 @@ import { css } from "../shared/theme.js"
 import { fill, isolate } from "../shared/words.js"
 import { isFuture, isHidden } from "./layout.js"
 import { colorsOf } from "./paint.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 /** @param {State} state */
 const nameOf = ({ meta }, place) => isolate(`${meta.tokens[place]} (${place})`)

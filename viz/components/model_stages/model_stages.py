@@ -5,15 +5,12 @@ Knows nothing about models: it gets rows of words, shares and vectors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import ColoredPicture, Floats, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -28,42 +25,37 @@ TEXTS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class StageRow:
-    """A stage. ``kind`` gives its mark: "stage", "block", "norm", "part" or "sum". ``share`` of 1 is a full bar.
+    """A stage."""
 
-    ``block`` is told when the row is clicked; None: nothing happens. ``depth`` 1 stands inside the open block.
-    """
-
-    kind: str
+    kind: Literal["stage", "block", "norm", "part", "sum"]
+    """Gives its mark."""
     title: str
     module: str = ""
     shapes: str = ""
     size: str = ""
     share: float | None = None
+    """1 is a full bar."""
     length: str = ""
     depth: int = 0
+    """1 stands inside the open block."""
     block: int | None = None
+    """What a click tells; null: nothing."""
     open: bool = False
 
 
-def payload(
-    rows: Sequence[StageRow],
-    vectors: NDArray[np.floating],
-    *,
-    columns: Sequence[str],
-    texts: Mapping[str, str],
-    max_height: int = 780,
-) -> bytes:
-    """The packed rows; `vectors` [rows, d] are drawn each to its own largest number, NaN as none.
+@dataclass(frozen=True, eq=False)
+class ModelStagesPicture(ColoredPicture):
+    """The stages. It sends `block`: that of the row that was clicked. ValueError where rows lack their vectors."""
 
-    `columns` are the headings: of names, shapes, sizes and strips. It sends `block`: that of the row that was clicked.
-    """
-    if len(rows) != len(vectors):
-        raise ValueError(f"{len(vectors)} vectors for {len(rows)} rows")
-    meta = {
-        "rows": [vars(row) for row in rows],
-        "columns": list(columns),
-        "max_height": max_height,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {"vectors": vectors.astype(np.float32)})
+    rows: Sequence[StageRow]
+    vectors: Floats
+    """[rows, d], each drawn to its own largest number; NaN as none."""
+    columns: Sequence[str]
+    """Headings: of names, shapes, sizes and strips."""
+    texts: Texts
+    max_height: int = 780
+
+    def __post_init__(self) -> None:
+        """Check that there is a vector a row."""
+        if len(self.rows) != len(self.vectors):
+            raise ValueError(f"{len(self.vectors)} vectors for {len(self.rows)} rows")

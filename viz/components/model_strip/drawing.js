@@ -2,7 +2,7 @@
 
 import { svg } from "../shared/dom.js"
 import { bands, kindOf, ticks } from "./layout.js"
-/** @import { Kind, LayerRow, RowLayout, State } from "./payload" */
+/** @import { LayerKind, LayerRow, RowLayout, State } from "./types" */
 
 const ROUND = 6 // of a box's corners
 const SEGMENTS = 6 // that a feed-forward part of experts is drawn in, at most
@@ -63,7 +63,7 @@ function drawLayer(state, row, at, layer) {
   return group
 }
 
-/** @type {(state: State, group: SVGElement, row: LayerRow, at: RowLayout, layer: number, kind: Kind) => void} */
+/** @type {(state: State, group: SVGElement, row: LayerRow, at: RowLayout, layer: number, kind: LayerKind) => void} */
 function drawWide(state, group, row, at, layer, kind) {
   const { meta, place, narrow } = state
   const { lit } = meta
@@ -108,7 +108,7 @@ function drawWide(state, group, row, at, layer, kind) {
   }
 }
 
-/** @type {(group: SVGElement, at: RowLayout, box: { left: number, width: number }, kind: Kind, mixes: boolean) => void} */
+/** @type {(group: SVGElement, at: RowLayout, box: { left: number, width: number }, kind: LayerKind, mixes: boolean) => void} */
 function drawHair(group, at, box, kind, mixes) {
   const span = { x: box.left, width: box.width }
   const top = at.top + 1 + at.height * 0.2

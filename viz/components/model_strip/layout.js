@@ -1,7 +1,7 @@
 // Where everything of the strip is: the layers as boxes with their heads, or, of a model with many, hairlines beside the
 // open one. Numbers alone; nothing is drawn here.
 
-/** @import { Kind, Layout, LayerRow, Place, RowLayout } from "./payload" */
+/** @import { LayerKind, Layout, LayerRow, Place, RowLayout } from "./types" */
 
 const GAP = 10 // pixels between two parts
 const TICK = 3 // of a head at least
@@ -15,7 +15,7 @@ const HAIR = 12 // of a hairline and the gap behind it, at most
 export const ONE_ROW = 46
 export const LOW_ROW = ONE_ROW / 2 // of two: a strip of two rows is as high, and moves nothing below it
 
-/** @type {(row: LayerRow, layer: number) => Kind} */
+/** @type {(row: LayerRow, layer: number) => LayerKind} */
 export const kindOf = (row, layer) => row.kinds[row.layers[layer]]
 
 /** @type {(row: LayerRow, layer: number) => number} */

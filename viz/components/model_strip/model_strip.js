@@ -11,7 +11,7 @@ import { beside, kindOf, layOutStrip, placeAt, rowOf } from "./layout.js"
 import { drawPanel } from "./panel.js"
 import { nameOf } from "./words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Meta, Place, State } from "./payload" */
+/** @import { Meta, Place, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -6,10 +6,11 @@ Sends "head", the layer, the head and the attention to open, and "part", the nam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
 
-from viz.components.packing import pack
+from viz.components.picture import Parts, Picture, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -49,56 +50,47 @@ PICKS = ("here", "layers", "heads")  # heads that open on this page; layers too 
 
 @dataclass(frozen=True)
 class LayerKind:
-    """Layers of one make: [heads, heads that share a key and value head] of each attention, in the order of the row's.
+    """Layers of one make."""
 
-    None for one without weights. ``experts``: how many its feed-forward part has; 0: a plain one; -1: it has no such
-    part.
-    """
-
-    attentions: tuple[tuple[int, int] | None, ...]
+    attentions: tuple[Annotated[tuple[int, int], Parts(("heads", "group"))] | None, ...]
+    """Of each attention of the row: its heads, and how many share a key and value head; null: no weights."""
     experts: int
+    """How many its feed-forward part has; 0: a plain one; -1: it has no such part."""
 
 
 @dataclass(frozen=True)
 class LayerRow:
-    """One stack: the names of its layers' attentions, its parts before and after, and each layer's kind by number."""
+    """One stack: the names of its layers' attentions, its parts before and after."""
 
     attentions: tuple[str, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
     kinds: tuple[LayerKind, ...]
     layers: tuple[int, ...]
+    """Of each layer the number of its kind."""
 
 
-def payload(
-    *,
-    rows: Sequence[LayerRow],
-    open_head: tuple[int, int, str],
-    lit: Sequence[str],
-    picks: str,
-    links: Sequence[str] = (),
-    changed: Sequence[tuple[str, int, int]] = (),
-    layer_names: Mapping[int, str] | None = None,
-    head_names: Sequence[str] = (),
-    texts: Mapping[str, str],
-) -> bytes:
-    """Rows of layers, the open one of them (layer, head, attention), and the parts that this page shows.
+@dataclass(frozen=True, eq=False)
+class ModelStripPicture(Picture):
+    """Rows of layers, and the parts that this page shows. ValueError for what is not in ``LIT`` or ``PICKS``."""
 
-    ``changed``: (attention, layer, head) that an edit changes, -1 for all of them. ``links``: parts that have a page.
-    ``layer_names``: of layers that are called otherwise than L3; ``head_names``: those of the open layer, where they
-    say more than a head's number and whose keys it shares. ValueError for what is not in ``LIT`` or ``PICKS``.
-    """
-    if unknown := [*(one for one in lit if one not in LIT), *(one for one in (picks,) if one not in PICKS)]:
-        raise ValueError(f"a strip has no {unknown}")
-    meta = {
-        "rows": [asdict(row) for row in rows],
-        "open": list(open_head),
-        "lit": list(lit),
-        "picks": picks,
-        "links": list(links),
-        "changed": [list(place) for place in changed],
-        "layer_names": {str(layer): name for layer, name in (layer_names or {}).items()},
-        "head_names": list(head_names),
-        "texts": dict(texts),
-    }
-    return pack(meta, {})
+    rows: Sequence[LayerRow]
+    open: Annotated[tuple[int, int, str], Parts(("layer", "head", "attention"))]
+    lit: Sequence[str]
+    picks: Literal["here", "layers", "heads"]
+    """Heads that open on this page; layers too that have none; heads that open on Heads."""
+    texts: Texts
+    links: Sequence[str] = ()
+    """Parts that have a page."""
+    changed: Sequence[Annotated[tuple[str, int, int], Parts(("attention", "layer", "head"))]] = ()
+    """What an edit changes, -1 for all of them."""
+    layer_names: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Of layers that are called otherwise than L3."""
+    head_names: Sequence[str] = ()
+    """Those of the open layer, where they say more than a head's number and whose keys it shares."""
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        picks = [] if self.picks in PICKS else [self.picks]
+        if unknown := [*(one for one in self.lit if one not in LIT), *picks]:
+            raise ValueError(f"a strip has no {unknown}")

@@ -5,9 +5,9 @@ import { plainKey } from "../shared/shell.js"
 import { fill } from "../shared/words.js"
 import { kindOf, rowOf } from "./layout.js"
 import { nameOfHead, nameOfLayer } from "./words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
-/** @type {(state: State, pick: (place: import("./payload").Place) => void) => Node[]} */
+/** @type {(state: State, pick: (place: import("./types").Place) => void) => Node[]} */
 export function drawPanel(state, pick) {
   const { meta, place } = state
   const [layer, head, attention] = place

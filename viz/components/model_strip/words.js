@@ -3,7 +3,7 @@
 import { fill } from "../shared/words.js"
 import { kindOf, rowOf } from "./layout.js"
 import { isChanged } from "./drawing.js"
-/** @import { Place, State } from "./payload" */
+/** @import { Place, State } from "./types" */
 
 /** @type {(state: State, layer: number) => string} */
 export const nameOfLayer = ({ meta }, layer) => meta.layer_names[layer] ?? `L${layer}`

@@ -4,7 +4,7 @@ import { GIVEN } from "../shared/given.js"
 import { whole } from "../shared/sent.js"
 import { markPainted, mounted } from "../shared/shell.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -6,17 +6,23 @@ brings the same bytes a moment later, with all that stands around them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from viz.components.packing import pack
+from viz.components.picture import HeadPlace, Picture
 from viz.components.source import read_source
 
 SOURCE = read_source(Path(__file__).parent, "quick_head", '<div class="quick-head"></div>\n')
 
 
-def payload(*, ticket: str, way: int, base: str, of: tuple[int, int]) -> bytes:
-    """`ticket` and `way` are those of jobs/head_prefetch.py; the server stands below `base`: "/atlas", say.
+@dataclass(frozen=True, eq=False)
+class QuickHeadPicture(Picture):
+    """Where to ask, and for what."""
 
-    `of` is the head that the page shows by itself, by layer and head.
-    """
-    return pack({"ticket": ticket, "way": way, "base": base, "of": list(of)}, {})
+    ticket: str
+    """This and `way` are those of jobs/head_prefetch.py."""
+    way: int
+    base: str
+    """The server stands below it: "/atlas", say."""
+    of: HeadPlace
+    """The head that the page shows by itself."""

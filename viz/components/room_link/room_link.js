@@ -5,7 +5,7 @@ import { readTheme } from "../shared/theme.js"
 import { fill, wholeNumber } from "../shared/words.js"
 import { forgetKey, keepKey, keptKey } from "./key.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Meta, State } from "./types" */
 
 const SOONEST = 500 // milliseconds before a lost connection is tried again
 const LATEST = 5000

@@ -8,10 +8,10 @@ under which the page mounted them, which Streamlit (1.67) writes into a class of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from viz.components.packing import pack
+from viz.components.picture import Picture, Texts
 from viz.components.source import read_source
 
 N_ = str
@@ -27,20 +27,19 @@ TEACHES = "atlas-teaches"
 SOURCE = read_source(Path(__file__).parent, "room_link", '<div class="room-link"></div>\n')
 
 
-def payload(
-    *,
-    talk: str,
-    born: str,
-    code: str = "",
-    key: str = "",
-    over: bool = False,
-    asks: bool = False,
-    texts: Mapping[str, str],
-) -> bytes:
-    """`talk` is the path of the room's WebSocket, `key` what proves that this is the teacher's page; none: no room.
+@dataclass(frozen=True, eq=False)
+class RoomLinkPicture(Picture):
+    """The teacher's link to the room."""
 
-    Then it is told as ``back`` by a tab that has one, unless that room is `over`; where it is waited for, `asks`, also
-    by one that has none, as "". `born` names the server.
-    """
-    meta = {"talk": talk, "born": born, "code": code, "key": key, "over": over, "asks": asks, "texts": dict(texts)}
-    return pack(meta, {})
+    talk: str
+    """The path of the room's WebSocket."""
+    born: str
+    """Names the server."""
+    texts: Texts
+    code: str = ""
+    key: str = ""
+    """Proves that this is the teacher's page; none: no room. Then a tab that has one tells it as ``back``."""
+    over: bool = False
+    """That room has ended: nothing is told."""
+    asks: bool = False
+    """It is waited for: a tab that has none tells ""."""

@@ -10,7 +10,7 @@ import { roundTicks } from "../shared/ticks.js"
 import { fill, formatPlain } from "../shared/words.js"
 import { curve, rule, write } from "./axis.js"
 /** @import { Host } from "../shared/types" */
-/** @import { SchemesMeta, SchemesState } from "./payloads" */
+/** @import { SchemesMeta, SchemesState } from "./types" */
 
 const CURVE_HEIGHT = 116
 const LARGEST_MATRIX = 156

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import ColoredPicture, Floats, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -31,11 +26,8 @@ SOURCE = read_source(Path(__file__).parent, "position_schemes", '<div class="pos
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    """A scheme's words and numbers: `matrix` [n, n], NaN where masked, and `curves` [lines, distances].
-
-    `steps` draws the curves as steps, for values that hold over several distances.
-    """
+class SchemePicture:
+    """A scheme's words and numbers."""
 
     name: str
     label: str
@@ -46,21 +38,28 @@ class Picture:
     depends: str
     extrapolates: str
     paper: str
-    matrix: NDArray[np.floating]
-    curves: NDArray[np.floating]
+    matrix: Floats
+    """[n, n], NaN where masked."""
+    curves: Floats
+    """[lines, distances]"""
     steps: bool = False
+    """The curves are drawn as steps, for values that hold over several distances."""
 
 
-def payload(*, pictures: Sequence[Picture], texts: Mapping[str, str]) -> bytes:
-    """The pictures, in this order."""
-    words = ("name", "label", "formula", "note", "enters", "stores", "depends", "extrapolates", "paper")
-    schemes: list[JSON] = []
-    arrays: dict[str, NDArray[Any]] = {}
-    for i, picture in enumerate(pictures):
-        if picture.matrix.ndim != 2 or picture.curves.ndim != 2:
-            raise ValueError(f"{picture.name}: matrix {picture.matrix.shape} and curves {picture.curves.shape}")
-        texts_of = {name: getattr(picture, name) for name in words}
-        schemes.append(texts_of | {"steps": picture.steps})
-        arrays |= {f"matrix{i}": picture.matrix.astype(np.float32), f"curves{i}": picture.curves.astype(np.float32)}
-    meta: dict[str, JSON] = {"schemes": schemes, "texts": dict(texts), "palette": palette()}
-    return pack(meta, arrays)
+@dataclass(frozen=True, eq=False)
+class PositionSchemesPicture(ColoredPicture):
+    """The schemes, in this order. Their matrices and curves are sent as matrix0, curves0, matrix1, …"""
+
+    schemes: Sequence[SchemePicture]
+    texts: Texts
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        for one in self.schemes:
+            if one.matrix.ndim != 2 or one.curves.ndim != 2:
+                raise ValueError(f"{one.name}: matrix {one.matrix.shape} and curves {one.curves.shape}")
+
+    def numbered_arrays(self) -> dict[str, Floats]:
+        """Matrix and curves of each scheme, by its place."""
+        arrays = {f"matrix{place}": one.matrix for place, one in enumerate(self.schemes)}
+        return arrays | {f"curves{place}": one.curves for place, one in enumerate(self.schemes)}

@@ -11,7 +11,7 @@ import { dialAt, paintDials } from "./dials.js"
 import { adoptRange, setRanges, takeRange } from "./ranges.js"
 import { paintWaves, waveAt } from "./wavelengths.js"
 /** @import { Host } from "../shared/types" */
-/** @import { RotationArrays, RotationAt, RotationMeta, RotationState } from "./payloads" */
+/** @import { RotationArrays, RotationAt, RotationMeta, RotationState } from "./types" */
 
 const SEND_AFTER = 300 // milliseconds without another movement before the position is sent
 const PLAY_SECONDS = 14 // for the whole slider, but no slower than a few positions a second

@@ -5,15 +5,12 @@ Sends "position", the place chosen, once the slider rests, "span", the range of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import ColoredPicture, Floats, Ints, Texts, sent
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -54,49 +51,49 @@ Span = Literal["near", "context", "far"]  # the ranges of a slider: the text, wh
 SOURCE = read_source(Path(__file__).parent, "rotation", '<div class="rotation"></div>\n')
 
 
-def payload(
-    *,
-    head: str,
-    token: str,
-    own: int,
-    position: int,
-    span: Span = "near",
-    context: int,
-    q: NDArray[np.floating],
-    k: NDArray[np.floating],
-    theta: NDArray[np.floating],
-    dimensions: NDArray[np.integer[Any]],
-    factor: float,
-    difference: str,
-    pair: int | None = None,
-    notes: Sequence[str] = (),
-    texts: Mapping[str, str],
-) -> bytes:
-    """The pairs of `q` and `k` [pairs, 2] before the rotation, fastest first, turning by position × `theta`.
+@dataclass(frozen=True, eq=False)
+class RotationPicture(ColoredPicture):
+    """Pairs of a query and a key before the rotation, fastest first, turning by position × `theta`.
 
-    `own` is the token's position, `position` the one shown first, in the range `span` or as wide a one as it needs;
-    `context` is how many the model was built for, `dimensions` [pairs, 2] are each pair's coordinates, `factor` what
-    the rotation stretches by, and `difference` how far the turned vectors are from the captured ones, in words.
-    `pair` is the pinned one, if any.
+    ValueError where the shapes do not fit.
     """
-    n_pairs = len(theta)
-    if not q.shape == k.shape == dimensions.shape == (n_pairs, 2):
-        raise ValueError(f"{n_pairs} frequencies, but q {q.shape}, k {k.shape} and dimensions {dimensions.shape}")
-    meta: dict[str, JSON] = {
-        "head": head,
-        "token": token,
-        "own": own,
-        "position": position,
-        "span": span,
-        "context": context,
-        "near": max(NEAR, own + 1),
-        "farthest": max(FARTHEST * context, position + 1),
-        "factor": factor,
-        "difference": difference,
-        "pair": pair,
-        "notes": list(notes),
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    vectors = {"q": q.astype(np.float32), "k": k.astype(np.float32), "theta": theta.astype(np.float32)}
-    return pack(meta, vectors | {"dimensions": dimensions.astype(np.int32)})
+
+    head: str
+    token: str
+    own: int
+    """The token's position."""
+    position: int
+    """The one shown first, in the range `span` or as wide a one as it needs."""
+    context: int
+    """How many positions the model was built for."""
+    q: Floats
+    """[pairs, 2]"""
+    k: Floats
+    theta: Floats
+    dimensions: Ints
+    """[pairs, 2]: each pair's coordinates."""
+    factor: float
+    """What the rotation stretches by."""
+    difference: str
+    """How far the turned vectors are from the captured ones, in words."""
+    texts: Texts
+    span: Span = "near"
+    pair: int | None = None
+    """The pinned one."""
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        shapes, n_pairs = (self.q.shape, self.k.shape, self.dimensions.shape), len(self.theta)
+        if set(shapes) != {(n_pairs, 2)}:
+            raise ValueError(f"{n_pairs} frequencies, but q, k and dimensions are {shapes}")
+
+    @sent
+    def near(self) -> int:
+        """Positions of the finest range: more when the text is longer."""
+        return max(NEAR, self.own + 1)
+
+    @sent
+    def farthest(self) -> int:
+        """Positions that the slider reaches."""
+        return max(FARTHEST * self.context, self.position + 1)

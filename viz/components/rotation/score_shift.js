@@ -10,7 +10,7 @@ import { adoptRange, setRanges, takeRange } from "./ranges.js"
 import { paintShiftCharts, paintShiftMap } from "./shift_charts.js"
 import { CELLS, scoreAt } from "./shift_scores.js"
 /** @import { Host } from "../shared/types" */
-/** @import { ShiftArrays, ShiftAt, ShiftMeta, ShiftState } from "./payloads" */
+/** @import { ShiftArrays, ShiftAt, ShiftMeta, ShiftState } from "./types" */
 
 const SEND_AFTER = 300 // milliseconds without another movement before the positions are sent
 const NARROW_VIEW = 760

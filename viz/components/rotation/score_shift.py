@@ -6,14 +6,11 @@ Every score is computed in the browser by turning both vectors. Sends "positions
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import CellPlace, ColoredPicture, Floats, Parts, Texts, sent
 from viz.components.rotation.rotation import NEAR, Span
 from viz.components.source import read_source
 
@@ -43,50 +40,44 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "score_shift", '<div class="score-shift"></div>\n')
 
 
-def payload(
-    *,
-    head: str,
-    tokens: tuple[str, str],
-    own: tuple[int, int],
-    positions: tuple[int, int],
-    span: Span = "near",
-    lock: bool = True,
-    context: int,
-    causal: bool,
-    q: NDArray[np.floating],
-    k: NDArray[np.floating],
-    theta: NDArray[np.floating],
-    scale: float,
-    rest: float,
-    softcap: float | None,
-    deviation: str,
-    texts: Mapping[str, str],
-) -> bytes:
-    """A query and a key, both before the rotation, as pairs [pairs, 2] turning by position × `theta`.
+@dataclass(frozen=True, eq=False)
+class ScoreShiftPicture(ColoredPicture):
+    """A query and a key, both before the rotation, as pairs turning by position × `theta`.
 
     score = `scale` · Σ turned q · turned k + `rest`, then the soft-cap; so `scale` includes what the rotation
-    stretches by, and `rest` what is not turned. `own` are the positions of the two tokens, `positions` those shown
-    first, in the range `span` or as wide a one as they need; with `lock` both move together. `deviation` is the
-    largest change of any score of this head under a common shift, in words.
+    stretches by, and `rest` what is not turned. ValueError where the shapes do not fit.
     """
-    if not q.shape == k.shape == (len(theta), 2):
-        raise ValueError(f"{len(theta)} frequencies, but q {q.shape} and k {k.shape}")
-    meta: dict[str, JSON] = {
-        "head": head,
-        "tokens": list(tokens),
-        "own": list(own),
-        "positions": list(positions),
-        "span": "near" if span == "near" else "context",
-        "lock": lock,
-        "context": max(context, *positions, 1),
-        "near": max(NEAR, *(position + 1 for position in own)),
-        "causal": causal,
-        "scale": scale,
-        "rest": rest,
-        "softcap": softcap,
-        "deviation": deviation,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    vectors = {"q": q.ravel(), "k": k.ravel(), "theta": theta}
-    return pack(meta, {name: values.astype(np.float32) for name, values in vectors.items()})
+
+    head: str
+    tokens: Annotated[tuple[str, str], Parts(("query", "key"))]
+    own: CellPlace
+    """Positions of the two tokens."""
+    positions: CellPlace
+    """Those shown first, in the range `span` or as wide a one as they need."""
+    context: int
+    causal: bool
+    q: Floats
+    """[pairs, 2]"""
+    k: Floats
+    theta: Floats
+    scale: float
+    rest: float
+    softcap: float | None
+    deviation: str
+    """The largest change of any score of this head under a common shift, in words."""
+    texts: Texts
+    span: Span = "near"
+    """Beyond the context there is nothing to shift: "far" is shown as "context"."""
+    lock: bool = True
+    """Whether both move together."""
+
+    def __post_init__(self) -> None:
+        """Check the shapes; the slider reaches the positions shown."""
+        if not self.q.shape == self.k.shape == (len(self.theta), 2):
+            raise ValueError(f"{len(self.theta)} frequencies, but q {self.q.shape} and k {self.k.shape}")
+        self._set(span="near" if self.span == "near" else "context", context=max(self.context, *self.positions, 1))
+
+    @sent
+    def near(self) -> int:
+        """Positions of the finest range."""
+        return max(NEAR, *(position + 1 for position in self.own))

@@ -8,7 +8,7 @@ import { readTheme } from "../shared/theme.js"
 import { paintSplit } from "./split_paint.js"
 import { cellWords, pairWords, shownColumn, total } from "./split_words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { SplitArrays, SplitAt, SplitMeta, SplitState } from "./payloads" */
+/** @import { SplitArrays, SplitAt, SplitMeta, SplitState } from "./types" */
 
 const SEND_AFTER = 200 // milliseconds without another arrow key before the key is sent
 

@@ -5,15 +5,12 @@ Sends "key", the position chosen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import Bytes, ColoredPicture, Floats, Ints, Parts, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -41,46 +38,35 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "score_split", '<div class="score-split"></div>\n')
 
 
-def payload(
-    *,
-    head: str,
-    query: tuple[str, int],
-    key: int,
-    labels: Sequence[str],
-    positions: NDArray[np.integer[Any]],
-    theta: NDArray[np.floating],
-    contributions: NDArray[np.floating],
-    rest: NDArray[np.floating],
-    n_rest: int,
-    keep: NDArray[np.bool_],
-    softcap: float | None,
-    note: str,
-    texts: Mapping[str, str],
-) -> bytes:
-    """`contributions` [pairs, keys] and `rest` [keys] add up to each key's score; `key` is one of `positions`.
+@dataclass(frozen=True, eq=False)
+class ScoreSplitPicture(ColoredPicture):
+    """What each pair of dimensions adds to the scores of a query. ValueError where the shapes do not fit.
 
-    `rest` is what `n_rest` dimensions outside the pairs add; `keep` says which keys the query may see. `note` says
-    what was left out.
+    `contributions` and `rest` add up to each key's score; `key` is one of `positions`.
     """
-    n_keys = len(positions)
-    if contributions.shape != (len(theta), n_keys) or not len(rest) == len(keep) == len(labels) == n_keys:
-        raise ValueError(f"contributions {contributions.shape} for {len(theta)} frequencies and {n_keys} keys")
-    if key not in positions:
-        raise ValueError(f"the chosen key {key} is not among the drawn positions")
-    meta: dict[str, JSON] = {
-        "head": head,
-        "query": list(query),
-        "key": key,
-        "labels": list(labels),
-        "n_rest": n_rest,
-        "softcap": softcap,
-        "note": note,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    numbers = {"theta": theta, "contributions": contributions, "rest": rest}
-    return pack(
-        meta,
-        {name: values.astype(np.float32) for name, values in numbers.items()}
-        | {"positions": positions.astype(np.int32), "keep": keep.astype(np.uint8)},
-    )
+
+    head: str
+    query: Annotated[tuple[str, int], Parts(("label", "position"))]
+    key: int
+    labels: Sequence[str]
+    positions: Ints
+    theta: Floats
+    contributions: Floats
+    """[pairs, keys]"""
+    rest: Floats
+    """[keys]: what `n_rest` dimensions outside the pairs add."""
+    n_rest: int
+    keep: Bytes
+    """[keys]: 1 for those that the query may see."""
+    softcap: float | None
+    note: str
+    """What was left out."""
+    texts: Texts
+
+    def __post_init__(self) -> None:
+        """Check the shapes and the key."""
+        contributions, n_keys = self.contributions.shape, len(self.positions)
+        if contributions != (len(self.theta), n_keys) or {len(self.rest), len(self.keep), len(self.labels)} != {n_keys}:
+            raise ValueError(f"contributions {contributions} for {len(self.theta)} frequencies and {n_keys} keys")
+        if self.key not in self.positions:
+            raise ValueError(f"the chosen key {self.key} is not among the drawn positions")

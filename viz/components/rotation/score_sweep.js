@@ -11,7 +11,7 @@ import { roundTicks } from "../shared/ticks.js"
 import { fill, formatPlain, tidy, wholeNumber } from "../shared/words.js"
 import { curve, disc, rule, SMALL, write } from "./axis.js"
 /** @import { Host } from "../shared/types" */
-/** @import { SweepArrays, SweepAt, SweepMeta, SweepState } from "./payloads" */
+/** @import { SweepArrays, SweepAt, SweepMeta, SweepState } from "./types" */
 
 const NARROW_VIEW = 720
 const PANEL_GAP = 10

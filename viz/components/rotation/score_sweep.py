@@ -5,15 +5,11 @@ Sends "head", the one opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import ColoredPicture, Floats, Ints, Texts
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -36,31 +32,29 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "score_sweep", '<div class="score-sweep"></div>\n')
 
 
-def payload(
-    *,
-    layer: int,
-    head: int,
-    distances: NDArray[np.integer[Any]],
-    scores: NDArray[np.floating],
-    facts: Sequence[str],
-    notes: Sequence[str],
-    texts: Mapping[str, str],
-    group: int = 1,
-) -> bytes:
-    """`scores` [heads, distances] of every head of `layer`, NaN where it has none; `head` is the open one.
+@dataclass(frozen=True, eq=False)
+class ScoreSweepPicture(ColoredPicture):
+    """Scores by distance of every head of a layer, the open one of them. ValueError where the shapes do not fit."""
 
-    `facts` is each head's attention on the token before, in words, or empty; `notes` say whose contents were swept.
-    `group` is the number of neighbouring heads that share one key and value head.
-    """
-    if scores.shape[1:] != distances.shape or not 0 <= head < len(scores) or len(facts) not in (0, len(scores)):
-        raise ValueError(f"scores {scores.shape}, {len(distances)} distances, {len(facts)} facts, head {head}")
-    meta: dict[str, JSON] = {
-        "layer": layer,
-        "head": head,
-        "group": group if group < len(scores) else 1,
-        "facts": list(facts),
-        "notes": list(notes),
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {"scores": scores.astype(np.float32), "distances": distances.astype(np.int32)})
+    layer: int
+    head: int
+    distances: Ints
+    scores: Floats
+    """[heads, distances], NaN where a head has none."""
+    facts: Sequence[str]
+    """Each head's attention on the token before, in words, or nothing at all."""
+    notes: Sequence[str]
+    """Whose contents were swept."""
+    texts: Texts
+    group: int = 1
+    """Neighbouring heads that share one key and value head."""
+
+    def __post_init__(self) -> None:
+        """Check the shapes; heads that all share one stand in no groups."""
+        scores, facts = self.scores, self.facts
+        n_heads = len(scores)
+        if scores.shape[1:] != self.distances.shape or not 0 <= self.head < n_heads or len(facts) not in (0, n_heads):
+            raise ValueError(
+                f"scores {scores.shape}, {len(self.distances)} distances, {len(facts)} facts, head {self.head}"
+            )
+        self._set(group=self.group if self.group < n_heads else 1)

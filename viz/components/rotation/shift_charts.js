@@ -10,7 +10,7 @@ import { formatPlain, tidy, wholeNumber } from "../shared/words.js"
 import { curve, disc, rule, write } from "./axis.js"
 import { alongDiagonal, byDifference, CELLS, windowScores } from "./shift_scores.js"
 /** @import { RGB } from "../shared/types" */
-/** @import { ShiftState } from "./payloads" */
+/** @import { ShiftState } from "./types" */
 
 const MAP_EDGE = { left: 46, top: 24, right: 12, bottom: 36 }
 

@@ -1,7 +1,7 @@
 // The scores of one query and one key at any two positions, computed by turning both as the model turns them.
 
 import { extent } from "../shared/numbers.js"
-/** @import { ShiftState } from "./payloads" */
+/** @import { ShiftState } from "./types" */
 
 export const CELLS = 64 // positions of the map on each side
 const MOST_POINTS = 257 // positions at which the flat line is computed

@@ -2,7 +2,7 @@
 
 import { fill, isolate, tidy } from "../shared/words.js"
 import { threeDigits } from "./axis.js"
-/** @import { SplitState } from "./payloads" */
+/** @import { SplitState } from "./types" */
 
 export const shownColumn = (state) => state.hovered ?? state.column
 

@@ -4,7 +4,7 @@ import { closest, element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { benches, bits, chance, LEAST, LEAST_REST } from "./settings.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // what a bar of full length can stand for
 const MIDDLE_FITS = 110 // pixels of an axis that has room for a third number

@@ -9,7 +9,7 @@ import { css, mix } from "../shared/theme.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { chanceOrRemoved } from "./bars.js"
 import { benches, chance, raised } from "./settings.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const CURVE_MARGIN = { left: 44, right: 8, top: 6, bottom: 20 }
 

@@ -7,7 +7,7 @@ import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
 import { benches } from "./settings.js"
 import { chiSquared } from "./stages.js"
 import { uniformsOf } from "./uniforms.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export const LATEST = 12 // tokens drawn last that are named
 const DRAWING = 700 // milliseconds in which the counts come in

@@ -3,7 +3,7 @@
 import { closest, element } from "../shared/dom.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { chance } from "./settings.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const FOUND = 5 // tokens listed; the others are counted
 

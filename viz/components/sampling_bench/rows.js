@@ -4,7 +4,7 @@ import { element, focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { bits, chance, LEAST, stepOf } from "./settings.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export function buildRows(state) {
   const list = element("ol", { className: "transforms" })

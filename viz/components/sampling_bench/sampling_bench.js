@@ -12,7 +12,7 @@ import { buildRows, labelRows, paintRows } from "./rows.js"
 import { benches, offSettings, readSeed, readSetting } from "./settings.js"
 import { computeStages, drawTokens } from "./stages.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const SEND_AFTER = 250 // milliseconds without another change before the settings are sent
 const NARROW = 720 // below this width controls and picture stand in one column

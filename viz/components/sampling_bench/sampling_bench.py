@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.packing import JSON
+from viz.components.picture import ColoredPicture, Floats, IntList, Texts, TypeScript
 from viz.components.source import read_source
 
 N_ = str
@@ -84,61 +82,52 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "sampling_bench", '<div class="sampling-bench">\n</div>')
 
 
+SettingsOfBench: TypeAlias = Annotated[Mapping[str, JSON], TypeScript("Record<string, any>")]
+
+
 @dataclass(frozen=True)
 class Start:
-    """What the bench shows at first: the settings A and B, whether B stands beside A, draws made, a token marked.
+    """What the bench shows at first: the settings A and B, whether B stands beside A, draws made, a token marked."""
 
-    With another ``number`` than before, a bench that is on the screen takes them over, whatever was set in it.
-    """
-
-    a: Mapping[str, JSON]
-    b: Mapping[str, JSON]
+    a: SettingsOfBench
+    b: SettingsOfBench
     compare: bool
     draws: int
     find: int | None
     number: int = 0
+    """With another one than before, a bench that is on the screen takes them over, whatever was set in it."""
 
 
-def payload(
-    *,
-    logits: NDArray[np.floating],
-    labels: Sequence[str],
-    previous: Sequence[int],
-    position: int,
-    after: str,
-    actual: int | None,
-    start: Start,
-    transforms: Mapping[str, Mapping[str, JSON]],
-    texts: Mapping[str, str],
-) -> bytes:
-    """The logits [vocab] of the token that will stand at `position`, and the label of every token.
+@dataclass(frozen=True, eq=False)
+class SamplingBenchPicture(ColoredPicture):
+    """The logits of the token that will stand at `position`, and the table of the transforms.
 
-    `previous` are the ids the repetition penalty makes less likely, `after` ends the text before, `actual` is the id of
-    the token that does follow there, None at the end. A seed is given as text, for it may be longer than JavaScript's
-    whole numbers. `transforms` is the table of them by name, in their usual order: of each `off`, `bounds`, `steps`,
-    `first` and `removes`, and its words `label`, `about`, `rule`, `at_zero` and `beyond`.
+    A seed is given as text, for it may be longer than JavaScript's whole numbers. ValueError where labels or settings
+    do not fit.
     """
-    if logits.shape != (len(labels),):
-        raise ValueError(f"logits of shape {logits.shape} for {len(labels)} labels")
-    for settings in (start.a, start.b):
-        if set(settings) != {*transforms, "order", "seed"}:
-            raise ValueError(f"settings {sorted(settings)} instead of {sorted({*transforms, 'order', 'seed'})}")
-    meta: dict[str, JSON] = {
-        "labels": list(labels),
-        "position": position,
-        "after": after,
-        "actual": actual,
-        "start": {
-            "a": dict(start.a),
-            "b": dict(start.b),
-            "compare": start.compare,
-            "draws": start.draws,
-            "find": start.find,
-            "number": start.number,
-        },
-        "most_draws": MOST_DRAWS,
-        "transforms": {name: dict(transform) for name, transform in transforms.items()},
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {"logits": logits.astype(np.float32), "previous": np.array(previous, dtype=np.int32)})
+
+    logits: Floats
+    """[vocab]"""
+    labels: Sequence[str]
+    """Of every token."""
+    previous: IntList
+    """Ids that the repetition penalty makes less likely."""
+    position: int
+    after: str
+    """The token the distribution comes after."""
+    actual: int | None
+    """The id of the token that the text goes on with; null at its end."""
+    start: Start
+    transforms: Annotated[Mapping[str, Mapping[str, JSON]], TypeScript("Record<string, any>")]
+    """By name, in their usual order: rows of the table in model_runner/transforms.py, with their words."""
+    texts: Texts
+    most_draws: int = MOST_DRAWS
+
+    def __post_init__(self) -> None:
+        """Check labels and settings."""
+        if self.logits.shape != (len(self.labels),):
+            raise ValueError(f"logits of shape {self.logits.shape} for {len(self.labels)} labels")
+        names = {*self.transforms, "order", "seed"}
+        for settings in (self.start.a, self.start.b):
+            if set(settings) != names:
+                raise ValueError(f"settings {sorted(settings)} instead of {sorted(names)}")

@@ -3,7 +3,7 @@ import { element } from "../shared/dom.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Meta, State } from "./types" */
 
 const SCALE = 2
 

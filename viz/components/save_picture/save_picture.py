@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from viz.components.packing import pack
+from viz.components.picture import Picture
 from viz.components.source import read_source
 
 N_ = str
@@ -17,6 +18,12 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "save_picture", '<div class="save-picture"></div>\n')
 
 
-def payload(*, svg: str, filename: str, label: str, failed: str = TEXTS["failed"]) -> bytes:
-    """`svg` must carry its own width and height and refer to nothing outside itself, or the browser draws nothing."""
-    return pack({"svg": svg, "filename": filename, "label": label, "failed": failed}, {})
+@dataclass(frozen=True, eq=False)
+class SavePicture(Picture):
+    """A picture to be saved as a PNG file."""
+
+    svg: str
+    """Carries its own width and height and refers to nothing outside itself, or the browser draws nothing."""
+    filename: str
+    label: str
+    failed: str = TEXTS["failed"]

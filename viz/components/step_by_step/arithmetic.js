@@ -1,6 +1,6 @@
 // Attention on a few small numbers, every matrix kept; attention/small_attention.py is the same in torch.
 
-/** @import { Chain, Matrix, Numbers, Rows, Settings, Step } from "./payload" */
+/** @import { DrawnChain, DrawnMatrix, Numbers, Rows, StepSettings, DrawnStep } from "./types" */
 
 /** @type {(a: Rows, b: Rows) => Rows} */
 export const times = (a, b) => a.map((row) => columnsOf(b).map((column) => dot(row, column)))
@@ -30,7 +30,7 @@ export const numbered = (count, first = 0) => Array.from({ length: count }, (_, 
 export const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("")
 
 // All steps of one head, and of the others what concat needs.
-/** @type {(numbers: Numbers, settings: Settings) => Chain} */
+/** @type {(numbers: Numbers, settings: StepSettings) => DrawnChain} */
 export function smallChain(numbers, { heads, head, causal, scaled, kv_heads: shared = heads }) {
   const [tokens, d] = [numbers.X.length, numbers.X[0].length]
   const size = d / heads
@@ -42,7 +42,7 @@ export function smallChain(numbers, { heads, head, causal, scaled, kv_heads: sha
   const keyDims = numbered(size, keysOf(head) * size)
   const concat = numbers.X.map((_, i) => made.flatMap((one) => one.O[i]))
   const of = (letter) => named(letter, tokens)
-  /** @type {Record<string, Matrix>} */
+  /** @type {Record<string, DrawnMatrix>} */
   const matrices = {
     X: matrix("X", numbers.X, of("x"), inputs),
     WQ: matrix("W_Q", own.WQ, inputs, dims, "query"), Q: matrix("Q", own.Q, of("q"), dims, "query"),
@@ -60,9 +60,9 @@ export function smallChain(numbers, { heads, head, causal, scaled, kv_heads: sha
   return { matrices, steps: stepsOf(size, heads, causal, scaled) }
 }
 
-/** @type {(name: string, values: Rows, rows: string[], columns: string[], side?: string, unit?: string) => Matrix} */
+/** @type {(name: string, values: Rows, rows: string[], columns: string[], side?: string, unit?: string) => DrawnMatrix} */
 export const matrix = (name, values, rows, columns, side = "", unit = "") => ({
-  name, values, rows, columns, side, unit, shape: [values.length, (values[0] ?? []).length],
+  name, values, rows, columns, side, unit, vector: "", shape: [values.length, (values[0] ?? []).length],
 })
 
 /** @type {(numbers: Numbers, head: [own: number, keys: number], size: number, causal: boolean, scaled: boolean) => Record<string, Rows>} */
@@ -77,7 +77,7 @@ function oneHead(numbers, [own, keys], size, causal, scaled) {
   return { WQ, WK, WV, Q, K, V, S, C, M, A, O: times(A, V) }
 }
 
-/** @type {(size: number, heads: number, causal: boolean, scaled: boolean) => Step[]} */
+/** @type {(size: number, heads: number, causal: boolean, scaled: boolean) => DrawnStep[]} */
 function stepsOf(size, heads, causal, scaled) {
   return [
     { id: "x", kind: "given", result: "X" },
@@ -85,7 +85,7 @@ function stepsOf(size, heads, causal, scaled) {
     { id: "k", kind: "product", left: "X", right: "WK", result: "K" },
     { id: "v", kind: "product", left: "X", right: "WV", result: "V" },
     { id: "scores", kind: "product", left: "Q", right: "K", turned: true, result: "S" },
-    { id: "scale", kind: "scale", left: "S", result: "C", factor: scaled ? 1 / Math.sqrt(size) : 1, root: scaled ? size : null },
+    { id: "scale", kind: "scale", left: "S", result: "C", factor: scaled ? 1 / Math.sqrt(size) : 1, ...(scaled && { root: size }) },
     { id: "mask", kind: "mask", left: "C", result: "M", causal },
     { id: "softmax", kind: "softmax", left: "M", result: "A" },
     { id: "mix", kind: "product", left: "A", right: "V", result: "O" },

@@ -2,7 +2,7 @@
 
 import { closest } from "../shared/dom.js"
 import { plainKey } from "../shared/shell.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const RESULT_CELL = ".result td[data-row]"
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }

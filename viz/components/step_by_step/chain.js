@@ -4,7 +4,7 @@ import { smallChain } from "./arithmetic.js"
 import { withEdits } from "./edits.js"
 import { feedForwardChain } from "./feed_forward.js"
 import { followed, knobsOf, usualOf } from "./live.js"
-/** @import { Chain, FeedForwardNumbers, State } from "./payload" */
+/** @import { DrawnChain, FeedForwardNumbers, State } from "./types" */
 
 /** @param {State} state */
 export function compute(state) {
@@ -21,7 +21,7 @@ export function compute(state) {
 }
 
 // JSON has no −∞, ∞ and NaN.
-/** @type {(chain: Chain) => Chain} */
+/** @type {(chain: DrawnChain) => DrawnChain} */
 const withMasks = ({ matrices, ...rest }) => ({
   ...rest,
   matrices: Object.fromEntries(Object.entries(matrices).map(([name, one]) => [name, { ...one, values: one.values.map((row) => row.map((value) => (value === null ? -Infinity : Number(value)))) }])),

@@ -4,18 +4,18 @@ import { fill } from "../shared/words.js"
 import { explained } from "./explain.js"
 import { titleOf } from "./named.js"
 import { decimalsInCell, written } from "./written.js"
-/** @import { Chain, Matrix, Step } from "./payload" */
+/** @import { DrawnChain, DrawnMatrix, DrawnStep } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
 const DECIMALS = 4
 const LARGEST = 1e12 // that can be typed; −∞, ∞ and NaN cannot
 
 // Whether there is a number in this cell that can be typed, and what it is made of stands there.
-/** @type {(chain: Chain, step: Step, i: number, j: number) => boolean} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number) => boolean} */
 export const askable = ({ matrices }, step, i, j) => step.kind !== "model" && Math.abs(matrices[step.result].values[i]?.[j] ?? Number.NaN) <= LARGEST
 
 // The cell's name, below the step's heading the numbers that light up with it, a line each, and the digits that it shows.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => { name: string, text: string, decimals: number }} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => { name: string, text: string, decimals: number }} */
 export function classQuestion(chain, step, i, j, texts) {
   const result = chain.matrices[step.result]
   const name = fill(texts.cell_name, { matrix: result.name, row: result.rows[i], column: result.columns[j] })
@@ -26,7 +26,7 @@ export function classQuestion(chain, step, i, j, texts) {
 }
 
 // "Q, q₂: 1, −0.5, 0"
-/** @type {(matrix: Matrix, place: { row?: number, column?: number }) => string} */
+/** @type {(matrix: DrawnMatrix, place: { row?: number, column?: number }) => string} */
 function partOf({ name, values, rows, columns }, { row, column }) {
   const places = [...(row === undefined ? [] : [rows[row]]), ...(column === undefined ? [] : [columns[column]])].join(", ")
   const lines = row === undefined ? values : [values[row]]

@@ -2,7 +2,7 @@
 // S and P are rows of views of their own: scores of a softmax, and products of random vectors. G, F, B, D and E are the
 // matrices and biases of a feed-forward part.
 
-/** @import { Numbers } from "./payload" */
+/** @import { Numbers } from "./types" */
 
 const LETTERS = { X: "X", Q: "WQ", K: "WK", V: "WV", O: "WO", S: "S", P: "P", G: "WG", F: "W1", B: "B1", D: "W2", E: "B2" }
 const EDIT = /^([XQKVOSPGFBDE])(\d)(\d)_(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/

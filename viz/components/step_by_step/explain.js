@@ -4,14 +4,14 @@ import { fill, isolate } from "../shared/words.js"
 import { columnsOf, subscript } from "./arithmetic.js"
 import { normal, sigmoid } from "./feed_forward.js"
 import { bracketed, equals, summed, written } from "./written.js"
-/** @import { Chain, Step, Told } from "./payload" */
+/** @import { DrawnChain, DrawnStep, Told } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
 const FEW = 3 // decimals of a sum
 const STEEP = 30 // scores beyond which e to them is too large a number to be shown
 
 // The number in row i and column j of what this step makes.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 export function explained(chain, step, i, j, texts) {
   const here = { matrix: step.result, row: i, column: j }
   const told = KINDS[step.kind](chain, step, i, j, texts)
@@ -24,7 +24,7 @@ const cellName = (matrix, i, j) => `${matrix.name}[${matrix.rows[i]}, ${matrix.c
 // q₂ as it is, or q(·it) where rows are named by tokens.
 const rowName = (matrix, i) => (matrix.vector ? `${matrix.vector}(${isolate(matrix.rows[i])})` : matrix.rows[i])
 
-/** @type {Record<string, (chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told>} */
+/** @type {Record<string, (chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told>} */
 const KINDS = {
   given: (chain, step, i, j, texts) => ({
     lit: [], lines: [fill(texts.given_cell, { row: chain.matrices[step.result].rows[i], column: chain.matrices[step.result].columns[j] })],
@@ -35,7 +35,7 @@ const KINDS = {
   product, scale, mask, apply, add: paired(" + "), times: paired(" · "), softmax: share, concat, rotate, sum: addedUp, gradient, told: saidByHost,
 }
 
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function product({ matrices }, step, i, j, texts) {
   const [left, right, result] = [matrices[step.left ?? ""], matrices[step.right ?? ""], matrices[step.result]]
   const a = left.values[i]
@@ -74,7 +74,7 @@ function restWords(step, i, texts) {
   return count ? fill(texts[`${count === 1 ? "one" : "more"}_${step.of}`], { count }) : ""
 }
 
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function scale({ matrices }, step, i, j, texts) {
   const [before, after] = [matrices[step.left ?? ""].values[i][j], matrices[step.result].values[i][j]]
   const factor = step.factor ?? 1
@@ -91,7 +91,7 @@ function scale({ matrices }, step, i, j, texts) {
 }
 
 // What the activation makes of one number.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function apply({ matrices }, step, i, j) {
   const [before, after] = [matrices[step.left ?? ""].values[i][j], matrices[step.result].values[i][j]]
   const [name, x, y] = [step.activation ?? "", written(before, FEW), written(after, FEW)]
@@ -101,7 +101,7 @@ function apply({ matrices }, step, i, j) {
 }
 
 // Two numbers in the same place, added or multiplied; a bias has one row for all tokens.
-/** @type {(sign: string) => (chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(sign: string) => (chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function paired(sign) {
   return ({ matrices }, step, i, j) => {
     const [left, right, result] = [matrices[step.left ?? ""], matrices[step.right ?? ""], matrices[step.result]]
@@ -112,7 +112,7 @@ function paired(sign) {
   }
 }
 
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function mask({ matrices }, step, i, j, texts) {
   const [before, result] = [matrices[step.left ?? ""], matrices[step.result]]
   const value = result.values[i][j]
@@ -121,7 +121,7 @@ function mask({ matrices }, step, i, j, texts) {
   return { lit: [{ matrix: step.left ?? "", row: i, column: j }], lines: [fill(words, names)] }
 }
 
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function share({ matrices }, step, i, j, texts) {
   const scores = matrices[step.left ?? ""].values[i]
   const weight = matrices[step.result].values[i][j]
@@ -146,7 +146,7 @@ function share({ matrices }, step, i, j, texts) {
   }
 }
 
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function concat({ matrices }, step, i, j, texts) {
   let column = j
   for (const [head, name] of (step.parts ?? []).entries()) {
@@ -161,7 +161,7 @@ function concat({ matrices }, step, i, j, texts) {
   return { lit: [], lines: [] }
 }
 
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function rotate({ matrices }, step, i, j, texts) {
   const [before, after] = [matrices[step.left ?? ""], matrices[step.result]]
   const [partner, cos, sin] = [step.partner?.[j] ?? -1, step.cos?.[i][j] ?? 1, step.sin?.[i][j] ?? 0]
@@ -175,7 +175,7 @@ function rotate({ matrices }, step, i, j, texts) {
 }
 
 // The heads' shares of what the layer adds, one row each.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function addedUp({ matrices }, step, i, j, texts) {
   const [left, result] = [matrices[step.left ?? ""], matrices[step.result]]
   const terms = left.values.map((row) => row[j])
@@ -190,7 +190,7 @@ function addedUp({ matrices }, step, i, j, texts) {
 }
 
 // How a weight changes with a score: y (1 − y) with its own, − y y′ with another.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function gradient({ matrices }, step, i, j) {
   const weights = matrices[step.left ?? ""].values[0]
   const value = matrices[step.result].values[i][j]
@@ -201,7 +201,7 @@ function gradient({ matrices }, step, i, j) {
 }
 
 // What the host says of each number, and what it says lights up: "i" and "j" stand for the number's own row and column.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
+/** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function saidByHost(_chain, step, i, j) {
   const place = (at) => (at === "i" ? i : at === "j" ? j : at)
   const lit = (step.lights ?? []).map(({ matrix, row, column }) => ({

@@ -1,7 +1,7 @@
 // A feed-forward part on a few small numbers; attention/small_feed_forward.py is the same in torch.
 
 import { matrix, named, numbered, times } from "./arithmetic.js"
-/** @import { Chain, FeedForwardNumbers, Matrix, Settings, Step } from "./payload" */
+/** @import { DrawnChain, FeedForwardNumbers, DrawnMatrix, StepSettings, DrawnStep } from "./types" */
 
 const SQRT_HALF = Math.SQRT1_2
 
@@ -38,7 +38,7 @@ function fraction(z) {
   return Math.exp(-z * z) / (Math.sqrt(Math.PI) * below)
 }
 
-/** @type {(numbers: FeedForwardNumbers, settings: Settings) => Chain} */
+/** @type {(numbers: FeedForwardNumbers, settings: StepSettings) => DrawnChain} */
 export function feedForwardChain(numbers, { activation = "ReLU", gated = false }) {
   const { X, WG, W1, B1, W2, B2 } = numbers
   const [tokens, units, dims] = [named("x", X.length), numbered(B1[0].length), numbered(X[0].length)]
@@ -50,7 +50,7 @@ export function feedForwardChain(numbers, { activation = "ReLU", gated = false }
   const M = gated ? A.map((row, i) => row.map((value, j) => value * H[i][j])) : A
   const S = times(M, W2)
   const Y = S.map((row) => row.map((value, j) => value + B2[0][j]))
-  /** @type {Record<string, Matrix>} */
+  /** @type {Record<string, DrawnMatrix>} */
   const matrices = {
     X: matrix("X", X, tokens, dims),
     ...(gated ? { WG: matrix("W_gate", WG, dims, units), G: matrix("G", G, of("g"), units) } : {}),
@@ -63,7 +63,7 @@ export function feedForwardChain(numbers, { activation = "ReLU", gated = false }
   return { matrices, steps: stepsOfPart(activation, gated) }
 }
 
-/** @type {(activation: string, gated: boolean) => Step[]} */
+/** @type {(activation: string, gated: boolean) => DrawnStep[]} */
 function stepsOfPart(activation, gated) {
   const act = { id: "ffn_act", kind: "apply", left: gated ? "G" : "H", result: "A", activation, short: activation }
   const first = [

@@ -3,7 +3,7 @@
 import { chosen } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { written } from "./written.js"
-/** @import { Knob, State } from "./payload" */
+/** @import { DrawnKnob, State } from "./types" */
 
 const REST = 200 // milliseconds until the host is told
 
@@ -26,7 +26,7 @@ export function placeKnobs(state) {
   })
 }
 
-/** @type {(state: State, knob: Knob) => { knob: Knob, input: HTMLInputElement, label: HTMLElement, shown: HTMLElement }} */
+/** @type {(state: State, knob: DrawnKnob) => { knob: DrawnKnob, input: HTMLInputElement, label: HTMLElement, shown: HTMLElement }} */
 function slider(state, knob) {
   const span = knob.values ? { min: 0, max: knob.values.length - 1, step: 1 } : { min: knob.least, max: knob.most, step: knob.step }
   const input = element("input", { type: "range", ...span, "aria-label": knob.label, "data-knob": knob.name })

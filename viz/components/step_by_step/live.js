@@ -4,26 +4,26 @@ import { fill } from "../shared/words.js"
 import { softmax } from "./arithmetic.js"
 import { naive, rounded, safe } from "./ways.js"
 import { written } from "./written.js"
-/** @import { Chain, Knob, Live, Rows } from "./payload" */
+/** @import { DrawnChain, DrawnKnob, Live, Rows } from "./types" */
 
-/** @type {(chain: Chain | null) => Record<string, number>} */
+/** @type {(chain: DrawnChain | null) => Record<string, number>} */
 export const knobsOf = (chain) => Object.fromEntries((chain?.knobs ?? []).map(({ name, value }) => [name, value]))
 
 // Of a chain, the numbers that can be edited, before any is, with the knobs where they stand.
-/** @type {(chain: Chain | null, knobs: Record<string, number>) => any} */
+/** @type {(chain: DrawnChain | null, knobs: Record<string, number>) => any} */
 export function usualOf(chain, knobs) {
   const found = Object.entries(chain?.matrices ?? {}).flatMap(([name, { usual }]) => (usual ? [[name, usual]] : []))
   const { live, knobs: all } = chain ?? {}
   return { ...Object.fromEntries(found), ...(live && all ? { [live.row]: [usualRow(live, all[0], knobs)] } : {}) }
 }
 
-/** @type {(live: Live, knob: Knob, knobs: Record<string, number>) => number[]} */
+/** @type {(live: Live, knob: DrawnKnob, knobs: Record<string, number>) => number[]} */
 function usualRow({ usual }, { name, values }, knobs) {
   return values ? usual[values.indexOf(knobs[name])] : usual[0].map((share) => share * knobs[name])
 }
 
 // The chain with these numbers in its first row; what is said number by number comes with the host's answer.
-/** @type {(chain: Chain, row: number[], knobs: Record<string, number>) => Chain} */
+/** @type {(chain: DrawnChain, row: number[], knobs: Record<string, number>) => DrawnChain} */
 export function followed(chain, row, knobs) {
   const { live } = chain
   if (!live) return chain

@@ -7,12 +7,12 @@ import { fill } from "../shared/words.js"
 import { columnsOf } from "./arithmetic.js"
 import { inCell, written } from "./written.js"
 /** @import { Theme, Texts } from "../shared/types" */
-/** @import { Matrix } from "./payload" */
+/** @import { DrawnMatrix } from "./types" */
 
 // A table for a matrix with so many rows and columns; `turned`: rows and columns change places. `edit` makes a cell an
 // input.
 /**
- * @param {Matrix} matrix
+ * @param {DrawnMatrix} matrix
  * @param {{ id: string, turned?: boolean, edit?: boolean, texts: Texts, result?: boolean }} how
  */
 export function matrixView(matrix, how) {
@@ -36,7 +36,7 @@ export function matrixView(matrix, how) {
   return { id, table, cells, turned, size, names: shown.rows, edit, result }
 }
 
-/** @type {(matrix: Matrix) => Matrix} */
+/** @type {(matrix: DrawnMatrix) => DrawnMatrix} */
 const transposed = (matrix) => ({
   ...matrix, values: columnsOf(matrix.values), rows: matrix.columns, columns: matrix.rows, shape: [...matrix.shape].reverse(),
 })
@@ -44,7 +44,7 @@ const transposed = (matrix) => ({
 // The numbers and colours of now, what is lit, and what is covered.
 /**
  * @param {any} view
- * @param {Matrix} matrix
+ * @param {DrawnMatrix} matrix
  * @param {{ theme: Theme, texts: Texts, lit: any[], covered: (i: number, j: number) => boolean, at: number[] | null }} look
  */
 export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
@@ -80,11 +80,11 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
 
 // The number at the end of the colours, above 0 and below: the same in every picture where it is given; else the
 // largest, but never so small a one that what is written ≈0 looks like much (matrices_svg.py has the same).
-/** @type {(matrix: Matrix) => number} */
+/** @type {(matrix: DrawnMatrix) => number} */
 export const largestOf = (matrix) =>
   matrix.most ?? Math.max(0.05, ...matrix.values.flat().filter(Number.isFinite).map(Math.abs))
 
-/** @type {(value: number, matrix: Matrix, most: number, theme: Theme) => import("../shared/types").RGB} */
+/** @type {(value: number, matrix: DrawnMatrix, most: number, theme: Theme) => import("../shared/types").RGB} */
 export function colorOf(value, matrix, most, theme) {
   if (matrix.unit === "share") return rampColor(theme.sequential, 0.85 * value)
   return rampColor(theme.diverging, 0.5 + (0.36 * value) / most)

@@ -1,16 +1,16 @@
 // What a step is called and what is said of it: a mask that hides nothing, and a division left out, are none.
 
-/** @import { Step } from "./payload" */
+/** @import { DrawnStep } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
-/** @type {(step: Step) => string} */
+/** @type {(step: DrawnStep) => string} */
 function nameOf(step) {
   if (step.kind === "mask" && !step.causal) return "unmasked"
   return step.kind === "scale" && step.factor === 1 ? "unscaled" : step.id
 }
 
-/** @type {(step: Step, texts: Texts) => string} */
+/** @type {(step: DrawnStep, texts: Texts) => string} */
 export const titleOf = (step, texts) => step.title ?? texts[`step_${nameOf(step)}`] ?? ""
 
-/** @type {(step: Step, texts: Texts) => string} */
+/** @type {(step: DrawnStep, texts: Texts) => string} */
 export const aboutOf = (step, texts) => step.note ?? texts[`about_${nameOf(step)}`] ?? ""

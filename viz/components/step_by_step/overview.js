@@ -5,12 +5,12 @@ import { element } from "../shared/dom.js"
 import { css } from "../shared/theme.js"
 import { colorOf, largestOf } from "./matrix.js"
 import { titleOf } from "./named.js"
-/** @import { Chain } from "./payload" */
+/** @import { DrawnChain } from "./types" */
 
 const SIGNS = { x: "X", scale: "÷ √d", softmax: "softmax", mix: "· V", out: "W_O" } // the same in every language
 const CELL = 8 // pixels of a number
 
-/** @type {(chain: Chain, texts: Record<string, string>, choose: (id: string) => void) => { line: HTMLElement, buttons: any[] }} */
+/** @type {(chain: DrawnChain, texts: Record<string, string>, choose: (id: string) => void) => { line: HTMLElement, buttons: any[] }} */
 export function overview(chain, texts, choose) {
   const buttons = chain.steps.map((step) => {
     const { id, result, short } = step

@@ -5,7 +5,7 @@ import { adopt } from "../shared/choice.js"
 import { pointed } from "../shared/follow.js"
 import { compute } from "./chain.js"
 import { takeOver } from "./typing.js"
-/** @import { Chain, Shown, State } from "./payload" */
+/** @import { DrawnChain, Shown, State } from "./types" */
 
 /** @param {State} state */
 export function tellShown(state) {
@@ -53,7 +53,7 @@ function takeNumbers(state, { ask, edits, knobs }) {
 }
 
 // Whether these are the knobs of this chain, each where it can stand.
-/** @type {(chain: Chain | null, at: Record<string, number>) => boolean} */
+/** @type {(chain: DrawnChain | null, at: Record<string, number>) => boolean} */
 function haveThese(chain, at) {
   const knobs = chain?.knobs ?? []
   const fits = ({ name, values, least, most }) => (values ? values.includes(at[name]) : at[name] >= least && at[name] <= most)

@@ -2,10 +2,10 @@
 
 import { written } from "./written.js"
 
-/** @import { Chain, Step } from "./payload" */
+/** @import { DrawnChain, DrawnStep } from "./types" */
 /** @import { Texts } from "../shared/types" */
 
-/** @type {(step: Step, chain: Chain) => { id: string, turned: boolean }[]} */
+/** @type {(step: DrawnStep, chain: DrawnChain) => { id: string, turned: boolean }[]} */
 export function viewsOf(step, { matrices }) {
   const before = [step.left, step.right].filter((id) => id !== undefined)
   return [...(step.parts ?? before), step.result]
@@ -14,14 +14,14 @@ export function viewsOf(step, { matrices }) {
 }
 
 // What is done to a score, one thing after the other; nothing where it stays as it is.
-/** @type {(step: Step) => string[]} */
+/** @type {(step: DrawnStep) => string[]} */
 function scaling({ root, factor = 1, softcap, bias }) {
   const by = root ? `÷ √${root}` : factor === 1 ? "" : `× ${written(factor, 4)}`
   return [by, softcap ? `cap ${written(softcap)}` : "", bias ? "+ b" : ""].filter(Boolean)
 }
 
 // The sign in front of a table; none before the first.
-/** @type {(step: Step, index: number, count: number, texts: Texts) => string} */
+/** @type {(step: DrawnStep, index: number, count: number, texts: Texts) => string} */
 export function operatorBefore(step, index, count, texts) {
   if (index === 0) return ""
   if (index < count - 1) return { product: "×", concat: "|", add: "+", times: "⊙", told: step.right ? "×" : "" }[step.kind] ?? ""

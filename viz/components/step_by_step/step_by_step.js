@@ -19,7 +19,7 @@ import { followShown, tellShown } from "./shown.js"
 import { operatorBefore, viewsOf } from "./stage.js"
 import { listenToTyping, placeSlide, takeOver } from "./typing.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Meta, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

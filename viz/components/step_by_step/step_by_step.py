@@ -9,11 +9,13 @@ column, its name, and what it is made of as text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from viz.color import palette
-from viz.components.packing import JSON, pack
+from viz.components.picture import ColoredPicture, Texts, TypeScript
 from viz.components.source import read_source
+from viz.components.step_by_step.chain import DrawnChain, StepSettings
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -114,35 +116,27 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "step_by_step", '<div class="step-by-step">\n</div>')
 
 
-def payload(
-    *,
-    usual: Mapping[str, Sequence[Sequence[float]]] | None,
-    edits: str,
-    settings: Mapping[str, int | bool | str],
-    chain: Mapping[str, JSON] | None,
-    step: str,
-    ask: bool,
-    texts: Mapping[str, str],
-    room: bool = False,
-) -> bytes:
-    """Small numbers (``usual`` by matrix, changed by ``edits``), or a model's ``chain``: its matrices and its steps.
+@dataclass(frozen=True, eq=False)
+class StepByStepPicture(ColoredPicture):
+    """Small numbers, or a model's chain: its matrices and its steps. ValueError where neither or both are given."""
 
-    Of a chain, −∞ is None; it may have knobs, see payload.d.ts. ``room``: a class follows. ValueError where neither or
-    both are given.
-    """
-    if (usual is None) == (chain is None):
-        raise ValueError("either small numbers or a model's chain")
-    numbers = None if usual is None else {name: [list(row) for row in rows] for name, rows in usual.items()}
-    meta: dict[str, JSON] = {
-        "usual": numbers,
-        "edits": edits,
-        "settings": dict(settings),
-        "chain": None if chain is None else dict(chain),
-        "step": step,
-        "ask": ask,
-        "room": room,
-        "most": MOST,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    return pack(meta, {})
+    usual: Annotated[Mapping[str, Sequence[Sequence[float]]] | None, TypeScript("Numbers | null")]
+    """Small numbers by matrix, before the reader changed any."""
+    edits: str
+    """Those that were changed, see edits.js."""
+    settings: StepSettings
+    chain: DrawnChain | None
+    """Of a model."""
+    step: str
+    ask: bool
+    """Results are covered."""
+    texts: Texts
+    room: bool = False
+    """A class follows, which can be asked for a covered number."""
+    most: int = MOST
+    """The largest number that can be typed."""
+
+    def __post_init__(self) -> None:
+        """Check that there is one of the two."""
+        if (self.usual is None) == (self.chain is None):
+            raise ValueError("either small numbers or a model's chain")

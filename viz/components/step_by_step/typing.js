@@ -5,7 +5,7 @@ import { plainKey } from "../shared/shell.js"
 import { fill } from "../shared/words.js"
 import { edited } from "./edits.js"
 import { inCell, typed, written } from "./written.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const STEP = 0.5 // of the arrow keys
 const [REACH, ROW_REACH] = [3, 20] // of the slider, to either side: of small numbers, and of a row of scores

@@ -2,7 +2,7 @@ import { element } from "../shared/dom.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, Still, State } from "./payload" */
+/** @import { Meta, Still, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -6,11 +6,13 @@ by one there, and only those that figures are made of are let through.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from viz.components.packing import pack
+from viz.components.picture import Picture, TypeScript
 from viz.components.source import read_source
 
 SOURCE = read_source(Path(__file__).parent, "still", '<div class="still"></div>\n')
@@ -64,11 +66,20 @@ class _Elements(HTMLParser):
         (self.sheets if self.in_sheet else self.open[-1]).append(data)
 
 
-def payload(html: str) -> bytes:
+@dataclass(frozen=True, eq=False)
+class StillPicture(Picture):
+    """The elements of a figure that the app wrote as HTML."""
+
+    css: str
+    nodes: Annotated[Sequence[Any], TypeScript("Still[]")]
+    """Words as they are, and [tag, attributes, children …] of each element."""
+
+
+def still_picture(html: str) -> StillPicture:
     """The elements of ``html``, which the app made. Raises ValueError for what no figure is made of."""
     read = _Elements()
     read.feed(html)
     read.close()
     if len(read.open) > 1:
         raise ValueError(f"<{read.open[-1][0]}> has no end")
-    return pack({"css": "\n".join(read.sheets), "nodes": read.open[0][2:]}, {})
+    return StillPicture(css="\n".join(read.sheets), nodes=read.open[0][2:])

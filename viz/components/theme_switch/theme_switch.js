@@ -2,12 +2,13 @@ import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
+import { importAtRest } from "./chart_script.js"
 import { closeSidebarAfterChoice } from "./narrow_sidebar.js"
 import { focusOpenedMenus } from "./opened_menu.js"
 import { followKeysOfRoom } from "./pressed_in_room.js"
 import { followProjector, project, projected, showWayBack } from "./projector.js"
 /** @import { Host, Root } from "../shared/types" */
-/** @import { Meta, Reach, State } from "./payload" */
+/** @import { Meta, Reach, State } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {
@@ -33,6 +34,7 @@ function create(_root, signal) {
  */
 function receive(state, { meta }) {
   if (meta.reach) void reach(meta.reach)
+  importAtRest(meta.charts, () => state.root.toggleAttribute("data-charts", true))
   state.meta = meta
   document.documentElement.lang = meta.lang
 }

@@ -6,10 +6,11 @@ loading. So the switch writes the entry of every path it is given and loads the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from viz.components.packing import pack
+from viz.components.picture import Picture, Texts
 from viz.components.source import read_source
 
 N_ = str
@@ -25,13 +26,30 @@ TEXTS: dict[str, str] = {"label": N_("Colours"), "light": N_("light"), "dark": N
 SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-switch"></div>\n')
 
 
-def payload(
-    *, paths: Sequence[str], texts: Mapping[str, str], lang: str = "en", reach: Mapping[str, str] | None = None
-) -> bytes:
-    """`paths` are the URL paths of all pages ("/", "/cell", …); the page that is open is always included.
+@dataclass(frozen=True)
+class Reach:
+    """Where to ask, for what the session was sent and for the page's style sheet.
 
-    `lang` is told to the browser as the page's language: it reads and draws Chinese by it, and Streamlit says English.
-    `reach` is a session's "ticket", the server's "base" and the "style" sheet's URL below it, which the page wears
-    from then on; after that the browser asks once with the ticket, so that the server knows that it can, and does.
+    The page wears the style from then on; after that the browser asks once with the ticket, so that the server knows
+    that it can, and does.
     """
-    return pack({"paths": list(paths), "texts": dict(texts), "lang": lang, "reach": reach}, {})
+
+    ticket: str
+    base: str
+    """The server's."""
+    style: str
+    """The sheet's URL below `base`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeSwitchPicture(Picture):
+    """What the browser is told of the page."""
+
+    paths: Sequence[str]
+    """The URL paths of all pages ("/", "/cell", …); the page that is open is always included."""
+    texts: Texts
+    lang: str = "en"
+    """The page's language, which the browser reads and draws Chinese by; Streamlit says English."""
+    reach: Reach | None = None
+    charts: str = ""
+    """The name of the script that draws Streamlit's charts, which the browser imports while nothing happens."""

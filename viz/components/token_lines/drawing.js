@@ -6,7 +6,7 @@ import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const fontOf = (theme) => `600 13px ${theme.font}`
 

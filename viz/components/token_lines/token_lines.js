@@ -9,7 +9,7 @@ import { css, mix, readable, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, formatShort, isolate } from "../shared/words.js"
 import { curves, drawLegend, drawRows, drawTitles, layout, middle } from "./drawing.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, Row, State } from "./payload" */
+/** @import { Arrays, Meta, Row, State } from "./types" */
 
 const [OWN_TINT, LOOKED_TINT] = [0.14, 0.3] // of the row that is looked at, and at most of one that it looks at
 const SEND_AFTER = 150 // milliseconds without another arrow key before the query is sent

@@ -6,14 +6,11 @@ that is pinned or, None, released: the query is the pinned one, None where none 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import ColoredPicture, Floats, Texts
 from viz.components.source import read_source
 
 N_ = str
@@ -35,42 +32,41 @@ THRESHOLD = 0.02
 SOURCE = read_source(Path(__file__).parent, "token_lines", '<div class="token-lines"></div>\n')
 
 
-def payload(
-    *,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    query_offset: int,
-    key_offset: int,
-    weights: NDArray[np.floating],
-    head_labels: Sequence[str],
-    selected: int | None,
-    texts: Mapping[str, str],
-    looked_at: int | None = None,
-    max_height: int = 560,
-) -> bytes:
-    """The lines of `weights` [heads, queries, keys], 0..1, NaN where masked; one or two heads.
+@dataclass(frozen=True, eq=False)
+class TokenLinesPicture(ColoredPicture):
+    """The lines of one or two heads. At most 96 rows of each column are drawn, the first ones, and the figure says so.
 
-    `query_offset` and `key_offset` are the positions of the first label of each column; `selected`, the pinned query,
-    and `looked_at`, the pinned key, are positions.
-    At most 96 rows of each column are drawn, the first ones, and the figure says when that cut something.
+    ValueError where the weights are not of one or two heads with these labels.
     """
-    expected = (len(head_labels), len(queries), len(keys))
-    if weights.shape != expected or not 1 <= len(head_labels) <= 2:
-        raise ValueError(f"weights of shape {weights.shape}; expected one or two heads and the labels' {expected}")
-    meta = {
-        "queries": list(queries[:MAX_ROWS]),
-        "keys": list(keys[:MAX_ROWS]),
-        "query_offset": query_offset,
-        "key_offset": key_offset,
-        "head_labels": list(head_labels),
-        "selected": selected,
-        "looked_at": looked_at,
-        "threshold": THRESHOLD,
-        "cut": max(len(queries), len(keys)) > MAX_ROWS,
-        "max_rows": MAX_ROWS,
-        "max_height": max_height,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    drawn = weights[:, :MAX_ROWS, :MAX_ROWS]
-    return pack(meta, {"weights": np.ascontiguousarray(drawn, dtype=np.float32)})
+
+    queries: Sequence[str]
+    keys: Sequence[str]
+    query_offset: int
+    """The position of the first label of its column; `key_offset` too."""
+    key_offset: int
+    weights: Floats
+    """[heads, queries, keys], NaN where masked."""
+    head_labels: Sequence[str]
+    selected: int | None
+    """The position of the pinned query."""
+    texts: Texts
+    looked_at: int | None = None
+    """The position of the pinned key."""
+    max_height: int = 560
+    threshold: float = THRESHOLD
+    max_rows: int = MAX_ROWS
+    cut: bool = field(init=False, default=False)
+    """Rows were left out."""
+
+    def __post_init__(self) -> None:
+        """Check the shape, and leave out rows."""
+        most = self.max_rows
+        expected = (len(self.head_labels), len(self.queries), len(self.keys))
+        if self.weights.shape != expected or not 1 <= len(self.head_labels) <= 2:
+            raise ValueError(f"weights of shape {self.weights.shape}; expected one or two heads and labels' {expected}")
+        self._set(
+            cut=max(len(self.queries), len(self.keys)) > most,
+            queries=self.queries[:most],
+            keys=self.keys[:most],
+            weights=self.weights[:, :most, :most],
+        )

@@ -1,7 +1,7 @@
 // The chips that are drawn, and where a key goes from one of them.
 
 import { clamp } from "../shared/numbers.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 export function* chipNodes(state) {
   for (const node of state.box.children) if (node.dataset.chip !== undefined) yield [Number(node.dataset.chip), node]

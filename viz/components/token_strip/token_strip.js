@@ -8,7 +8,7 @@ import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
 import { chipNodes, step } from "./moves.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State } from "./types" */
 
 const DRAWN_CHIPS = 1500 // a longer text is drawn as a window of this many chips, with a button at each cut end
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent

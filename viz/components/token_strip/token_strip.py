@@ -5,16 +5,15 @@ Sends the state "token": the chosen position, or None after Escape; and "key", w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import UNSENT, ColoredPicture, Floats, IntList, Texts, TypedArray, sent
 from viz.components.source import read_source
 
 N_ = str
@@ -51,66 +50,69 @@ class MetricBars:
     said: str
 
 
-def payload(
-    *,
-    labels: Sequence[str],
-    positions: Sequence[int],
-    counts: Sequence[int],
-    parts: Sequence[Sequence[str]],
-    special: Sequence[bool],
-    metric: NDArray[np.floating],
-    values: Sequence[str],
-    selected: int | None,
-    looked_at: int | None,
-    texts: Mapping[str, str],
-    written: int = 0,
-    sets: Literal["query", "key"] = "query",
-    rows: NDArray[np.floating] | None = None,
-    both: bool = False,
-    bars: MetricBars | None = None,
-) -> bytes:
+@dataclass(frozen=True, eq=False)
+class TokenStripPicture(ColoredPicture):
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
-    `parts[i]` labels those tokens where there is more than one. `metric[i]` in 0..1 tints the chip, NaN leaves it
-    plain; `values[i]` is what the tint means, in words, or empty. `selected` (the query) and `looked_at` (the key) are
-    token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own. A click
-    sets what `sets` says; of two texts the key in the first and the query in the second.
-    `texts` has beside `TEXTS` what the tint means of all of them, "shade": "row", filled in.
-    `rows[i]` is what the last token of chip i gives to each chip, a share or NaN where masked: with them the chips are
-    tinted by the row of the selected token, before the page answers, and by one that is pointed at in another figure.
-    "row" of `texts` is then filled in but for {token}. `both`: with Shift a click or Enter sets the key, told as "key".
-    `bars` are drawn under the chips.
+    A click sets what `sets` says; of two texts the key in the first and the query in the second. ValueError where the
+    lists are not of one length.
+    `texts` has beside `TEXTS` what the tint means of all of them, "shade": "row", filled in; with `rows`, "row" is
+    filled in but for {token}.
     """
-    n_chips = len(labels)
-    lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}
-    for name, given in lists.items():
-        if len(given) != n_chips:
-            raise ValueError(f"{n_chips} labels but {len(given)} {name}")
-    if metric.shape != (n_chips,):
-        raise ValueError(f"{n_chips} labels but a metric of shape {metric.shape}")
-    if rows is not None and rows.shape != (n_chips, n_chips):
-        raise ValueError(f"{n_chips} labels but rows of shape {rows.shape}")
-    meta = {
-        "labels": list(labels),
-        "parts": [list(pieces) for pieces in parts],
-        "values": list(values),
-        "selected": selected,
-        "looked_at": looked_at,
-        "written": written,
-        "sets": sets,
-        "both": both,
-        "texts": dict(texts),
-        "bar_words": [] if bars is None else list(bars.words),
-        "bars_said": "" if bars is None else bars.said,
-        "palette": palette(),
-    }
-    if bars is not None and not bars.lengths.shape == (len(bars.words),) == (n_chips,):
-        raise ValueError(f"{n_chips} labels but bars of shape {bars.lengths.shape} and {len(bars.words)} words")
-    arrays = {
-        "positions": np.asarray(positions, dtype=np.int32),
-        "counts": np.asarray(counts, dtype=np.int32),
-        "special": np.asarray(special, dtype=np.uint8),
-        "metric": np.asarray(metric, dtype=np.float32),
-    }
-    more = {"rows": rows, "bars": None if bars is None else bars.lengths}
-    return pack(meta, arrays | {name: np.asarray(one, np.float32) for name, one in more.items() if one is not None})
+
+    labels: Sequence[str]
+    positions: IntList
+    counts: IntList
+    parts: Sequence[Sequence[str]]
+    """Labels of a chip's tokens where there are several."""
+    special: Annotated[Sequence[bool], TypedArray("uint8")]
+    metric: Floats
+    """0..1 tints the chip; NaN leaves it plain."""
+    values: Sequence[str]
+    """What the tint means, in words, or empty."""
+    selected: int | None
+    """The query, a token's position; `looked_at`, the key, too."""
+    looked_at: int | None
+    texts: Texts
+    written: int = 0
+    """Where the second of two texts begins, on a line of its own; 0 for one."""
+    sets: Literal["query", "key"] = "query"
+    """What a click on a single text sets."""
+    rows: Floats | None = None
+    """[chips, chips]: what the last token of each chip gives to each, a share; NaN where masked.
+
+    With them the chips are tinted by the row of the selected token before the page answers, and by one that is pointed
+    at in another figure.
+    """
+    both: bool = False
+    """With Shift a click or Enter sets the key, told as "key"."""
+    metric_bars: Annotated[MetricBars | None, UNSENT] = None
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        n_chips = len(self.labels)
+        for name in ("positions", "counts", "parts", "special", "values"):
+            if len(getattr(self, name)) != n_chips:
+                raise ValueError(f"{n_chips} labels but {len(getattr(self, name))} {name}")
+        if self.metric.shape != (n_chips,):
+            raise ValueError(f"{n_chips} labels but a metric of shape {self.metric.shape}")
+        if self.rows is not None and self.rows.shape != (n_chips, n_chips):
+            raise ValueError(f"{n_chips} labels but rows of shape {self.rows.shape}")
+        bars = self.metric_bars
+        if bars is not None and not bars.lengths.shape == (len(bars.words),) == (n_chips,):
+            raise ValueError(f"{n_chips} labels but bars of shape {bars.lengths.shape} and {len(bars.words)} words")
+
+    @sent
+    def bar_words(self) -> Sequence[str]:
+        """What the bar under each chip says; none without bars."""
+        return [] if self.metric_bars is None else self.metric_bars.words
+
+    @sent
+    def bars_said(self) -> str:
+        """What they mean."""
+        return "" if self.metric_bars is None else self.metric_bars.said
+
+    @sent
+    def bars(self) -> Floats | None:
+        """[chips]: the length of the bar under each, 0..1; NaN for none."""
+        return None if self.metric_bars is None else self.metric_bars.lengths

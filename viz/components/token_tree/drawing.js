@@ -3,7 +3,7 @@
 import { element, svg } from "../shared/dom.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
 import { CHIP } from "./layout.js"
-/** @import { State } from "./payload" */
+/** @import { State } from "./types" */
 
 const thickness = (node) => 1 + 6 * Math.exp(node.logProb)
 

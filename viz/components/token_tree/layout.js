@@ -1,7 +1,7 @@
 // Where everything stands: nodes from the payload, runs of nodes without a branch, chips with x and y in pixels.
 
 import { fitText, measuring } from "../shared/canvas.js"
-/** @import { Node, State } from "./payload" */
+/** @import { Node, State } from "./types" */
 
 export const ROW = 32 // from one row of the tree to the next
 export const CHIP = 22 // height of a chip

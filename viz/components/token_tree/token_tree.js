@@ -8,7 +8,7 @@ import { readTheme } from "../shared/theme.js"
 import { chipNode, counted, describe, drawLegend, edgeNode, moreNode, nameNode } from "./drawing.js"
 import { layout, nodesOf, ROW, runFrom } from "./layout.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State, Told } from "./payload" */
+/** @import { Arrays, Meta, State, Told } from "./types" */
 
 /** @param {Host} host */
 export default function (host) {

@@ -6,13 +6,13 @@ Sends the event "node": the id of the node that was opened.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 
-from viz.color import palette
-from viz.components.packing import pack
+from viz.components.picture import UNSENT, Bytes, ColoredPicture, Floats, Ints, Texts, sent
 from viz.components.source import read_source
 
 N_ = str
@@ -63,48 +63,79 @@ class Node(Protocol):
     def names(self) -> Sequence[str]: ...
 
 
-def payload(
-    *,
-    nodes: Sequence[Node],
-    n_branches: int,
-    opened: str,
-    frame: str,
-    texts: Mapping[str, str],
-    max_height: int = 360,
-    shows: str = "",
-) -> bytes:
-    """The nodes, parents before children, as ``analysis.token_tree.token_tree`` gives them.
+@dataclass(frozen=True, eq=False)
+class TokenTreePicture(ColoredPicture):
+    """The tree. Higher than ``max_height`` pixels, and wider than its place, it scrolls inside itself.
 
-    ``y`` is a row (rows are drawn from 0 down, halves allowed), ``log_prob`` and ``total`` are natural logarithms.
-    ``opened`` is the id of the node that is emphasised with all tokens before it, ``frame`` that of the one in view. A
-    long run without a branch is drawn by its ends and what is around the open node. Higher than ``max_height`` pixels,
-    and wider than its place, the tree scrolls inside itself. On a narrow screen a click scrolls to the part of the page
-    with the key ``shows``.
+    A long run without a branch is drawn by its ends and what is around the open node. ValueError where a node comes
+    before its parent.
     """
-    if not nodes or nodes[0].parent != -1:
-        raise ValueError("a tree begins with its prompt, a node without a parent")
-    late = [node.id for i, node in enumerate(nodes) if node.parent >= i]
-    if late:
-        raise ValueError(f"node {late[0]!r} comes before its parent")
-    meta = {
-        "ids": [node.id for node in nodes],
-        "labels": [node.label for node in nodes],
-        "chosen": [node.chosen for node in nodes],
-        "names": {str(i): list(node.names) for i, node in enumerate(nodes) if node.names},
-        "opened": opened,
-        "frame": frame,
-        "n_branches": n_branches,
-        "max_height": max_height,
-        "shows": shows,
-        "texts": dict(texts),
-        "palette": palette(),
-    }
-    arrays = {
-        "parents": np.asarray([node.parent for node in nodes], dtype=np.int32),
-        "rows": np.asarray([node.y for node in nodes], dtype=np.float32),
-        "log_probs": np.asarray([node.log_prob for node in nodes], dtype=np.float32),
-        "totals": np.asarray([node.total for node in nodes], dtype=np.float32),
-        "dropped": np.asarray([node.dropped for node in nodes], dtype=np.uint8),
-        "ended": np.asarray([node.ended for node in nodes], dtype=np.uint8),
-    }
-    return pack(meta, arrays)
+
+    nodes: Annotated[Sequence[Node], UNSENT]
+    n_branches: int
+    opened: str
+    """The id of the node that is emphasised with all tokens before it."""
+    frame: str
+    """The id of the node whose frame of the film is in view."""
+    texts: Texts
+    max_height: int = 360
+    shows: str = ""
+    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+
+    def __post_init__(self) -> None:
+        """Check the order of the nodes."""
+        if not self.nodes or self.nodes[0].parent != -1:
+            raise ValueError("a tree begins with its prompt, a node without a parent")
+        late = [node.id for i, node in enumerate(self.nodes) if node.parent >= i]
+        if late:
+            raise ValueError(f"node {late[0]!r} comes before its parent")
+
+    @sent
+    def ids(self) -> Sequence[str]:
+        """Of the nodes, in their order."""
+        return [node.id for node in self.nodes]
+
+    @sent
+    def labels(self) -> Sequence[str]:
+        """Their tokens."""
+        return [node.label for node in self.nodes]
+
+    @sent
+    def chosen(self) -> Sequence[str | None]:
+        """How each was drawn."""
+        return [node.chosen for node in self.nodes]
+
+    @sent
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """Names of branches, by the index of the node they end in."""
+        return {str(i): node.names for i, node in enumerate(self.nodes) if node.names}
+
+    @sent
+    def parents(self) -> Ints:
+        """[nodes]: -1 for the prompt."""
+        return np.asarray([node.parent for node in self.nodes])
+
+    @sent
+    def rows(self) -> Floats:
+        """[nodes]: from 0 down, halves allowed."""
+        return np.asarray([node.y for node in self.nodes], dtype=np.float32)
+
+    @sent
+    def log_probs(self) -> Floats:
+        """[nodes]: natural logarithms."""
+        return np.asarray([node.log_prob for node in self.nodes], dtype=np.float32)
+
+    @sent
+    def totals(self) -> Floats:
+        """[nodes]: the same from the prompt on."""
+        return np.asarray([node.total for node in self.nodes], dtype=np.float32)
+
+    @sent
+    def dropped(self) -> Bytes:
+        """[nodes]: 1 where beam search dropped it."""
+        return np.asarray([node.dropped for node in self.nodes], dtype=np.uint8)
+
+    @sent
+    def ended(self) -> Bytes:
+        """[nodes]: 1 where the text ends."""
+        return np.asarray([node.ended for node in self.nodes], dtype=np.uint8)

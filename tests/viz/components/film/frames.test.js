@@ -70,12 +70,12 @@ test("times and bytes have units that fit them", () => {
 })
 
 test("what was not seen yet is not among what may come, and what it had stays in the rest", () => {
-  const next = { token: 3, finalRest: 0.1, tokens: [...Array(12).keys(), 3], probabilities: Array(13).fill(0.05), finals: Array(13).fill(0.05), kept: Array(13).fill(true) }
+  const next = { token: 3, final_rest: 0.1, tokens: [...Array(12).keys(), 3], probabilities: Array(13).fill(0.05), finals: Array(13).fill(0.05), kept: Array(13).fill(true) }
   const [reel, meta] = [{ frames: [{ token: null }, { token: 1 }, next] }, { stop: "" }]
   assert.equal(following({ reel, meta, at: 1, shown: 2 }), next)
   const unseen = following({ reel, meta, at: 1, shown: 1 })
   assert.deepEqual([unseen.token, unseen.tokens.length], [null, 12])
-  assert.ok(Math.abs(unseen.finalRest - 0.15) < 1e-9)
+  assert.ok(Math.abs(unseen.final_rest - 0.15) < 1e-9)
   assert.equal(following({ reel, meta, at: 0, shown: 0 }), reel.frames[0])
   assert.equal(following({ reel, meta: { stop: "end", ahead: {} }, at: 2, shown: 2 }), null)
 })

@@ -1,0 +1,28 @@
+// What long_map.py packs; python -m scripts.picture_types wrote this file.
+
+import type { Palette, Texts } from "../shared/types"
+
+export interface Meta {
+  labels: string[]
+  /** No query sees a key after it. */
+  causal: boolean
+  layer: number
+  head: number
+  /** What the server answers for; empty: nothing is asked. */
+  ticket: string
+  pooling: "max" | "mean"
+  log: boolean
+  /** Tokens that a look must go back to be called far. */
+  far: number
+  /** In tokens, ends excluded; null: the whole map. */
+  window: [q0: number, q1: number, k0: number, k1: number] | null
+  /** A cell, a row alone, or nothing. */
+  selected: [query: number, key: number | null] | null
+  texts: Texts
+  max_height: number
+  /** Where a logarithmic scale begins. */
+  low: number
+  palette: Palette
+  /** How many there are. */
+  tokens: number
+}
