@@ -33,7 +33,7 @@ from model_runner.request import CaptureRequest, GenerateRequest, requests_in
 from model_runner.resolve_request import resolved_question
 from model_runner.runner import ModelInfo
 from model_runner.step import Step
-from model_runner.token_questions import VerifyLayer
+from model_runner.token_questions import TopLogits, VerifyLayer
 from model_runner.wire import from_bytes, to_bytes
 
 A = TypeVar("A")
@@ -41,7 +41,8 @@ A = TypeVar("A")
 CACHE_BYTES = 1 << 30
 TEXTS = 4096  # of the vocabulary that are asked for at a time
 MOST_IDS = 4096  # pieces of text whose ids are kept
-CHECK = 500  # bytes, of the answer of a VerifyLayer, about
+SMALL = VerifyLayer | TopLogits
+ANSWER_BYTES = 500  # of one of these, about
 AGAIN = 3  # how often one question is asked again that the server gave up: its model had to go, or its run was lost
 
 
@@ -116,7 +117,7 @@ class RemoteRunner(MatricesOfHeads):
                 self._latest[session] = job
             if older is not None:
                 older.cancel()
-        if isinstance(question, CaptureRequest | VerifyLayer) and (kept := self._kept.get(self, question)) is not None:
+        if isinstance(question, CaptureRequest | SMALL) and (kept := self._kept.get(self, question)) is not None:
             job.end(kept)
             return job
         self.link.start(job, lambda: self._answer(job, question, session))
@@ -190,8 +191,8 @@ class RemoteRunner(MatricesOfHeads):
                 requests = list(requests_in(question).values())
                 near = _name(requests[0]) if requests else ""
                 answer = from_bytes(self._again(job, lambda: self._ask(job, question, near=near)), asked=self)
-                if isinstance(question, VerifyLayer):  # a page asks at each of its runs
-                    self._kept.put(self, question, answer, CHECK)
+                if isinstance(question, SMALL):  # a page asks at each of its runs
+                    self._kept.put(self, question, answer, ANSWER_BYTES)
                 return answer
 
     def _captured(self, job: RemoteJob[Any], request: CaptureRequest) -> Capture:

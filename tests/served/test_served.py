@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +16,8 @@ import pytest
 import torch
 
 from analysis.head_grid import head_grid
-from analysis.joined import joined
+from analysis.joined import decoder_side, joined
+from analysis.next_token import next_tokens
 from attention import own_metrics
 from attention.own_metrics import Offset, register_metric
 from model_runner import load_runner
@@ -23,6 +25,7 @@ from model_runner.errors import (
     AnswerTooLarge,
     AnswerTooLate,
     Cancelled,
+    EncoderSaysNothing,
     KeyRefused,
     ModelNotListed,
     OtherVersion,
@@ -356,3 +359,24 @@ def test_a_grid_with_metrics_of_ones_own_or_of_tensors_that_are_here_is_made_her
     before = far.link.requests
     head_grid(capture)
     assert far.link.requests == before
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "translator"])
+def test_what_comes_next_is_sent_without_the_vocabulary_and_is_the_same(family):
+    own = load_runner(family, device="cpu") if family == "translator" else runner_of(FAMILY[family])
+    with serving({"llama": own}) as url:
+        far, request = remote(url), CaptureRequest(TEXT)
+        for whole in (decoder_side, lambda one: joined(one.attention("cross")) if one.attentions else one):
+            here, there = whole(own.capture(request)), whole(far.capture(request))
+            before, asked = far.link.bytes_in, far.link.requests
+            for position in (-1, len(here.tokens) - 1, -1):
+                found, expected = next_tokens(there, position), next_tokens(here, position)
+                assert found.ids == expected.ids
+                assert found.probabilities == pytest.approx(expected.probabilities, abs=1e-6)
+                assert found.rest == pytest.approx(expected.rest, abs=1e-6)
+                probabilities = torch.softmax(here.logits(position).double(), -1)
+                assert found.probabilities == pytest.approx(probabilities[list(found.ids)].tolist(), abs=1e-9)
+            assert far.link.requests - asked <= 1  # what was answered once is kept
+            assert far.link.bytes_in - before < 1500
+        with pytest.raises(EncoderSaysNothing) if family == "translator" else nullcontext():
+            next_tokens(far.capture(CaptureRequest(TEXT, attention="encoder" if family == "translator" else None)))
