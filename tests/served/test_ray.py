@@ -31,7 +31,11 @@ SMALL = '[[applications]]\nname = "small"\nmodels = ["default", "encoder"]\n'
 LARGE = '[[applications]]\nname = "large"\nmodels = ["owner/large"]\nreplicas = 2\nmost = 6\ngpus = 2\ncpus = 4\n'
 LISTED = '[models]\nlisted = ["default", "encoder", "owner/large"]\n'
 
-on_ray = pytest.mark.skipif(bool(missing()), reason=missing() or "it can")
+
+def on_ray(test: Any) -> Any:
+    """What happened on Ray takes minutes, and the first test that asks for it waits."""
+    skipped = pytest.mark.skipif(bool(missing()), reason=missing() or "it can")
+    return pytest.mark.long(pytest.mark.timeout(1300)(skipped(test)))
 
 
 def written(folder: Path, text: str) -> Path:
@@ -186,8 +190,6 @@ def happened() -> dict[str, Any]:
     return {line["name"]: line["found"] for line in lines}
 
 
-@pytest.mark.long
-@pytest.mark.timeout(1300)
 @on_ray
 def test_ray_listens_for_this_machine_but_for_what_the_document_names(happened):
     """docs/scale.md: each replica has a port of Serve's own at every address, which a token guards."""
@@ -198,7 +200,6 @@ def test_ray_listens_for_this_machine_but_for_what_the_document_names(happened):
     assert "InvalidAuthToken" in found["told"]
 
 
-@pytest.mark.long
 @on_ray
 def test_each_model_is_asked_at_its_application(happened):
     found = happened["applications"]
@@ -208,14 +209,12 @@ def test_each_model_is_asked_at_its_application(happened):
     assert found["health"] == "ok"
 
 
-@pytest.mark.long
 @on_ray
 def test_a_text_is_kept_where_it_was_read(happened):
     first, *later = happened["affinity"]["seconds"]
     assert max(later) < first / 2
 
 
-@pytest.mark.long
 @on_ray
 @pytest.mark.parametrize("what, longest", [("killed", 30), ("stopped", 60), ("rolling", 60)])
 def test_nobody_loses_anything_but_time(happened, what, longest):
@@ -225,7 +224,6 @@ def test_nobody_loses_anything_but_time(happened, what, longest):
     assert found["longest"] < longest
 
 
-@pytest.mark.long
 @on_ray
 def test_a_text_grows_on_at_another_replica_with_the_same_tokens(happened):
     assert happened["growing"]["found"] == happened["growing"]["expected"]
@@ -233,21 +231,18 @@ def test_a_text_grows_on_at_another_replica_with_the_same_tokens(happened):
     assert happened["rolling"]["stayed"] == 0
 
 
-@pytest.mark.long
 @on_ray
 def test_a_replica_that_hangs_is_replaced(happened):
     assert happened["hung"]["tokens"] == 6
     assert happened["hung"]["replaced"] < 90
 
 
-@pytest.mark.long
 @on_ray
 def test_more_replicas_come_while_many_ask(happened):
     assert happened["grows"]["before"] == 1
     assert happened["grows"]["seconds"] < 90
 
 
-@pytest.mark.long
 @on_ray
 def test_a_model_that_does_not_load_is_a_sentence_and_the_others_go_on(happened):
     found = happened["too_many"]
@@ -256,8 +251,6 @@ def test_a_model_that_does_not_load_is_a_sentence_and_the_others_go_on(happened)
     assert found["health"] == 200
 
 
-@pytest.mark.long
-@pytest.mark.timeout(400)
 @on_ray
 def test_many_texts_have_the_same_rows_as_in_one_process_and_are_not_read_twice(tmp_path):
     texts = {f"{number}": f"The dog {number} sat because it was late" for number in range(40)} | {"bad": "x" * 200_000}
