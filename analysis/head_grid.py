@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from analysis.joined import first_query, n_looked_at
+from analysis.joined import Joined, first_query, n_looked_at
 from analysis.pooling import even_bins, pool
-from attention.metrics import Metric, Rows
+from attention.metrics import METRICS, Metric, Rows
 from attention.own_metrics import all_metrics
-from model_runner.capture import ROWS, Capture
+from model_runner.capture import COMPRESSED, ROWS, Capture
+from model_runner.lazy_tensor import is_away
+from model_runner.request import CaptureRequest
 
 LARGEST_THUMBNAIL = 48  # pixels on a side
 THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what crosses the wire
@@ -41,8 +44,51 @@ class HeadGrid:
         return np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable").tolist()
 
 
+@runtime_checkable
+class GridMaker(Protocol):
+    """A runner whose tensors are elsewhere, where a grid of them is made as well."""
+
+    def grid(self, request: CaptureRequest) -> dict[str, Any]:
+        """What :func:`written` made there."""
+        ...
+
+
 def head_grid(capture: Capture) -> HeadGrid:
-    """O(layers × heads × tokens²) time, O(heads × rows × tokens) memory."""
+    """The grid, made where the tensors are: it has a hundredth of their bytes. Metrics of one's own are made here."""
+    asked, own = capture.asked, len(all_metrics()) > len(METRICS)
+    view = isinstance(capture, Joined) or capture.request.attention == COMPRESSED
+    away = any(is_away(one.q) or is_away(one.k) for one in capture.records if one is not None)
+    if own or view or not away or not isinstance(asked, GridMaker):
+        return grid_of(capture)
+    return _read(asked.grid(capture.request))
+
+
+def written(grid: HeadGrid) -> dict[str, Any]:
+    """The grid as values that :mod:`model_runner.wire` writes; its metrics are those of ``METRICS``."""
+    names = [metric.name for metric in METRICS]
+    return {
+        "thumbnails": torch.from_numpy(grid.thumbnails),
+        "keep": torch.from_numpy(grid.keep),
+        "left_out": None if grid.left_out is None else torch.from_numpy(grid.left_out),
+        "metrics": torch.from_numpy(np.stack([grid.metrics[name] for name in names])),
+        "names": names,
+        "has_weights": list(grid.has_weights),
+    }
+
+
+def _read(told: dict[str, Any]) -> HeadGrid:
+    left_out = told["left_out"]
+    return HeadGrid(
+        told["thumbnails"].numpy(),
+        told["keep"].numpy(),
+        dict(zip(told["names"], told["metrics"].numpy())),
+        tuple(told["has_weights"]),
+        None if left_out is None else left_out.numpy(),
+    )
+
+
+def grid_of(capture: Capture) -> HeadGrid:
+    """The grid, made here. O(layers × heads × tokens²) time, O(heads × rows × tokens) memory."""
     largest = max(len(capture.tokens) - first_query(capture), n_looked_at(capture))
     shape = (capture.n_layers, capture.n_heads)
     side = min(largest, LARGEST_THUMBNAIL, max(8, int((THUMBNAIL_BYTES / (shape[0] * shape[1])) ** 0.5)))

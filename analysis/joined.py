@@ -25,6 +25,7 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskEdit, MaskRule
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
+from model_runner.token_questions import LikelyTokens
 from model_runner.tokens import Token
 
 
@@ -41,6 +42,10 @@ class Joined(Capture):
     def logits(self, position: int = -1) -> Float[Tensor, "vocab"]:
         """Of a token that is written. Raises EncoderSaysNothing for one that is read, and as Capture's."""
         return self._written().logits(self._query(position))
+
+    def likely(self, position: int = -1, *, top: int) -> LikelyTokens:
+        """As Capture's, of a token that is written."""
+        return self._written().likely(self._query(position), top=top)
 
     def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
         """As Capture's, of a token that is written."""

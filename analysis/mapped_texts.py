@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -42,17 +43,34 @@ class MappedTexts:
 
 
 @dataclass(frozen=True)
-class _Text:
+class NamedText:
+    """One text, under the name that its rows have."""
+
     name: str
     text: str
 
     @property
     def hash(self) -> str:
+        """SHA-256 of the text."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class TextReader(ABC):
+    """Who reads the texts, here or elsewhere."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Of the weights as they are now: they may have changed since the model was opened."""
+
+    @abstractmethod
+    def read(
+        self, texts: Iterable[NamedText], weights: str, batch_size: int
+    ) -> Iterator[tuple[NamedText, pd.DataFrame | str]]:
+        """Each text, in any order, with its rows, or with a sentence that says why there are none."""
+
+
 def map_texts(
-    runner: Runner,
+    runner: Runner | TextReader,
     texts: Mapping[str, str] | Path | str,
     out: Path | str,
     *,
@@ -66,7 +84,8 @@ def map_texts(
     text (its name), hash (SHA-256 of the text), model, weights (their fingerprint), tokens, layer, head, and the
     metrics of :func:`analysis.head_grid.head_grid`, NaN where one is not defined. A text that is there already, by
     hash and fingerprint, is not read again. A text that cannot be captured is a problem and stops nothing. ``say``
-    hears after each text how many were read, and its name.
+    hears after each text how many were read, and its name. In place of a runner, ``served.ray.text_workers`` has
+    workers that read texts at the same time.
 
     Raises ImportError without pyarrow, and ValueError where ``out`` is something else or has other metrics.
     """
@@ -75,12 +94,15 @@ def map_texts(
     folder, problems = Path(out), list[tuple[str, str]]()
     known = _known(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    weights = _fingerprint(runner)
-    found = (_Text(*one) for one in texts.items()) if isinstance(texts, Mapping) else _files(texts, pattern, problems)
+    reader = runner if isinstance(runner, TextReader) else RunnerReader(runner)
+    weights = reader.fingerprint()
+    found = (
+        (NamedText(*one) for one in texts.items()) if isinstance(texts, Mapping) else _files(texts, pattern, problems)
+    )
     read = there = 0
     frames: list[pd.DataFrame] = []
 
-    def fresh() -> Iterator[_Text]:
+    def fresh() -> Iterator[NamedText]:
         nonlocal there
         for one in found:
             if (one.hash, weights) in known:
@@ -90,12 +112,12 @@ def map_texts(
                 yield one
 
     try:
-        for one, capture in _captures(runner, fresh(), batch_size):
-            if isinstance(capture, RunnerError):
+        for one, rows in reader.read(fresh(), weights, batch_size):
+            if isinstance(rows, str):
                 known.discard((one.hash, weights))
-                problems.append((one.name, str(capture)))
+                problems.append((one.name, rows))
                 continue
-            frames.append(_rows(one, capture, weights))
+            frames.append(rows)
             read += 1
             say(read, one.name)
             if len(frames) == OF_A_PART:
@@ -106,12 +128,25 @@ def map_texts(
     return MappedTexts(read, there, tuple(problems))
 
 
-def _fingerprint(runner: Runner) -> str:
-    """Of the weights as they are now: they may have changed since the model was opened."""
-    try:
-        return runner.capture(CaptureRequest(input_ids=(0,))).fingerprint or runner.info.weights
-    except RunnerError:  # it reads no single token
-        return runner.info.weights
+class RunnerReader(TextReader):
+    """Reads texts with a runner of this process."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def fingerprint(self) -> str:
+        """See :class:`TextReader`."""
+        try:
+            return self._runner.capture(CaptureRequest(input_ids=(0,))).fingerprint or self._runner.info.weights
+        except RunnerError:  # it reads no single token
+            return self._runner.info.weights
+
+    def read(
+        self, texts: Iterable[NamedText], weights: str, batch_size: int
+    ) -> Iterator[tuple[NamedText, pd.DataFrame | str]]:
+        """In their order."""
+        for one, capture in _captures(self._runner, texts, batch_size):
+            yield one, str(capture) if isinstance(capture, RunnerError) else _rows(one, capture, weights)
 
 
 def _known(folder: Path) -> set[tuple[str, str]]:
@@ -133,7 +168,7 @@ def _known(folder: Path) -> set[tuple[str, str]]:
     return found
 
 
-def _files(folder: Path | str, pattern: str, problems: list[tuple[str, str]]) -> Iterator[_Text]:
+def _files(folder: Path | str, pattern: str, problems: list[tuple[str, str]]) -> Iterator[NamedText]:
     """The texts of a folder, in the order of their names; a file that is none becomes a problem."""
     root = Path(folder)
     if not root.is_dir():
@@ -145,14 +180,16 @@ def _files(folder: Path | str, pattern: str, problems: list[tuple[str, str]]) ->
             if size > LARGEST:
                 problems.append((name, f"The file has {size:,} bytes; up to {LARGEST:,} are read."))
             else:
-                yield _Text(name, path.read_text(encoding="utf-8"))
+                yield NamedText(name, path.read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             problems.append((name, f"The file is not UTF-8 (byte {error.start:,})."))
         except OSError as error:
             problems.append((name, f"The file cannot be read: {error.strerror}."))
 
 
-def _captures(runner: Runner, texts: Iterable[_Text], batch_size: int) -> Iterator[tuple[_Text, Capture | RunnerError]]:
+def _captures(
+    runner: Runner, texts: Iterable[NamedText], batch_size: int
+) -> Iterator[tuple[NamedText, Capture | RunnerError]]:
     """Each text with its capture, or why there is none; batches where the runner reads several texts in one forward."""
     many: Callable[..., Iterable[Capture]] | None = getattr(runner, "capture_many", None)
     coming = iter(texts)
@@ -161,7 +198,7 @@ def _captures(runner: Runner, texts: Iterable[_Text], batch_size: int) -> Iterat
         yield from zip(batch, made, strict=True) if made else ((one, _alone(runner, one)) for one in batch)
 
 
-def _together(many: Callable[..., Iterable[Capture]], batch: Sequence[_Text]) -> list[Capture] | None:
+def _together(many: Callable[..., Iterable[Capture]], batch: Sequence[NamedText]) -> list[Capture] | None:
     """None where one of them cannot be captured."""
     try:
         return list(many([one.text for one in batch], batch_size=len(batch)))
@@ -169,7 +206,7 @@ def _together(many: Callable[..., Iterable[Capture]], batch: Sequence[_Text]) ->
         return None
 
 
-def _alone(runner: Runner, one: _Text) -> Capture | RunnerError:
+def _alone(runner: Runner, one: NamedText) -> Capture | RunnerError:
     try:
         return runner.capture(one.text)
     except RunnerError as error:
@@ -179,7 +216,7 @@ def _alone(runner: Runner, one: _Text) -> Capture | RunnerError:
 _FIRST = ("text", "hash", "model", "weights", "tokens", "layer", "head")
 
 
-def _rows(one: _Text, capture: Capture, weights: str) -> pd.DataFrame:
+def _rows(one: NamedText, capture: Capture, weights: str) -> pd.DataFrame:
     layers, heads = capture.n_layers, capture.n_heads
     of_text = (one.name, one.hash, capture.request.model or "", weights, len(capture.tokens))
     columns: dict[str, object] = dict(zip(_FIRST, of_text))

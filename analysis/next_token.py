@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
 from analysis.units import Unit
 from model_runner.capture import Capture
 
@@ -22,10 +20,9 @@ class LikeliestTokens:
 
 def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> LikeliestTokens:
     """Softmax of the model's logits in float64. Raises NoLogits for a model without an output layer."""
-    probabilities = torch.softmax(capture.logits(position).double(), dim=-1)
-    top = probabilities.topk(min(count, len(probabilities)))
-    shown = top.values.tolist()
-    return LikeliestTokens(tuple(top.indices.tolist()), tuple(shown), max(0.0, 1.0 - sum(shown)))
+    likely = capture.likely(position, top=count)
+    shown = (likely.logits.double() - likely.lse).exp().tolist()
+    return LikeliestTokens(tuple(likely.ids.tolist()), tuple(shown), max(0.0, 1.0 - sum(shown)))
 
 
 def end_of_text(units: Sequence[Unit], position: int, *, first: int = 0, count: int = 3) -> tuple[str, bool]:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from model_runner import rising_tone as rising_tone
     from model_runner import runner_of as runner_of
     from model_runner import sound_of as sound_of
+    from served.ray.text_workers import RayWorkers as RayWorkers
 
 if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, where the rooms are packages themselves
     from attention_atlas import _repository
@@ -58,6 +59,7 @@ _MODULES = {
     "analysis.mapped_texts": ("MappedTexts", "map_texts"),
     "attention.own_metrics": ("Offset", "register_metric"),
     "inline": ("CellOutput", "show"),
+    "served.ray.text_workers": ("RayWorkers",),
 }
 _FROM = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest and asked.what not in OF_HOST:
         _parser().error(f"unrecognized arguments: {' '.join(rest)}")
     if asked.what == "runner":
-        return _serve_models(asked.settings, asked.new_key)
+        return _serve_models(asked.settings, asked.new_key, asked.ray)
     if asked.what == "map":
         return _map_texts(asked)
     if importlib.util.find_spec("streamlit") is None:
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     what = runner.add_mutually_exclusive_group(required=True)
     what.add_argument("settings", nargs="?", default="", help="the file of settings")
     what.add_argument("--new-key", default="", metavar="NAME", help="write a new key, and its lines of the settings")
+    runner.add_argument("--ray", action="store_true", help="on a Ray cluster: replicas, several GPUs")
     mapped = kinds.add_parser("map", help="write the metrics of every head on many texts (see docs/notebook.md)")
     mapped.add_argument("folder", help="its text files are read, at any depth")
     mapped.add_argument(
@@ -77,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     mapped.add_argument("--out", default="metrics.parquet", help="the folder of Parquet files, metrics.parquet")
     mapped.add_argument("--pattern", default="*.txt", help="of the files' names, *.txt")
     mapped.add_argument("--batch", type=_count, default=16, help="texts of one forward pass, 16")
+    mapped.add_argument(
+        "--ray", type=_count, default=0, metavar="WORKERS", help="on a Ray cluster, in so many processes"
+    )
+    mapped.add_argument("--gpus", type=float, default=0.0, help="of each of them: 0, a share of one, or several")
     return parser
 
 
@@ -110,13 +115,17 @@ def _open(model: str, port: int, browser: bool) -> int:
     return 0
 
 
-def _serve_models(settings: str, new_key: str) -> int:
-    """See served/serve.py."""
+def _serve_models(settings: str, new_key: str, ray: bool) -> int:
+    """See served/serve.py and served/ray/start.py."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
         sys.stderr.write(f"{NO_SERVER}\n")
         return 1
     if not INSTALLED:
         sys.path.insert(0, str(HOME))
+    if ray and not new_key:
+        from served.ray import start
+
+        return start.main(Path(settings))
     from served import serve  # after what needs none of it: it imports torch
 
     if new_key:
@@ -127,7 +136,7 @@ def _serve_models(settings: str, new_key: str) -> int:
 
 def _map_texts(asked: argparse.Namespace) -> int:
     """See analysis/mapped_texts.py; what is written stays, so an interrupted command goes on when it is repeated."""
-    from attention_atlas import RunnerError, load_runner, map_texts  # after what needs none of it: they import torch
+    from attention_atlas import RayWorkers, RunnerError, load_runner, map_texts  # after what needs no torch
 
     shown = sys.stderr.isatty()
 
@@ -135,9 +144,8 @@ def _map_texts(asked: argparse.Namespace) -> int:
         sys.stderr.write(f"\r{count:,} {name[:60]:<60}" if shown else "")
 
     try:
-        found = map_texts(
-            load_runner(asked.of), asked.folder, asked.out, pattern=asked.pattern, batch_size=asked.batch, say=say
-        )
+        reader = RayWorkers(asked.of, count=asked.ray, gpus=asked.gpus) if asked.ray else load_runner(asked.of)
+        found = map_texts(reader, asked.folder, asked.out, pattern=asked.pattern, batch_size=asked.batch, say=say)
     except (RunnerError, ImportError, ValueError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

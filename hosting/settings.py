@@ -27,6 +27,11 @@ def whole_number(default: int, least: int, most: int) -> Any:
     return field(default=default, metadata={"bounds": (least, most)})
 
 
+def number(default: float, least: float, most: float) -> Any:
+    """A setting that is a number within these bounds."""
+    return field(default=default, metadata={"bounds": (least, most)})
+
+
 def one_of(*choices: str) -> Any:
     """A setting that is one of these words; the first is its default."""
     return field(default=choices[0], metadata={"choices": choices})
@@ -198,6 +203,8 @@ def _value(name: str, about: Any, value: Any) -> Any:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise WrongSetting(f'{name} must be a list of texts, such as ["one", "two"].')
         return tuple(value)
+    if isinstance(about.default, float):
+        return _number(name, about.metadata["bounds"], value)
     if isinstance(about.default, int):
         least, most = about.metadata["bounds"]
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
@@ -209,6 +216,12 @@ def _value(name: str, about: Any, value: Any) -> Any:
     elif "size" in about.metadata:
         in_bytes(value, name)
     return value
+
+
+def _number(name: str, bounds: tuple[float, float], value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not bounds[0] <= value <= bounds[1]:
+        raise WrongSetting(f"{name} is {value!r}; it must be a number from {bounds[0]:g} to {bounds[1]:g}.")
+    return float(value)
 
 
 def in_bytes(size: str, name: str = "size") -> int:

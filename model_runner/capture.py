@@ -53,7 +53,7 @@ from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.saved_bytes import saved_bytes
 from model_runner.substitution import NoScores, NoSoftmax
-from model_runner.token_questions import Surprisals, VerifyLayer
+from model_runner.token_questions import LikelyTokens, Surprisals, TopLogits, VerifyLayer
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
@@ -416,6 +416,19 @@ class Capture:
         if position not in self._logits:
             self._logits[position] = self._ask(Logits(self.hidden[position : position + 1]))[0]
         return self._logits[position]
+
+    def likely(self, position: int = -1, *, top: int) -> LikelyTokens:
+        """The ``top`` tokens with the largest logits at one position (the last if none is named).
+
+        Of a capture at a server those are sent, not the whole vocabulary. Raises NoLogits, AwayFromModel.
+        """
+        position = index("position", position, len(self.tokens))
+        if is_away(self.hidden) and position not in self._logits and self.asked is not None:
+            look = None if self.request.attention == COMPRESSED else self.request.attention
+            return self.asked.submit(TopLogits(replace(self.request, attention=look), position, top)).result()
+        logits = self.logits(position)
+        best = logits.topk(min(top, len(logits)))
+        return LikelyTokens(best.indices, best.values, float(logits.double().logsumexp(0)))
 
     def surprisals(self) -> Float[Tensor, "tokens_after_the_first"]:
         """−ln p of each token but the first, given those before it, in nats, float32; e^mean is the perplexity.

@@ -10,11 +10,12 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
+from analysis.head_grid import grid_of, written
 from hosting.settings import in_bytes
 from model_runner.capture import Capture
 from model_runner.errors import (
@@ -61,13 +62,17 @@ MOST_PARTS = 8  # of a capture in one answer
 LOOK = 0.1  # seconds between two looks at a model that loads
 
 Encode = Callable[[Any], bytes]
+Asked = Literal["ask", "part", "grid"]
 
 
 class QuestionEndpoint:
-    """The endpoint of questions, an ASGI application; ``part``: of a request, one tensor of its capture."""
+    """The endpoint of questions, an ASGI application; the others are asked with a request, for what is in its capture:
+    ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head.
+    """
 
-    def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, part: bool) -> None:
-        self._settings, self._models, self._keys, self._part = settings, models, keys, part
+    def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, what: Asked) -> None:
+        self._settings, self._models, self._keys = settings, models, keys
+        self._what: Asked = what
         self._body = in_bytes(settings.limits.body)
         self._runs = GrowingTexts(settings.limits.runs)
 
@@ -77,11 +82,11 @@ class QuestionEndpoint:
         try:
             access = self._keys.who(request)
             name = model_named(request, access, self._settings)
-            encode = _part_encoder(request) if self._part else _encoder(request)
+            encode = ENCODERS[self._what](request)
             with self._keys.inside(access):
                 body = await body_of(request, self._body)
                 question = await asyncio.to_thread(checked_question, body, access, self._settings.limits)
-                if self._part and not isinstance(question, CaptureRequest):
+                if self._what != "ask" and not isinstance(question, CaptureRequest):
                     raise Unreadable()
                 await self._in_frames(_Line(receive, send), request, name, question, encode)
         except ClientDisconnect:
@@ -273,6 +278,20 @@ def _part_encoder(request: Request) -> Encode:
         return to_bytes([every[which][start:stop] for which, start, stop in wanted])
 
     return encode
+
+
+def _grid_encoder(_request: Request) -> Encode:
+    def encode(capture: Capture) -> bytes:
+        return to_bytes(written(grid_of(capture)))
+
+    return encode
+
+
+ENCODERS: dict[Asked, Callable[[Request], Encode]] = {
+    "ask": _encoder,
+    "part": _part_encoder,
+    "grid": _grid_encoder,
+}
 
 
 def _number(given: str) -> int:

@@ -23,6 +23,7 @@ from served.settings import Access, ServedSettings
 from served.told import body_of, model_named, refuse, told
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+MODEL = "/v1/models/{name:path}"  # in the path, so that a proxy can send one model's questions to servers of their own
 LONGEST_LOOK = 5.0  # seconds that a look at a model which loads may wait
 
 
@@ -35,11 +36,12 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
             Route("/health", small.health),
             Route("/v1/names", small.plain_names),
             Route("/v1/models", small.guarded(small.names)),
-            Route("/v1/models/{name:path}", small.guarded(small.model)),
-            Route("/v1/texts", small.guarded(small.texts)),
-            Route("/v1/ids", small.guarded(small.ids), methods=["POST"]),
-            Route("/v1/ask", QuestionEndpoint(settings, models, keys, part=False), methods=["POST"]),
-            Route("/v1/part", QuestionEndpoint(settings, models, keys, part=True), methods=["POST"]),
+            Route(f"{MODEL}/texts", small.guarded(small.texts)),
+            Route(f"{MODEL}/ids", small.guarded(small.ids), methods=["POST"]),
+            Route(f"{MODEL}/ask", QuestionEndpoint(settings, models, keys, what="ask"), methods=["POST"]),
+            Route(f"{MODEL}/part", QuestionEndpoint(settings, models, keys, what="part"), methods=["POST"]),
+            Route(f"{MODEL}/grid", QuestionEndpoint(settings, models, keys, what="grid"), methods=["POST"]),
+            Route(MODEL, small.guarded(small.model)),
         ]
     )
 

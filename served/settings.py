@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hosting.settings import WrongSetting, byte_size, check_file, check_model_names, part_of, whole_number
+from hosting.settings import (
+    WrongSetting,
+    byte_size,
+    check_file,
+    check_model_names,
+    number,
+    one_of,
+    part_of,
+    whole_number,
+)
 
 SHA256 = 64  # digits
 
@@ -65,6 +74,43 @@ class Access:
 
 
 @dataclass(frozen=True)
+class RayCluster:
+    """Where Ray runs, see :mod:`served.ray`. ``address`` of a cluster that is there; without one, Ray is started here.
+
+    ``store`` is Ray's shared memory, of which models need none. ``grace`` are the seconds in which a replica that is
+    replaced may end what it was asked.
+    """
+
+    address: str = ""
+    dashboard: str = one_of("off", "on")
+    store: str = byte_size("128 MB")
+    grace: int = whole_number(60, 1, 3600)
+
+
+@dataclass(frozen=True)
+class RayApplication:
+    """Models with replicas of their own: from ``replicas`` up to ``most`` of them, 0: always as many.
+
+    More are started while a replica has more than ``questions`` at a time, waiting ones too. A replica has so many
+    ``cpus``, and ``gpus``: a share of one, with as large a share of its memory, or several, over which a model that
+    fits no single one is spread.
+    """
+
+    name: str = ""
+    models: tuple[str, ...] = ()
+    replicas: int = whole_number(1, 1, 1000)
+    most: int = whole_number(0, 0, 1000)
+    questions: int = whole_number(8, 1, 1000)
+    cpus: float = number(1.0, 0.01, 1024)
+    gpus: float = number(0.0, 0.0, 64)
+
+    @property
+    def at_most(self) -> int:
+        """Replicas, when all work."""
+        return max(self.replicas, self.most)
+
+
+@dataclass(frozen=True)
 class ServedSettings:
     """All of them, by section of the file."""
 
@@ -72,10 +118,21 @@ class ServedSettings:
     models: ServedModels = ServedModels()
     limits: QuestionLimits = QuestionLimits()
     keys: tuple[Access, ...] = field(default=())
+    ray: RayCluster = RayCluster()
+    applications: tuple[RayApplication, ...] = field(default=())
 
     def models_of(self, access: Access) -> tuple[str, ...]:
         """The models that this key may ask, in order."""
         return tuple(name for name in self.models.listed if not access.models or name in access.models)
+
+
+PARTS: dict[str, type[Any]] = {
+    "server": Listening,
+    "models": ServedModels,
+    "limits": QuestionLimits,
+    "ray": RayCluster,
+}
+LISTS: dict[str, type[Any]] = {"keys": Access, "applications": RayApplication}
 
 
 def read(path: Path) -> ServedSettings:
@@ -86,13 +143,16 @@ def read(path: Path) -> ServedSettings:
         raise WrongSetting(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise WrongSetting(f"{path} is no TOML: {error}.") from error
-    kinds: dict[str, type[Any]] = {"server": Listening, "models": ServedModels, "limits": QuestionLimits}
     for name, values in given.items():
-        if name not in (*kinds, "keys") or not isinstance(values, list if name == "keys" else Mapping):
-            raise WrongSetting(f"{path} has a part “{name}”; its parts are [{'], ['.join(kinds)}] and [[keys]].")
-    keys = tuple(part_of("keys", Access, values) for values in given.get("keys", []))
-    made = ServedSettings(**{name: part_of(name, kind, given.get(name, {})) for name, kind in kinds.items()}, keys=keys)
+        parts_of_list = isinstance(values, list) and all(isinstance(one, Mapping) for one in values)
+        if not (parts_of_list if name in LISTS else name in PARTS and isinstance(values, Mapping)):
+            every = f"[{'], ['.join(PARTS)}], [[{']] and [['.join(LISTS)}]]"
+            raise WrongSetting(f"{path} has a part “{name}”; its parts are {every}.")
+    found: dict[str, Any] = {name: part_of(name, kind, given.get(name, {})) for name, kind in PARTS.items()}
+    found |= {name: tuple(part_of(name, kind, one) for one in given.get(name, [])) for name, kind in LISTS.items()}
+    made = ServedSettings(**found)
     _check(made)
+    _check_applications(made)
     return made
 
 
@@ -115,3 +175,36 @@ def _check(settings: ServedSettings) -> None:
     for what in ("name", "sha256"):
         if len({getattr(key, what) for key in settings.keys}) < len(settings.keys):
             raise WrongSetting(f"Two keys have the same {what}.")
+
+
+def _check_applications(settings: ServedSettings) -> None:
+    """Each model is in one application, and one application alone has several: the others are found by their path."""
+    applications = settings.applications
+    if not applications:
+        return
+    names = [one.name for one in applications]
+    if len(set(names)) < len(names) or not all(name.isidentifier() for name in names):
+        raise WrongSetting("Each of the [[applications]] needs a name of its own, of letters, digits and underscores.")
+    held = [name for one in applications for name in one.models]
+    for name in settings.models.listed:
+        if held.count(name) != 1:
+            where = "no application" if name not in held else "two applications"
+            raise WrongSetting(f"models.listed has {name}, and {where} of [[applications]]; it must be in one.")
+    if unknown := [name for name in held if name not in settings.models.listed]:
+        raise WrongSetting(f"An application names {unknown[0]}, which is not in models.listed.")
+    for one in applications:
+        _check_application(one)
+    if len(several := [one.name for one in applications if len(one.models) > 1]) > 1:
+        raise WrongSetting(f"{several[0]} and {several[1]} have several models each; one application alone may.")
+    for one in applications:
+        if len(one.models) == 1 and any(name.startswith(f"{one.models[0]}/") for name in held):
+            raise WrongSetting(f"The path of {one.models[0]} has another model below it: put both in one application.")
+
+
+def _check_application(one: RayApplication) -> None:
+    if not one.models:
+        raise WrongSetting(f"The application {one.name} has no models.")
+    if 0 < one.most < one.replicas:
+        raise WrongSetting(f"The application {one.name} has most = {one.most}, fewer than its {one.replicas} replicas.")
+    if one.gpus > 1 and not one.gpus.is_integer():
+        raise WrongSetting(f"The application {one.name} has gpus = {one.gpus:g}; it must be below 1, or whole.")

@@ -45,7 +45,7 @@ def refuse(error: UserFacingError) -> Response:
 
 def model_named(request: Request, access: Access, settings: ServedSettings) -> str:
     """The model that is asked. Raises ModelNotListed."""
-    name = request.path_params.get("name") or request.query_params.get("model", "")
+    name = request.path_params["name"]
     offered = settings.models_of(access)
     if name not in offered:
         raise ModelNotListed(names=", ".join(offered))

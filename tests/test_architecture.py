@@ -45,7 +45,7 @@ ROOMS = {
     "attention_atlas": room("attention model_runner analysis viz inline hosting served", "streamlit"),
     **dict.fromkeys(("hosting", "lessons"), room()),
     "jobs": room("attention model_runner analysis hosting"),
-    "served": room("model_runner hosting jobs", "starlette uvicorn"),
+    "served": room("attention model_runner analysis hosting jobs", "starlette uvicorn ray torch pandas"),
     "classroom": room("viz", "starlette segno"),
     "ui": room(
         "attention model_runner analysis viz hosting jobs classroom lessons attention_atlas", "streamlit babel pandas"

@@ -147,7 +147,7 @@ def test_what_the_package_requires_is_what_it_imports(installed):
     required = {(found[2], found[1].lower()) for found in named if found}
     # torchao and typst: int8 and a PDF alone import them, when they are asked for, and say so where they are missing;
     # protobuf: transformers does, for SentencePiece's files
-    optional = {"torchao", "typst", "ipython"}  # and IPython is there where a notebook asks
+    optional = {"torchao", "typst", "ipython", "ray"}  # and IPython is there where a notebook asks
     library = {name.lower() for name in libraries(*LIBRARY)} - optional
     assert library == {name for extra, name in required if extra is None} - {"protobuf"}
     app = {name.lower() for name in libraries(PACKAGE, *ROOMS)} - library - optional | {"typst"}
@@ -159,8 +159,9 @@ def test_what_the_package_requires_is_what_it_imports(installed):
 @pytest.mark.long
 def test_the_lines_of_the_notebook_page_run_outside_the_repository_where_they_need_no_other_model(installed, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/notebook.md").read_text(encoding="utf-8"), re.DOTALL)
-    ours = [block for block in blocks if not re.search(r'(load_runner|from_pretrained)\("[\w-]+/|\.compressed', block)]
-    assert len(blocks) - len(ours) == 6  # one's own, many languages, classes, sound, keys of several tokens, no softmax
+    other = r'(load_runner|from_pretrained)\("[\w-]+/|\.compressed|RayWorkers'
+    ours = [block for block in blocks if not re.search(other, block)]
+    assert len(blocks) - len(ours) == 7  # own, many languages, classes, sound, keys of several tokens, no softmax, Ray
     end = f"import attention_atlas\nassert attention_atlas.__file__.startswith({str(installed)!r})"
     run("\n".join([*ours, end]), installed, tmp_path)
 

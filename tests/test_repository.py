@@ -67,7 +67,7 @@ INSTALLED_AS = {
 
 def pins() -> dict[str, str]:
     lines = [line.split("#")[0].strip() for path in REQUIREMENTS for line in path.read_text().splitlines()]
-    return dict(line.split("==") for line in lines if "==" in line)
+    return dict(re.sub(r"\[.*\]", "", line).split("==") for line in lines if "==" in line)
 
 
 def libraries(*rooms: str) -> set[str]:
@@ -121,7 +121,7 @@ def test_every_requirement_is_pinned_exactly(path):
     assert [
         line
         for line in lines
-        if not re.fullmatch(r"-r requirements(-package)?\.txt|[A-Za-z0-9._-]+==[0-9][\w.]*", line)
+        if not re.fullmatch(r"-r requirements(-package)?\.txt|[A-Za-z0-9._-]+(\[[a-z,]+\])?==[0-9][\w.]*", line)
     ] == []
 
 

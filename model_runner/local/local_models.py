@@ -113,6 +113,7 @@ class LocalModels(ModelCache):
         self._listed, self._allow, self._most = listed, allow, most
         self._silence = silence
         self._worked = 0.0  # seconds, of models that were given up
+        self._left = False  # one of them hung: its thread is still there
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
         self._room = threading.Lock()  # held from looking for memory to having taken it
@@ -144,6 +145,7 @@ class LocalModels(ModelCache):
         with self._lock:
             loading = self._held.get(asked)
             if loading is not None and loading.lost:
+                self._left = True
                 self._give_up(self._held.pop(asked))
                 loading = None
             if loading is None:
@@ -158,6 +160,11 @@ class LocalModels(ModelCache):
         """Whether a model hangs that was not given up for another yet."""
         with self._lock:
             return any(loading.lost for loading in self._held.values())
+
+    @property
+    def hung(self) -> bool:
+        """Whether a model of this process ever did: only the process's end frees what its thread holds."""
+        return self._left or self.lost
 
     def work(self) -> tuple[int, float]:
         """Questions that are not answered yet, and the seconds that all models have worked."""

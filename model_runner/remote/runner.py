@@ -33,7 +33,7 @@ from model_runner.request import CaptureRequest, GenerateRequest, requests_in
 from model_runner.resolve_request import resolved_question
 from model_runner.runner import ModelInfo
 from model_runner.step import Step
-from model_runner.token_questions import VerifyLayer
+from model_runner.token_questions import TopLogits, VerifyLayer
 from model_runner.wire import from_bytes, to_bytes
 
 A = TypeVar("A")
@@ -41,7 +41,8 @@ A = TypeVar("A")
 CACHE_BYTES = 1 << 30
 TEXTS = 4096  # of the vocabulary that are asked for at a time
 MOST_IDS = 4096  # pieces of text whose ids are kept
-CHECK = 500  # bytes, of the answer of a VerifyLayer, about
+SMALL = VerifyLayer | TopLogits
+ANSWER_BYTES = 500  # of one of these, about
 AGAIN = 3  # how often one question is asked again that the server gave up: its model had to go, or its run was lost
 
 
@@ -73,7 +74,7 @@ class RemoteRunner(MatricesOfHeads):
         self.info: ModelInfo = about["base_info" if base_only else "info"]
         self.has_chat_template: bool = about["chat"]
         self.allow: Callable[[object], None] = lambda _question: None
-        self._model = f"model={quote(name, safe='')}{'&base=1' if base_only else ''}"
+        self._path, self._base = f"/v1/models/{quote(name, safe='/')}", "base=1" if base_only else "base=0"
         self._kept = kept or ByteBudgetCache(CACHE_BYTES)
         self._lock = threading.Lock()
         self._latest: weakref.WeakValueDictionary[str, RemoteJob[Any]] = weakref.WeakValueDictionary()
@@ -116,7 +117,7 @@ class RemoteRunner(MatricesOfHeads):
                 self._latest[session] = job
             if older is not None:
                 older.cancel()
-        if isinstance(question, CaptureRequest | VerifyLayer) and (kept := self._kept.get(self, question)) is not None:
+        if isinstance(question, CaptureRequest | SMALL) and (kept := self._kept.get(self, question)) is not None:
             job.end(kept)
             return job
         self.link.start(job, lambda: self._answer(job, question, session))
@@ -148,18 +149,24 @@ class RemoteRunner(MatricesOfHeads):
         """A token of the vocabulary as it is drawn."""
         block = token_id // TEXTS
         if block not in self._texts:
-            self._texts[block] = self.link.value("GET", f"/v1/texts?{self._model}&start={block * TEXTS}")
+            self._texts[block] = self.link.value("GET", f"{self._path}/texts?{self._base}&start={block * TEXTS}")
         return self._texts[block][token_id % TEXTS]
 
     def ids_of(self, text: str) -> tuple[int, ...]:
         """Token ids of a piece of text by itself, without special tokens."""
         if text not in self._ids:
-            found = self.link.value("POST", f"/v1/ids?{self._model}", to_bytes(text))
+            found = self.link.value("POST", f"{self._path}/ids?{self._base}", to_bytes(text))
             with self._lock:
                 while len(self._ids) >= MOST_IDS:
                     del self._ids[next(iter(self._ids))]
                 self._ids[text] = found
         return self._ids[text]
+
+    def grid(self, request: CaptureRequest) -> dict[str, Any]:
+        """Thumbnails and metrics of every head, made where the tensors are; see :mod:`analysis.head_grid`."""
+        job, body, near = RemoteJob[Any](), to_bytes(request), _name(request)
+        path = f"{self._path}/grid?{self._base}"
+        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
 
     def close(self) -> None:
         """What is kept of this model is let go."""
@@ -184,13 +191,13 @@ class RemoteRunner(MatricesOfHeads):
                 requests = list(requests_in(question).values())
                 near = _name(requests[0]) if requests else ""
                 answer = from_bytes(self._again(job, lambda: self._ask(job, question, near=near)), asked=self)
-                if isinstance(question, VerifyLayer):  # a page asks at each of its runs
-                    self._kept.put(self, question, answer, CHECK)
+                if isinstance(question, SMALL):  # a page asks at each of its runs
+                    self._kept.put(self, question, answer, ANSWER_BYTES)
                 return answer
 
     def _captured(self, job: RemoteJob[Any], request: CaptureRequest) -> Capture:
         written, near = to_bytes(request), _name(request)
-        ask = f"/v1/ask?{self._model}&form=outline"
+        ask = f"{self._path}/ask?{self._base}&form=outline"
         data = self._again(job, lambda: self.link.call(job, "POST", ask, written, near=near))
 
         beside: dict[int, _Beside] = {}
@@ -205,7 +212,7 @@ class RemoteRunner(MatricesOfHeads):
 
     def _part(self, written: bytes, near: str, number: int, start: int, stop: int, beside: _Beside | None) -> Tensor:
         """Rows of one part, and in the same answer those of another that are computed with them."""
-        path, job = f"/v1/part?{self._model}&rows={number}:{start}:{stop}", RemoteJob[Tensor]()
+        path, job = f"{self._path}/part?{self._base}&rows={number}:{start}:{stop}", RemoteJob[Tensor]()
         other = None if beside is None or beside.tensor.rows.here else beside.rows(start, stop)
         if beside is not None and other is not None:
             path += f"&rows={beside.tensor.number}:{other[0]}:{other[1]}"
@@ -250,7 +257,9 @@ class RemoteRunner(MatricesOfHeads):
         raise RunnerAway(reason="the text that grows was lost again and again")
 
     def _ask(self, job: RemoteJob[Any], question: Any, *, near: str, name: str = "", more: str = "") -> bytes:
-        return self.link.call(job, "POST", f"/v1/ask?{self._model}{more}", to_bytes(question), near=near, name=name)
+        return self.link.call(
+            job, "POST", f"{self._path}/ask?{self._base}{more}", to_bytes(question), near=near, name=name
+        )
 
     def _again(self, job: RemoteJob[Any], ask: Callable[[], bytes]) -> bytes:
         """The answer of a question that may be asked twice; one that the server gave up is asked again."""

@@ -152,6 +152,9 @@ class ServerLink:
         self._count(len(data), len(body))
         if response.status_code == 200 and kind == VALUE:
             return data
+        if response.status_code == 500 and kind != VALUE:  # a proxy says so of a server that ended under the question
+            taken.accepted = True
+            raise EOFError("HTTP 500")
         raise self._refusal(response.status_code, kind, data)
 
     @contextmanager

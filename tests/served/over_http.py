@@ -35,10 +35,25 @@ def pytest_sessionstart(session: Any) -> None:
             loading.future.set_result(local(family, getattr(torch, dtype)))
             return loading
 
-    names = tuple(f"{name} {dtype}" for name in cases.FAMILY for dtype in ("float32", "bfloat16"))
     server.TheseModels = Tiny
-    url = STACK.enter_context(server.serving({}, server.settings(names)))
-    models = server.RemoteModels(url, server.KEY)
+    ask_at(STACK.enter_context(server.serving({}, server.settings(names()))))
+
+
+def names() -> tuple[str, ...]:
+    """Of the tiny families, as models of a server."""
+    from tests.model_runner import cases
+
+    return tuple(f"{name} {dtype}" for name in cases.FAMILY for dtype in ("float32", "bfloat16"))
+
+
+def ask_at(url: str) -> None:
+    """From here on the tests ask this server."""
+    import torch
+
+    from tests.model_runner import cases
+    from tests.served import server
+
+    build, models = cases.runner_of, server.RemoteModels(url, server.KEY)
 
     @functools.cache
     def shared_runner(name: str, dtype: torch.dtype = torch.float32) -> Any:

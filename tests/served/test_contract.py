@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.served.namespace import inside, missing
 from tests.test_repository import ROOT
 
 ASKED = (  # of the protocol: what reaches into the engine is left out
@@ -19,6 +20,7 @@ ASKED = (  # of the protocol: what reaches into the engine is left out
     "test_every_edit.py",
     "local/answers/test_patches.py",
 )
+ON_RAY = ("test_wire.py", "test_capture.py", "local/answers/test_patches.py")  # every kind of question, to be in time
 LEFT_OUT = "not int8 and not print_one_line"  # one reads the engine, the other a line that ends with the server's URL
 
 
@@ -32,3 +34,14 @@ def test_the_tests_of_a_runner_pass_over_http():
     assert done.returncode == 0, done.stdout[-3000:]
     passed = int(done.stdout.rsplit(" passed", 1)[0].split()[-1].lstrip("="))
     assert passed > 250, done.stdout[-500:]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1300)
+@pytest.mark.skipif(bool(missing()), reason=missing() or "it can")
+def test_the_tests_of_a_runner_pass_over_two_replicas_on_ray():
+    command = ["-m", "pytest", "-p", "tests.served.over_ray", "-n", "0", "-q", "--few", "-k", LEFT_OUT]
+    done = inside(*command, *(f"tests/model_runner/{name}" for name in ON_RAY), seconds=1200)
+    assert done.returncode == 0, done.stdout[-3000:]
+    passed = int(done.stdout.rsplit(" passed", 1)[0].split()[-1].lstrip("="))
+    assert passed > 120, done.stdout[-500:]

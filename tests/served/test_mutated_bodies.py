@@ -74,7 +74,7 @@ def test_mutated_questions_are_answered_or_refused(count):
     kinds = dict.fromkeys(("answered", "refused", "unread"), 0)
     with serving({"llama": served}, settings(seconds=30)) as url, httpx2.Client(headers=HEADERS, timeout=60) as client:
         for body in bodies(count):
-            path = "/v1/part?model=llama&rows=1:0:3" if len(body) % 5 == 0 else "/v1/ask?model=llama&form=outline"
+            path = "/v1/models/llama/part?rows=1:0:3" if len(body) % 5 == 0 else "/v1/models/llama/ask?form=outline"
             answer = client.post(url + path, content=body)
             assert answer.status_code < 500, body
             if answer.headers["content-type"] == VALUE:

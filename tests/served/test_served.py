@@ -6,16 +6,26 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
+import numpy as np
 import pytest
 import torch
 
+from analysis.head_grid import head_grid
+from analysis.joined import decoder_side, joined
+from analysis.next_token import next_tokens
+from attention import own_metrics
+from attention.own_metrics import Offset, register_metric
+from model_runner import load_runner
 from model_runner.errors import (
     AnswerTooLarge,
     AnswerTooLate,
     Cancelled,
+    EncoderSaysNothing,
     KeyRefused,
     ModelNotListed,
     OtherVersion,
@@ -67,7 +77,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalRunner]:
     runner.close()
 
 
-def ask(url: str, body: bytes, path: str = "/v1/ask?model=llama", **headers: str) -> tuple[int, Any]:
+def ask(url: str, body: bytes, path: str = "/v1/models/llama/ask", **headers: str) -> tuple[int, Any]:
     """The status, and what is in the last frame or in the refusal."""
     answer = httpx2.post(url + path, content=body, headers=HEADERS | headers, timeout=30)
     if answer.status_code != 200:
@@ -98,7 +108,7 @@ def test_whoever_has_no_key_or_another_version_is_refused_before_the_body_is_rea
     told = HEADERS | headers | {"host": host, "content-length": "900000"}
     with socket.create_connection((host, int(port)), timeout=10) as line:
         head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
-        line.sendall(f"POST /v1/ask?model=llama HTTP/1.1\r\n{head}\r\n".encode())  # and nothing of the body
+        line.sendall(f"POST /v1/models/llama/ask HTTP/1.1\r\n{head}\r\n".encode())  # and nothing of the body
         answer = b""
         while piece := line.recv(65536):
             answer += piece
@@ -112,13 +122,14 @@ def test_a_body_beyond_the_limit_is_refused_whether_its_length_is_told_or_not(ur
     assert (status, type(error)) == (413, QuestionTooLarge)
     assert "1 MB" in str(error)
     pieces = (b"x" * 65536 for _ in range(32))
-    answer = httpx2.post(f"{url}/v1/ask?model=llama", content=pieces, headers=HEADERS)
+    answer = httpx2.post(f"{url}/v1/models/llama/ask", content=pieces, headers=HEADERS)
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("name", ["gpt2", "", "../llama", "/etc/passwd", "llama/.."])
 def test_only_the_models_of_the_list_are_served(url, name):
-    status, error = ask(url, to_bytes(CaptureRequest(TEXT)), f"/v1/ask?model={name}")
+    written = quote(name).replace(".", "%2E")  # a client takes .. for the folder above
+    status, error = ask(url, to_bytes(CaptureRequest(TEXT)), f"/v1/models/{written}/ask")
     assert (status, type(error)) == (404, ModelNotListed)
 
 
@@ -126,8 +137,8 @@ def test_a_key_asks_the_models_that_it_is_for(model):
     few = access("few", "one", models=("b",))
     with serving({"a": model, "b": model}, settings(("a", "b"), keys=(few, access("all", "two")))) as url:
         ours = {"authorization": "Bearer one"}
-        assert ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/ask?model=b&form=outline", **ours)[0] == 200
-        assert type(ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/ask?model=a", **ours)[1]) is ModelNotListed
+        assert ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/models/b/ask?form=outline", **ours)[0] == 200
+        assert type(ask(url, to_bytes(CaptureRequest(TEXT)), "/v1/models/a/ask", **ours)[1]) is ModelNotListed
         assert remote(url, "a", "two").capture(TEXT).n_layers == 3
 
 
@@ -288,7 +299,7 @@ def test_a_server_that_works_longer_than_it_is_listened_to_says_so_all_the_while
 
 
 def test_a_refusal_in_a_frame_is_a_sentence(url):
-    answer = httpx2.post(f"{url}/v1/ask?model=llama", content=to_bytes(CaptureRequest("")), headers=HEADERS)
+    answer = httpx2.post(f"{url}/v1/models/llama/ask", content=to_bytes(CaptureRequest("")), headers=HEADERS)
     kind, data = last_frame([answer.content], lambda _: None)
     assert kind == REFUSAL
     assert str(from_bytes(data)).startswith("There is no text to look at.")
@@ -308,3 +319,64 @@ def test_many_readers_at_once_get_their_own_answers(url):
     for thread in threads:
         thread.join(60)
     assert wrong == []
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "bert", "deepseek-v3.2", "qwen3-next", "translator"])
+def test_the_grid_of_every_head_is_made_at_the_server_and_is_the_same(family):
+    """Of every attention that the model has; no tensor is sent for it."""
+    own = load_runner(family, device="cpu") if family == "translator" else runner_of(FAMILY[family])
+    with serving({"llama": own}) as url:
+        far, words = remote(url), "the wolf saw the wolf and the cat " * 8
+        for attention in own.info.attentions or ("",):
+            request = CaptureRequest(words, **({"attention": attention} if attention else {}))
+            here, there = own.capture(request), far.capture(request)
+            if attention == "cross":  # two texts, which are joined here
+                here, there = joined(here), joined(there)
+            before = far.link.bytes_in
+            found, expected = head_grid(there), head_grid(here)
+            sent = far.link.bytes_in - before
+            np.testing.assert_array_equal(found.thumbnails, expected.thumbnails)
+            np.testing.assert_array_equal(found.keep, expected.keep)
+            assert found.has_weights == expected.has_weights
+            assert (found.left_out is None) == (expected.left_out is None)
+            assert list(found.metrics) == list(expected.metrics)
+            for name, values in expected.metrics.items():
+                np.testing.assert_allclose(found.metrics[name], values, atol=1e-6)
+            pixels = found.thumbnails.nbytes + found.keep.nbytes * 2
+            assert attention == "cross" or sent < pixels + 20_000
+
+
+def test_a_grid_with_metrics_of_ones_own_or_of_tensors_that_are_here_is_made_here(url, model):
+    far = remote(url)
+    capture = far.capture(CaptureRequest(TEXT))
+    register_metric("test_back", Offset(2))
+    try:
+        before = far.link.requests
+        assert "test_back" in head_grid(capture).metrics
+        assert far.link.requests > before + 1
+    finally:
+        own_metrics._own.clear()
+    before = far.link.requests
+    head_grid(capture)
+    assert far.link.requests == before
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "translator"])
+def test_what_comes_next_is_sent_without_the_vocabulary_and_is_the_same(family):
+    own = load_runner(family, device="cpu") if family == "translator" else runner_of(FAMILY[family])
+    with serving({"llama": own}) as url:
+        far, request = remote(url), CaptureRequest(TEXT)
+        for whole in (decoder_side, lambda one: joined(one.attention("cross")) if one.attentions else one):
+            here, there = whole(own.capture(request)), whole(far.capture(request))
+            before, asked = far.link.bytes_in, far.link.requests
+            for position in (-1, len(here.tokens) - 1, -1):
+                found, expected = next_tokens(there, position), next_tokens(here, position)
+                assert found.ids == expected.ids
+                assert found.probabilities == pytest.approx(expected.probabilities, abs=1e-6)
+                assert found.rest == pytest.approx(expected.rest, abs=1e-6)
+                probabilities = torch.softmax(here.logits(position).double(), -1)
+                assert found.probabilities == pytest.approx(probabilities[list(found.ids)].tolist(), abs=1e-9)
+            assert far.link.requests - asked <= 1  # what was answered once is kept
+            assert far.link.bytes_in - before < 1500
+        with pytest.raises(EncoderSaysNothing) if family == "translator" else nullcontext():
+            next_tokens(far.capture(CaptureRequest(TEXT, attention="encoder" if family == "translator" else None)))

@@ -14,6 +14,7 @@ from served.settings import Access, ServedSettings, read
 from tests.test_repository import ROOT
 
 DIGEST = hashlib.sha256(b"a key").hexdigest()
+PARTS = "[server], [models], [limits], [ray], [[keys]] and [[applications]]"
 KEY = f'[[keys]]\nname = "app"\nsha256 = "{DIGEST}"\n'
 
 
@@ -42,7 +43,11 @@ def test_a_new_key_is_written_with_the_lines_that_allow_it(tmp_path, capsys):
     [
         ("", "There is no [[keys]]"),
         ("keys = 3", "has a part “keys”"),
-        ("[limit]\n" + KEY, "has a part “limit”; its parts are [server], [models], [limits] and [[keys]]."),
+        ("keys = [3]", "has a part “keys”"),
+        (
+            "[limit]\n" + KEY,
+            "has a part “limit”; its parts are [server], [models], [limits], [ray], [[keys]] and [[applications]].",
+        ),
         ("[limits]\nsecond = 3\n" + KEY, "There is no setting “second” in [limits]; did you mean “seconds”?"),
         ("[limits]\nseconds = 0\n" + KEY, "limits.seconds is 0; it must be a whole number from 1 to 86,400."),
         ('[limits]\nbody = "much"\n' + KEY, "limits.body is “much”; it must be a size"),

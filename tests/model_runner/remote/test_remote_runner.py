@@ -245,6 +245,7 @@ def test_a_connection_that_breaks_before_the_question_is_taken_counts_as_no_deat
     "answer, kind, tries",
     [
         (said("502 Bad Gateway", b"<html>", "text/html"), RunnerBusy, server_link.TRIES),
+        (said("500 Internal Server Error", b"it died", "text/plain"), QuestionEndsServer, server_link.DEATHS),
         (said("429 Too Many", to_bytes(RunnerBusy())), RunnerBusy, server_link.TRIES),
         (said("413 Too Large", b"<html>", "text/html"), QuestionTooLarge, 1),
         (said("404 Not Found", b"<html>", "text/html"), RunnerAway, 1),

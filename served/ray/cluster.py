@@ -1,0 +1,78 @@
+"""Join a Ray cluster, or start one on this machine, for this machine alone; both with a token."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import secrets
+import socket
+import sys
+from typing import Any
+
+from hosting.settings import WrongSetting, in_bytes
+from served.settings import RayCluster
+
+NO_RAY = 'Ray is not installed. Run: pip install "attention-atlas[ray]"'
+MODE, TOKEN, TOKEN_FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
+# Ray 2.60 on Linux takes the machine's own address in place of 127.0.0.1, unless this says that it runs elsewhere.
+ONLY_HERE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+KNOCKING = 5.0  # seconds
+LEAST_STORE = 80 << 20  # bytes, as Ray has it
+
+
+def check_cluster(cluster: RayCluster) -> None:
+    """Raises WrongSetting where there is no Ray, or whoever reaches the cluster could run code on it."""
+    if importlib.util.find_spec("ray") is None:
+        raise WrongSetting(NO_RAY)
+    mode = os.environ.get(MODE)
+    if mode != "token" if cluster.address else mode not in (None, "", "token"):
+        raise WrongSetting(
+            f"{MODE} is not “token”: whoever reached this cluster could run code on it. Set it on every machine, "
+            f"with the same {TOKEN} or {TOKEN_FILE}."
+        )
+
+
+def join(cluster: RayCluster, cpus: int | None = None) -> dict[str, float]:
+    """What the cluster has, "CPU" and "GPU" of it; ``cpus``: of one that is started here. Raises WrongSetting."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if not cluster.address:
+        os.environ.setdefault(ONLY_HERE, "0")
+        if "ray" not in sys.modules:  # it reads the environment once; left alone it makes a token of its own
+            os.environ[MODE] = "token"
+            if not os.environ.get(TOKEN) and not os.environ.get(TOKEN_FILE):
+                os.environ[TOKEN] = secrets.token_hex(32)
+    import ray  # pyright: ignore[reportMissingModuleSource]  # optional
+
+    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
+    if cluster.address:
+        _knock(cluster.address)
+        told["address"] = cluster.address
+    else:
+        told |= {"num_cpus": cpus, "include_dashboard": cluster.dashboard == "on"}
+        told["object_store_memory"] = max(in_bytes(cluster.store), LEAST_STORE)
+    try:
+        ray.init(**told)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        what = f"The Ray cluster {cluster.address} cannot be joined" if cluster.address else "Ray does not start"
+        raise WrongSetting(f"{what}: {said}") from error
+    return ray.cluster_resources()
+
+
+def _knock(address: str) -> None:
+    """Raises WrongSetting where nobody listens: Ray would try for more than a minute."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise WrongSetting(f"The Ray cluster's address is “{address}”; it must be like 10.0.0.11:6379.")
+    try:
+        socket.create_connection((host, int(port)), timeout=KNOCKING).close()
+    except (OSError, OverflowError) as error:
+        raise WrongSetting(f"The Ray cluster {address} cannot be joined: {error}.") from error
+
+
+def leave() -> None:
+    """Ends one that was started here."""
+    import ray  # pyright: ignore[reportMissingModuleSource]  # optional
+
+    ray.shutdown()
