@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import streamlit as st
-
 from pages.steps.small import events
 from pages.steps.state import cover, state
-from ui.shell.components import mount
+from ui.shell.components import mount, show_heading
 from ui.shell.page import translated
 from ui.shell.progressive import show_chart
 from ui.state import session
@@ -21,7 +19,7 @@ from viz.components.step_by_step.chain import DrawnChain, StepSettings
 def show_charts(charts: Sequence[Lines], key: str) -> None:
     """Each under its heading."""
     for number, chart in enumerate(charts):
-        st.html(f"<p class='atlas-caption'>{escape(chart.heading)}</p>")
+        show_heading(escape(chart.heading))
         show_chart(chart, key=f"{key}_{number}", alt=chart.heading, still=True)
 
 

@@ -22,6 +22,7 @@ from pages.steps.small import events
 from pages.steps.state import cover, state
 from ui.shared.code_pane import show_code
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.model_code import attention_lines
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
@@ -49,6 +50,8 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     chain = step_chain(opened.capture, opened.layer, opened.head, query)
     st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
     held, texts = state(), translated(step_by_step.TEXTS)
+    if not held.ask:  # a weight that is asked for is not told
+        show_finding(*_finding(opened, query))
     steps = [step.id for step in chain.steps]
     payload = step_by_step.StepByStepPicture(
         usual=None,
@@ -67,6 +70,18 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
         words = _("The whole layer in PyTorch, all heads and tokens: runnable by copy, ◀ is the open step")
         show_code(lines, held.step, words)
     return StepsOnModel(chain, query, payload)
+
+
+def _finding(opened: PageContext, query: int) -> tuple[str, str]:
+    """The key that the query looks at most, of the whole row; HTML."""
+    row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1), shares=True)[0]
+    key = int(row.argmax())
+    said = _("{query} looks {value} at {key}").format(
+        query=query_name(opened.capture, query),
+        value=escape(number(float(row[key]), "share")),
+        key=key_name(opened.capture, key),
+    )
+    return said, f"L{opened.layer}H{opened.head}"
 
 
 def _said(opened: PageContext, chain: StepChain, query: int) -> str:
