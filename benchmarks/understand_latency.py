@@ -32,7 +32,7 @@ START = 300_000  # ms in which a busy machine has the engine
 # The promise is of the milliseconds from the input to the frame that ends it: a run of the page, or a component's own.
 # A run that is over before React draws it leaves its number alone, see ui/state/inputs.py. A chart is drawn after
 # the page has ended where Streamlit (1.67) has to import its script.
-ARM = """([selector, atLeast]) => {
+ARM = """([selector, enough]) => {
   const app = document.querySelector("[data-testid=stApp]")
   const all = () => [...document.querySelectorAll("*")]
   const within = (one) => (one.shadowRoot ? [...one.shadowRoot.querySelectorAll(selector)] : [])
@@ -58,7 +58,7 @@ ARM = """([selector, atLeast]) => {
     const look = () => {
       const still = app.dataset.testScriptState === "notRunning" && !coming()
       const whole = (ran ||= number() !== last) && still
-      const done = selector ? ![undefined, before].includes(picture()) || (atLeast && whole) : whole
+      const done = selector ? ![undefined, before].includes(picture()) || (enough && whole) : whole
       if (!began || !done) return requestAnimationFrame(look)
       requestAnimationFrame(() => {
         const channel = new MessageChannel()

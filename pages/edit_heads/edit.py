@@ -33,7 +33,7 @@ from ui.shared.what_if import ROUNDING, Clicked, drift_of, next_finding, show_ch
 from ui.shell.components import mount, name_figure, show_heading
 from ui.shell.page import PageContext, edited, translated
 from ui.state import edit_list, session
-from ui.state.kept_click import Look, button
+from ui.state.kept_click import ButtonLook, button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
@@ -141,7 +141,7 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
                 _offer_first(opened)
         for edit in dict.fromkeys(held):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(edit_name(edit, _))
-            look: Look = {"help": _("Take it back"), "icon": ":material/undo:", "icon_position": "right"}
+            look: ButtonLook = {"help": _("Take it back"), "icon": ":material/undo:", "icon_position": "right"}
             button(words, key=key, on_click=_drop, args=(edit,), **look)
         if len(held) > 1:
             button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))

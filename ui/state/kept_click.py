@@ -19,7 +19,7 @@ _CALLED = SessionValue("click_called", set[str])  # keys of buttons whose callba
 _LOST = SessionValue[Callable[[], None] | None]("click_lost", lambda: None)  # what a click was to do
 
 
-class Look(TypedDict, total=False):
+class ButtonLook(TypedDict, total=False):
     """What else ``st.button`` takes."""
 
     type: Literal["primary", "secondary", "tertiary"]
@@ -37,7 +37,7 @@ def button(
     on_click: Callable[..., None],
     args: tuple[object, ...] = (),
     kwargs: Mapping[str, object] | None = None,
-    **look: Unpack[Look],
+    **look: Unpack[ButtonLook],
 ) -> None:
     """``st.button``, whose ``on_click`` is called at the beginning of another run where Streamlit did not call it."""
     act = partial(on_click, *args, **(kwargs or {}))
