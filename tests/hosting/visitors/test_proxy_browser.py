@@ -100,6 +100,7 @@ def tried(hosted: Hosted, code: str, address: str = "127.0.0.1", origin: str = "
     given: Any = {"origin": origin or hosted.url.removesuffix("/attention"), "ssl": hosted.trust}
     given["additional_headers"] = {"X-Forwarded-For": forwarded} if forwarded else {}
     talk = f"{hosted.url.replace('https', 'wss')}/classroom/talk"
+    given["open_timeout"] = PATIENCE / 1000
     with connect(talk, legacy=True, source_address=(address, 0), **given) as line:
         line.send(json.dumps({"kind": "join", "code": code}))
         return json.loads(line.recv(PATIENCE / 1000))["words"]
