@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import streamlit as st
-import torch
 
 from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
 from attention.vocabulary_cost import (
@@ -91,8 +90,8 @@ def show_softmax() -> Softmax:
 def _finding(ways: Ways, dtype: str) -> tuple[str, str]:
     """Whether e to the scores divided by their sum is a softmax in this dtype, and of how many it is none; HTML."""
     of_it, beside_it = ROUNDING
-    right = torch.isclose(ways.naive.double(), ways.subtracted.double(), rtol=of_it, atol=beside_it)
-    wrong = int((~right).sum())
+    shares = ways.naive.double().numpy(), ways.subtracted.double().numpy()
+    wrong = int((~np.isclose(*shares, rtol=of_it, atol=beside_it)).sum())
     words = _("The naive softmax is wrong at {count} of {total} scores")
     said = words.format(count=wrong, total=len(ways.scores)) if wrong else _("The naive softmax is right here")
     limit = _("e to the score is ∞ in {dtype} above {limit}.").format(
