@@ -19,7 +19,7 @@ from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias
 from pages.steps.projected import spelled_out
 from pages.steps.small import events
-from pages.steps.state import cover, state
+from pages.steps.state import cover, open_step, state
 from ui.shared.code_pane import show_code
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.finding import key_name, query_name, show_finding
@@ -52,13 +52,13 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     held, texts = state(), translated(step_by_step.TEXTS)
     if not held.ask:  # a weight that is asked for is not told
         show_finding(*_finding(opened, query))
-    steps = [step.id for step in chain.steps]
+    step = open_step([step.id for step in chain.steps])
     payload = step_by_step.StepByStepPicture(
         usual=None,
         edits="",
         settings=StepSettings(head=opened.head),
         chain=_drawn(opened, chain, query),
-        step=held.step if held.step in steps else steps[0],
+        step=step,
         ask=cover(held.ask),
         texts=texts,
         room=session.room() is not None,
@@ -68,7 +68,7 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     lines = attention_lines(opened.capture, opened.layer, query=query if chain.refused is None else None)
     if lines:
         words = _("The whole layer in PyTorch, all heads and tokens: runnable by copy, ◀ is the open step")
-        show_code(lines, held.step, words)
+        show_code(lines, step, words)
     return StepsOnModel(chain, query, payload)
 
 
