@@ -94,11 +94,11 @@ def test_a_number_that_is_not_defined_is_a_dash(unit):
 @pytest.mark.parametrize(
     "value, words",
     [
-        (2.4e-7, "2e-7"),
+        (2.4e-7, "2e−7"),
         (0.0, "0"),
-        (1e-10, "1e-10"),
+        (1e-10, "1e−10"),
         (0.96, "1e0"),
-        (3e-4, "3e-4"),
+        (3e-4, "3e−4"),
         (math.nan, "nan"),
         (math.inf, "inf"),
     ],

@@ -142,7 +142,7 @@ function writeWords(state) {
   state.said = words
 }
 
-const signedScore = (score) => tidy(score.toFixed(4))
+const signedScore = (score) => tidy(score.toFixed(2))
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
