@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from analysis.long_text import chapter
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, print_table
-from tests.browser import FLAGS, find_chromium, running_app
+from tests.browser import running_app
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from ui.state.text_in_url import parts_of
 
@@ -40,8 +41,7 @@ def painted() -> None:
     """Two rows for each text: dragged on by most of a screen, and gone to any other place."""
     rows: list[list[str]] = []
     place = Path(tempfile.mkdtemp())
-    with running_app(place / "log.txt") as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+    with running_app(place / "log.txt") as server, chromium() as browser:
         for one in _texts(place / "llama"):
             for way in ("dragged", "gone anywhere"):
                 page = browser.new_page(viewport={"width": 1440, "height": 900})  # which has no tile yet

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import time
 
 from playwright.sync_api import Locator, Page
 
 from benchmarks._app import App, settle
 from benchmarks._followers import VOTING
-from tests.browser import CHROMIUM
 
 PATIENCE = 180_000  # ms, on a machine that does much else
 HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
-
-
-def chromium() -> str:
-    """Where it is on this machine; ends the script where it is not."""
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if found is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
-    return found
 
 
 def opened_room(page: Page, app: App) -> str:

@@ -10,14 +10,12 @@ is measured by sampling_frames.py.
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from benchmarks._chromium import chromium
 from benchmarks._table import machine, print_table
-from tests.browser import CHROMIUM, FLAGS
 from tests.viz.components import shim
 from tests.viz.components.test_sampling_bench import bench
 from viz.components.sampling_bench.sampling_bench import SOURCE
@@ -47,11 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=4, help="how long each slider is dragged")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         rows = [
             _row(page, size, which, settings, options.seconds)
@@ -59,7 +53,6 @@ def main() -> None:
             for which, settings in (("temperature alone", {}), ("temperature, all on", ON))
         ]
         version = browser.version
-        browser.close()
     print_table("Dragging on the Next-token page", ["drag", "tokens", "frames/s", "sent", "target", ""], rows)
     print(f"{machine()}, Chromium {version}, 1440×900.")
 

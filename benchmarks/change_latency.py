@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from statistics import median
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
-from tests.browser import CHROMIUM, FLAGS, Watch
+from tests.browser import Watch
 
 CHANGE = Target(500, " ms")
 ARM = """() => {
@@ -61,12 +61,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=15, help="changes, after two to warm up")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     watch = Watch()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         with running_app(watch) as app:
             measured = {
                 "another rotation → painted": _changes(browser, watch, app, options.changes),
@@ -76,7 +72,6 @@ def main() -> None:
                 "one cell of a head hidden → everything painted": _edits(browser, watch, app, options.changes),
             }
         version = browser.version
-        browser.close()
     rows = [
         [
             f"{what}, median of {len(times)}", f"{median(times):.0f} ms", f"{max(times):.0f} ms",

@@ -20,13 +20,14 @@ from pathlib import Path
 from statistics import linear_regression
 
 import psutil
-from playwright.sync_api import Browser, CDPSession, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, TimeoutError
 
 from benchmarks import _followers, _wanderers
 from benchmarks._app import App, running_app
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
-from benchmarks._teaching import PAINTED, all_there, cell, chromium, click_head, go, opened_room, vote
-from tests.browser import DESK, FLAGS, Watch
+from benchmarks._teaching import PAINTED, all_there, cell, click_head, go, opened_room, vote
+from tests.browser import DESK, Watch
 
 KEPT = "64 MB"
 ASLEEP = 60.0  # seconds after which a follower's connection is lost, about
@@ -47,8 +48,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["ATLAS_MEMORY"] = KEPT
     watch, rows = Watch(), list[Row]()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    with chromium() as browser:
         page = browser.new_context(viewport=DESK, locale="en-US").new_page()  # without a probe, which keeps what it saw
         with running_app(watch) as app:
             code = opened_room(page, app)
@@ -62,7 +62,6 @@ def main() -> None:
             page.locator(".st-key-end_it button").click()
             page.locator(".st-key-open_room").wait_for()
             lost = sum(one.kind == "lost" for one in _followers.told(followers))
-        browser.close()
     print(f"{options.followers} followers came back {lost:,} times.")
     _print(rows, options)
 

@@ -23,10 +23,11 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import psutil
-from playwright.sync_api import Page, ViewportSize, sync_playwright
+from playwright.sync_api import Page, ViewportSize
 
 from benchmarks import _attacks, _followers, _wanderers
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._followers import VOTING, Told, mark_of
 from benchmarks._table import Target, machine, print_table
 from benchmarks._teaching import (
@@ -35,14 +36,13 @@ from benchmarks._teaching import (
     all_there,
     ask,
     cell,
-    chromium,
     click_head,
     go,
     opened_room,
     reveal,
     vote,
 )  # fmt: skip  # what the teacher does
-from tests.browser import FLAGS, Watch
+from tests.browser import Watch
 from tests.hosting.visitors.hosted import Hosted, hosted_app
 from tests.hosting.visitors.phones import REEL
 
@@ -110,33 +110,30 @@ def main() -> None:
 
 def _class(options: argparse.Namespace) -> None:
     watch = Watch()
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as state:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        with opened_page(browser, watch) as page:
-            with running_app(watch, ATLAS_STATE=state) as app:
-                code = opened_room(page, app)
-                followers = _followers.started(app.url, code, options.followers)
-                all_there(page, options.followers)
-                lesson = Class(page)
-                counted = _lesson(lesson, options)
-                sessions, memory = _beside(lesson, app, options)
-                settle(page)
-                open_answers = ask(page, options.followers)
-                page.wait_for_timeout(PAUSE * 1000)
-                born = page.locator(".room-link").first.get_attribute("data-born")
-                killed = time.time()
-                app.process.kill()
-                app.process.wait()
-            with running_app(watch, port=app.port, ATLAS_STATE=state):
-                page.locator(f".room-link[data-there='{options.followers}']:not([data-born='{born}'])").wait_for()
-                settle(page)
-                found = int(page.locator(".class-answered").inner_text())
-                reveal(page)
-                page.locator(".st-key-end_room button").click()
-                page.locator(".st-key-end_it button").click()
-                page.locator(".st-key-open_room").wait_for()
-                heard = _followers.told(followers)
-        browser.close()
+    with chromium() as browser, tempfile.TemporaryDirectory() as state, opened_page(browser, watch) as page:
+        with running_app(watch, ATLAS_STATE=state) as app:
+            code = opened_room(page, app)
+            followers = _followers.started(app.url, code, options.followers)
+            all_there(page, options.followers)
+            lesson = Class(page)
+            counted = _lesson(lesson, options)
+            sessions, memory = _beside(lesson, app, options)
+            settle(page)
+            open_answers = ask(page, options.followers)
+            page.wait_for_timeout(PAUSE * 1000)
+            born = page.locator(".room-link").first.get_attribute("data-born")
+            killed = time.time()
+            app.process.kill()
+            app.process.wait()
+        with running_app(watch, port=app.port, ATLAS_STATE=state):
+            page.locator(f".room-link[data-there='{options.followers}']:not([data-born='{born}'])").wait_for()
+            settle(page)
+            found = int(page.locator(".class-answered").inner_text())
+            reveal(page)
+            page.locator(".st-key-end_room button").click()
+            page.locator(".st-key-end_it button").click()
+            page.locator(".st-key-open_room").wait_for()
+            heard = _followers.told(followers)
     _print(options, lesson, heard, counted, sessions, memory, Back(killed, open_answers, found))
 
 
@@ -274,8 +271,7 @@ def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counte
 def _attacks_on(count: int, times: int) -> None:
     """The same class under each attack, and before all of them."""
     rows, answered = list[tuple[str, ...]](), 0
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as place:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    with chromium() as browser, tempfile.TemporaryDirectory() as place:
         page = browser.new_context(ignore_https_errors=True, locale="en-US", viewport=WINDOW).new_page()
         page.set_default_timeout(PATIENCE)
         with hosted_app(Path(place), sessions=60, server={"state": place}) as hosted:
@@ -299,7 +295,6 @@ def _attacks_on(count: int, times: int) -> None:
             page.locator(".st-key-end_it button").click()
             page.locator(".st-key-open_room").wait_for()
             heard = _followers.told(followers)
-        browser.close()
     for name, done in lesson.done.items():
         found = [wait * 1000 for at, kind, of in done for wait in _followers.waits(at, PAUSE, heard, kind, of)]
         all_of = [*found, *[PAUSE * 1000] * (len(done) * count - len(found))]

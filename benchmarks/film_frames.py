@@ -10,16 +10,14 @@ that is still being made.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from statistics import median
 
-from playwright.sync_api import sync_playwright
-
 from benchmarks._app import opened_page, running_app
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
 from model_runner import GenerateRequest, Sampling, load_runner
-from tests.browser import CHROMIUM, FLAGS, Watch
+from tests.browser import Watch
 from ui.state.url_state import DEFAULT_TEXT
 
 LENGTH = 150
@@ -65,12 +63,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=21, help="clicks on the step button, after two to warm up")
     parser.add_argument("--seconds", type=float, default=4, help="how long the film plays")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     watch = Watch()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         with running_app(watch) as app, opened_page(browser, watch) as page:
             app.open(page)
             page.evaluate("probe.opened('heads')")
@@ -80,7 +74,6 @@ def main() -> None:
             steps, hasty = (page.evaluate(STEPS, [options.steps + 2, pause])[2:] for pause in (PAUSE, 0))
             rate = page.evaluate(PLAY, 1000 * options.seconds)
         version = browser.version
-        browser.close()
     verdict = "ok" if rate >= RATE else "NOT ok"
     rows = [
         [f"{what}, median of {len(times)}", f"{median(times):.0f} ms", f"{max(times):.0f} ms", str(STEP),

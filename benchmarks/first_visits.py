@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator
 
 import psutil
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page
 
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
-from benchmarks._teaching import chromium
 from benchmarks.steps_frames import working
 from benchmarks.understand_latency import ARM, START
-from tests.browser import FLAGS, Watch
+from tests.browser import Watch
 
 VISIT = Target(1000, " ms")
 PAGES = ("block", "steps", "positions", "sharing", "next_token", "zoo", "families", "kv_cache")
@@ -40,8 +40,7 @@ def main() -> None:
     parser.add_argument("--page", default="", choices=("", *PAGES), help="views of this page alone")
     options = parser.parse_args()
     watch = Watch()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    with chromium() as browser:
         with running_app(watch) as app, opened_page(browser, watch) as page:
             app.open(page)
             page.locator(".head-grid[data-painted]").wait_for(timeout=START)
@@ -50,7 +49,6 @@ def main() -> None:
             timed = _timed(app, page)
             rows = [row for name in PAGES if options.page in name for row in _visits(page, name, timed)]
         version = browser.version
-        browser.close()
     head = ["first visit to", "all drawn", "server's own", "main thread's own", "target", ""]
     print_table("First visits", head, rows)
     load = " ".join(f"{one:.1f}" for one in os.getloadavg())

@@ -25,17 +25,18 @@ from pathlib import Path
 from statistics import median
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 import attention_atlas as aa
 from benchmarks import _followers
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import machine, print_table
-from benchmarks._teaching import PATIENCE, all_there, chromium, click_head, opened_room
+from benchmarks._teaching import PATIENCE, all_there, click_head, opened_room
 from model_runner.errors import RunnerError
 from model_runner.runner import Runner
 from served import serve
-from tests.browser import FLAGS, Watch
+from tests.browser import Watch
 from tests.served.namespace import alone, command, missing
 from tests.served.server import free_port
 
@@ -175,11 +176,8 @@ def main() -> None:
     watch = Watch()
     with tempfile.TemporaryDirectory() as folder, running_cluster(Path(folder)) as cluster:
         app_asks = running_app(watch, ATLAS_RUNNER=cluster.url, ATLAS_RUNNER_KEY=cluster.key)
-        with app_asks as app, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-            with opened_page(browser, watch) as page:
-                lesson(cluster, app, page, watch, options)
-            browser.close()
+        with app_asks as app, chromium() as browser, opened_page(browser, watch) as page:
+            lesson(cluster, app, page, watch, options)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,12 +23,13 @@ from statistics import median
 from urllib.parse import quote
 
 import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from benchmarks._app import PAUSE, App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
 from model_runner.local.loading.model_folder import DEFAULT_FOLDER
-from tests.browser import CHROMIUM, FLAGS, Watch
+from tests.browser import Watch
 
 FRAME, MAP, VERIFIED = Target(1.1, "×"), Target(1.3, "×"), Target(5, " s")
 BEFORE, AFTER = Target(150, " MB"), Target(450, " MB")
@@ -49,19 +49,14 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=21, help="clicks on heads, at each length")
     parser.add_argument("--texts", type=int, default=9, help="new texts of 50 tokens")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     watch = Watch()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         starts = [_start(browser, watch) for _ in range(options.starts + 1)][1:]  # the first reads files from disk
         floor = _floor(browser, watch, options.clicks)
         clicks = {n: _clicks(browser, watch, n, options.clicks) for n in CLICK}
         texts = _texts(browser, watch, options.texts)
         idle = _idle(browser, watch)
         version = browser.version
-        browser.close()
     bare = [one.bare for one in starts]
     rows = [
         _row(f"start → bare Streamlit and one canvas, median of {len(starts)}", bare, None, 2, " s"),

@@ -9,13 +9,11 @@ every frame, and counted are the frames in which all dials were drawn. The embed
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from benchmarks._chromium import chromium
 from benchmarks._table import machine, print_table
-from tests.browser import CHROMIUM, FLAGS
 from tests.viz.components import made_positions, shim
 from viz.components.rotation.rotation import SOURCE
 
@@ -47,15 +45,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3, help="how long each slider is dragged")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         rows = [_row(page, n_pairs, options.seconds) for n_pairs in PAIRS]
         version = browser.version
-        browser.close()
     print_table("Dragging the position", ["pairs", "frames/s", "median frame", "slowest", "sent", "target", ""], rows)
     print(f"{machine()}, Chromium {version}, 1440×900.")
 

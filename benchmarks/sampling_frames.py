@@ -12,19 +12,17 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import shutil
-import sys
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 import viz.components
+from benchmarks._chromium import chromium
 from benchmarks._table import machine, print_table
 from model_runner.transforms import TRANSFORMS
-from tests.browser import CHROMIUM, FLAGS
 from viz.components.source import one_module
 
 STAGES = Path(viz.components.__file__ or "").parent / "sampling_bench" / "stages.js"
@@ -64,18 +62,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=int, default=240, help="frames of each drag")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page()
         page.set_content("<!doctype html><title>stages</title>")
         table = json.dumps({name: row.described(max(SIZES)) for name, row in TRANSFORMS.items()})
         page.add_script_tag(content=f"{one_module(STAGES)}\nconst transforms = {table}\n{SETTINGS}")
         rows = [_row(page, n_tokens, name, options.frames) for n_tokens in SIZES for name in DRAGS]
         version = browser.version
-        browser.close()
     head = ["drag, all six transforms on", "tokens", "frames/s", "target", "", "one computation", "95th percentile"]
     print_table(f"Sampling in the browser, {options.frames} frames each", head, rows)
     print(f"{machine()}, Chromium {version}.")

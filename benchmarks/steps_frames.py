@@ -11,16 +11,15 @@ hand moves.
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import machine, print_table
-from tests.browser import CHROMIUM, FLAGS, Watch
+from tests.browser import Watch
 
 LEAST = 50  # frames a second
 START = 300_000  # ms in which a busy machine has the engine
@@ -84,16 +83,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3, help="how long each slider is drawn")
     parser.add_argument("--only", default="", help="sliders whose names have these words")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     watch = Watch()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         with running_app(watch) as app:
             rows = [_row(browser, watch, app, drag, options.seconds) for drag in DRAGS if options.only in drag.what]
         version = browser.version
-        browser.close()
     head = ["slider", "frames/s", "frames drawn", "in a frame", "target", ""]
     print_table("Drawing the sliders of Step by step and Zoo", head, rows)
     print(f"{machine()}, Chromium {version}, 1440×900.")

@@ -13,19 +13,19 @@ work on the machine does not lengthen, stands beside the median. How long the ve
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
 import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from playwright.sync_api import Error as PlaywrightError
 
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
-from tests.browser import CHROMIUM, FLAGS, Watch
+from tests.browser import Watch
 
 ANSWER = Target(300, " ms")
 START = 300_000  # ms in which a busy machine has the engine
@@ -177,18 +177,13 @@ def main() -> None:
     parser.add_argument("--only", default="", help="controls whose names have these words")
     parser.add_argument("--page", default="", choices=("", "steps", "block", "zoo"), help="controls of this page alone")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     watch, rows = Watch(), list[list[str]]()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         with running_app(watch) as app:
             for control in CONTROLS:
                 if options.only in control.what and options.page in control.address:
                     rows.append(_row_of(browser, watch, app, control, options.turns))
         version = browser.version
-        browser.close()
     print_table(
         "Controls that are not drawn", ["control", "median", "server's own", "slowest", "first", "target", ""], rows
     )

@@ -12,18 +12,18 @@ is left out: whatever its tiles, its map is softmax's, and nothing is painted an
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from statistics import median
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from attention.zoo.table import VARIANTS
 from attention.zoo.variant import Variant
 from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._chromium import chromium
 from benchmarks._table import Target, machine, print_table
-from tests.browser import CHROMIUM, FLAGS, Watch
+from tests.browser import Watch
 
 NUMBER, CHANGE = Target(300, " ms"), Target(500, " ms")
 WARM = 2  # changes that are not counted
@@ -54,14 +54,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of variants; all of them without")
     parser.add_argument("--where", choices=WHERES, help="in the model, here alone; without, on the head and everywhere")
     options = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     drawn = [one for one in VARIANTS if one.name != "flash"]
     chosen = [one for one in drawn if not options.only or one.name in options.only.split(",")]
     watch = Watch()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with chromium() as browser:
         with running_app(watch) as app, opened_page(browser, watch) as page:
             app.open(page)
             page.evaluate("probe.opened('heads')")
@@ -72,7 +68,6 @@ def main() -> None:
                 for where in ([options.where] if options.where else WHERES)
             }
         version = browser.version
-        browser.close()
     rows = _rows("on the head: a number → its map painted", on_head, NUMBER) if on_head else []
     for where, found in in_model.items():
         rows += _rows(f"in the model, {WHERES[where]}: another number → its map painted", found, CHANGE)

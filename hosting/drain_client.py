@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import http.client
 import sys
 import time
 import urllib.error
@@ -15,10 +16,11 @@ from hosting.settings import WrongSetting, read
 
 LOOK = 1.0  # seconds between two looks whether it has ended
 PATIENCE = 10.0  # seconds for an answer
+CANCELLED = "Draining was cancelled, and the server goes on: do not restart it now."
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what the server says; 1 where none is there or it refuses."""
+    """Print what the server says; 1 where none is there, it refuses, or it goes on because somebody cancelled."""
     parser = argparse.ArgumentParser(prog="attention-atlas drain")
     parser.add_argument("settings", nargs="?", default="")
     parser.add_argument("--minutes", default=MINUTES)
@@ -42,19 +44,19 @@ def main(arguments: Sequence[str]) -> int:
         return _say(f"No server of these settings runs here: nothing answers at {HERE}:{port}.", 1)
     if given.cancel or not given.wait:
         return 0
-    while _drains(port):
+    while (health := _health(port)) == "draining":
         time.sleep(LOOK)
-    return _say("The server has ended.")
+    return _say(CANCELLED, 1) if health else _say("The server has ended.")
 
 
-def _drains(port: int) -> bool:
+def _health(port: int) -> str:
+    """What the server says of itself, "draining" until it answers; "" once nobody listens there any more."""
     try:
         with urllib.request.urlopen(f"http://{HERE}:{port}/healthz", timeout=PATIENCE) as answer:
-            return answer.read() == b"draining\n"
-    except urllib.error.HTTPError:  # stuck, and there all the same
-        return True
-    except OSError:
-        return False
+            return answer.read().decode().strip()
+    except (OSError, http.client.HTTPException) as problem:  # stuck, late or cut off: it is there all the same
+        reason = getattr(problem, "reason", problem)
+        return "" if isinstance(reason, ConnectionRefusedError) else "draining"
 
 
 def _say(words: str, status: int = 0) -> int:

@@ -153,6 +153,10 @@ def test_what_the_package_requires_is_what_it_imports(installed):
     app = {name.lower() for name in libraries(PACKAGE, *ROOMS)} - library - optional | {"typst"}
     assert ("pdf", "typst") in required
     assert app <= {name for extra, name in required if extra == "app"}
+    developers = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+    assert {name for extra, name in required if extra == "dev"} == set(
+        re.findall(r"^([\w-]+)==", developers, re.MULTILINE)
+    )
     assert info.version == aa.__version__
 
 

@@ -12,6 +12,7 @@ from ui.wording.i18n import _, language
 from viz.markdown import plain
 
 TOLD = "restart_told"  # of this session
+LOOK = 10.0  # seconds between two looks of a teacher's page whether the server is about to restart
 
 
 def may_teach() -> bool:
@@ -30,8 +31,8 @@ def show_foot(*, inside: bool = True) -> None:
     with st.sidebar, st.container(key="visitors_foot", horizontal=True, vertical_alignment="center", gap="small"):
         words, where = _("Privacy"), f"privacy?lang={language()}"
         st.html(f"<a class='atlas-caption' href='{where}' target='_blank'>{words}</a>", width="content")
-        if inside and DRAIN.begun:
-            _say_restart()
+        if inside:
+            _say_restart_without_a_click() if may_teach() else _say_restart()
         if not hosted.sign_in.metadata:
             return
         if not st.user.get("is_logged_in"):
@@ -44,8 +45,17 @@ def show_foot(*, inside: bool = True) -> None:
 
 
 def _say_restart() -> None:
+    if not DRAIN.begun:
+        st.session_state.pop(TOLD, None)  # one that was cancelled; the next is news again
+        return
     words = _("This server restarts within {minutes} min. Save what you still need.").format(minutes=DRAIN.minutes_left)
     st.caption(words)
     if not st.session_state.get(TOLD):
         st.session_state[TOLD] = True
         st.toast(words, duration="long")
+
+
+@st.fragment(run_every=LOOK)
+def _say_restart_without_a_click() -> None:
+    """For who explains, or waits for a class's answers, while nothing on the page runs."""
+    _say_restart()

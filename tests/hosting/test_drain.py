@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -14,8 +21,8 @@ from classroom.frames import Refused
 from hosting.drain import LONGEST, Drain
 from hosting.drain_client import main
 from hosting.meter import Meter
-from hosting.metrics_server import listen
-from tests.browser import free_port
+from hosting.metrics_server import LocalServer, listen
+from tests.browser import ROOT, free_port
 
 
 @pytest.fixture
@@ -108,6 +115,62 @@ def test_the_command_orders_cancels_and_says_when_nobody_is_there(port: int, dra
     assert said[3].startswith("No server of these settings runs here")
     assert said[4] == "server.local_port is 0: this server cannot be told to drain."
     assert said[5].endswith("No such file or directory.")
+
+
+@contextmanager
+def waiting(folder: Path, port: int) -> Generator[subprocess.Popen[str]]:
+    """The command of docs/hosting.md, which waits for the server at this local port to end."""
+    file = folder / "waiting.toml"
+    file.write_text(f"[server]\nlocal_port = {port}")
+    given: Any = {"cwd": ROOT, "stdout": subprocess.PIPE, "text": True}
+    command = subprocess.Popen([sys.executable, "-m", "hosting.drain_client", str(file), "--minutes", "7"], **given)
+    try:
+        assert command.stdout is not None
+        assert command.stdout.readline() == "draining, 7 minutes at most\n"
+        yield command
+    finally:
+        command.kill()
+        command.wait()
+
+
+def test_a_command_that_waits_fails_when_another_one_cancels(port: int, drain: Drain, tmp_path: Path):
+    """Else whoever restarts the server after it interrupts the lesson that goes on."""
+    with waiting(tmp_path, port) as command:
+        time.sleep(1.5)
+        assert command.poll() is None
+        drain.cancel()
+        said, _ = command.communicate(timeout=20)
+        assert said == "Draining was cancelled, and the server goes on: do not restart it now.\n"
+        assert command.returncode == 1
+
+
+def test_a_command_that_waits_succeeds_when_the_server_has_ended(drain: Drain, tmp_path: Path):
+    port = free_port()
+    server = listen(port, Meter(), lambda: True, drain)
+    with waiting(tmp_path, port) as command:
+        server.shutdown()
+        server.server_close()
+        said, _ = command.communicate(timeout=20)
+        assert (said, command.returncode) == ("The server has ended.\n", 0)
+
+
+@pytest.mark.parametrize("trouble", ["stuck", "cut off"])
+def test_a_command_waits_for_a_server_that_is_in_trouble(drain: Drain, tmp_path: Path, monkeypatch, trouble: str):
+    """It has not ended: it answers no more for a while, or ends the connection without a word."""
+    port, healthy = free_port(), threading.Event()
+    healthy.set()
+    server = listen(port, Meter(), healthy.is_set, drain)
+    with waiting(tmp_path, port) as command:
+        if trouble == "stuck":
+            healthy.clear()
+        else:
+            monkeypatch.setattr(LocalServer, "finish_request", lambda *_given: None)
+        time.sleep(2.5)
+        assert command.poll() is None
+        server.shutdown()
+        server.server_close()
+        said, _ = command.communicate(timeout=20)
+        assert (said, command.returncode) == ("The server has ended.\n", 0)
 
 
 def test_rooms_that_are_open_stay_and_no_other_is_opened():

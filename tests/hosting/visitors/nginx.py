@@ -63,6 +63,7 @@ class Nginx:
             "/etc/ssl/atlas.pem": str(certificate),
             "/etc/ssl/atlas.key": str(key),
             "/var/log/nginx": str(folder),
+            "/var/www/html": str(folder / "www"),
         }
         # without a user its workers are nobody, who may not look into a folder of the tests
         whole = {

@@ -16,6 +16,7 @@ from tests.pages.test_browser_class import PHONE
 from tests.pages.visiting import end_room, type_text, wait_for_rest
 
 TYPED = "My quokka eats zeppelins"
+QUIET = 25_000  # milliseconds until a page on which nobody does anything has the notice
 WAIT = 30  # seconds until a server whose visitors have left is gone
 
 
@@ -39,6 +40,9 @@ def test_a_lesson_goes_on_and_the_server_ends_after_it(hosted: Hosted, new_page:
     teacher.locator(".st-key-hide_code button").click()
     local = f"http://127.0.0.1:{hosted.serving.local}"
     urllib.request.urlopen(urllib.request.Request(f"{local}/drain?minutes=45", method="POST"))
+    told = "This server restarts within 45 min"
+    expect(teacher.get_by_test_id("stToast")).to_contain_text(told, timeout=QUIET)  # without a click
+    expect(teacher.locator(".st-key-visitors_foot")).to_contain_text(told)
     guest.goto(f"{hosted.url}/")
     expect(guest.get_by_test_id("stAlert")).to_contain_text("服务器要在正在上的课结束后重新启动")
     assert urllib.request.urlopen(f"{local}/healthz").read() == b"draining\n"

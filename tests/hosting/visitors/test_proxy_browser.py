@@ -100,6 +100,7 @@ def tried(hosted: Hosted, code: str, address: str = "127.0.0.1", origin: str = "
     given: Any = {"origin": origin or hosted.url.removesuffix("/attention"), "ssl": hosted.trust}
     given["additional_headers"] = {"X-Forwarded-For": forwarded} if forwarded else {}
     talk = f"{hosted.url.replace('https', 'wss')}/classroom/talk"
+    given["open_timeout"] = PATIENCE / 1000
     with connect(talk, legacy=True, source_address=(address, 0), **given) as line:
         line.send(json.dumps({"kind": "join", "code": code}))
         return json.loads(line.recv(PATIENCE / 1000))["words"]
@@ -122,6 +123,33 @@ def test_who_types_the_name_alone_is_led_to_the_app_and_to_tls(hosted: Hosted, n
     line.close()
     assert redirected(nginx, "/") == (301, "https://atlas.school.org/")
     assert redirected(nginx, "/attention/join/ACDEFG") == (301, "https://atlas.school.org/attention/join/ACDEFG")
+
+
+def test_a_proof_for_lets_encrypt_is_answered_without_tls(hosted: Hosted, nginx: Nginx):
+    """Certbot's, which writes it below the folder that docs/hosting.md names."""
+    proof = hosted.folder / "www" / ".well-known" / "acme-challenge" / "token"
+    proof.parent.mkdir(parents=True)
+    proof.write_text("proof")
+    line = http.client.HTTPConnection("127.0.0.1", nginx.plain, timeout=PATIENCE / 1000)
+    line.request("GET", "/.well-known/acme-challenge/token", headers={"Host": "atlas.school.org"})
+    answer = line.getresponse()
+    assert (answer.status, answer.read()) == (200, b"proof")
+    line.close()
+
+
+def test_who_comes_while_the_app_is_away_reads_a_sentence_and_comes_back_by_itself(hosted: Hosted, nginx: Nginx):
+    nginx.kill()
+    alone = before(hosted, free_port())
+    line = connection(hosted, "127.0.0.1")
+    line.request("GET", "/attention/cell?text=x")
+    answer = line.getresponse()
+    words = answer.read().decode()
+    assert (answer.status, answer.headers["refresh"], answer.headers["cache-control"]) == (502, "5", "no-store")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "Attention Atlas is restarting. This page opens by itself." in words
+    assert "正在重新启动，本页稍后会自动打开。" in words
+    line.close()
+    alone.kill()
 
 
 def redirected(nginx: Nginx, path: str) -> tuple[int, str]:

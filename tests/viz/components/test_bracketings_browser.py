@@ -84,3 +84,15 @@ def test_a_slider_is_dragged_at_fifty_frames_a_second(mount, make, slider):
     page = mount(SOURCE, make(128, **dict(zip("qkv", rows, strict=True))), style=WIDE)
     rate = page.locator(".bracketings").evaluate(DRAGGED, slider)
     assert rate >= LEAST, f"{rate:.0f} frames a second"
+
+
+@pytest.mark.parametrize("make", [sums_of, blocks_of])
+def test_what_a_mask_hides_is_the_hatched_paper_and_no_colour(mount, make):
+    page = mount(SOURCE, make(), style=WIDE)
+    canvas = page.locator(".matrix.map canvas").locator("visible=true").first
+    hidden, seen = canvas.evaluate(
+        "one => { const at = (x, y) => one.getContext('2d').getImageData(x, y, 1, 1).data[3];"
+        " return [at(one.width - 1, 0), at(0, 0)] }"
+    )
+    assert (hidden, seen) == (0, 255)
+    assert "repeating-linear-gradient" in canvas.evaluate("one => getComputedStyle(one).backgroundImage")

@@ -30,7 +30,7 @@ export function drawBlocks(parts, { state, theme, step, across }) {
   const side = Math.max(n, Math.min(inRoom(LARGEST), wide)) / n
   const room = wide > 700 ? wide - side * n - 110 : wide - 70
   const cell = Math.max(0.3, Math.min(8, inRoom(PARTS_HIGH) / Math.max(n, d), room / (3 * dv)))
-  const { ahead, hidden } = blanks(theme)
+  const { ahead, hidden, paper } = blanks(theme)
   const most = Math.sqrt(largest(map))
   const [own, before] = [shades(theme, theme.primary), shades(theme, theme.compare)]
   const colorOf = (i) => {
@@ -41,6 +41,7 @@ export function drawBlocks(parts, { state, theme, step, across }) {
     return Math.floor(r / block) === Math.floor(c / block) ? own(size) : before(size)
   }
   drawMatrix(parts.map, { name: `${meta.query} ${meta.key}ᵀ`, rows: n, columns: n, cell: side, wordAt: colorOf, marked: { first: start, stop, along: "rows" } })
+  parts.map.canvas.style.background = paper
   const signed = (values, high) => {
     const color = signs(theme)
     return (i) => color(values[i] / high)

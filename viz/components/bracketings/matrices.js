@@ -1,6 +1,7 @@
 // A matrix as a picture of its numbers, with its name and its shape, and what of it is meant now.
 
 import { element } from "../shared/dom.js"
+import { CLEAR, hatchImage } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
 import { copyPixels, paintPixels, wordOf } from "../shared/pixels.js"
 import { css, mix, rampColor } from "../shared/theme.js"
@@ -85,8 +86,8 @@ export function signs(theme) {
   return (share) => words[Math.round(STEPS * (1 + clamp(share, -1, 1)))]
 }
 
-// What is still to come, and what a mask hides.
-/** @type {(theme: Theme) => { ahead: number, hidden: number }} */
-export const blanks = (theme) => ({ ahead: wordOf(mix(theme.background, theme.secondary, 0.9)), hidden: wordOf(theme.masked) })
+// What is still to come, and what a mask hides: there the paper of its canvas shows.
+/** @type {(theme: Theme) => { ahead: number, hidden: number, paper: string }} */
+export const blanks = (theme) => ({ ahead: wordOf(mix(theme.background, theme.secondary, 0.9)), hidden: CLEAR, paper: hatchImage(theme) })
 
 export const colorText = css

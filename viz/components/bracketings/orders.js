@@ -36,7 +36,7 @@ export function drawOrders(orders, { state, theme, across }) {
   const { texts } = meta
   const wide = across - 190 // what signs and gaps take
   const cell = Math.max(0.4, Math.min(WIDEST, inRoom(HIGH) / Math.max(n, d), wide / (d + 2 * dv + n + Math.max(n, dv))))
-  const { ahead, hidden } = blanks(theme)
+  const { ahead, hidden, paper } = blanks(theme)
   const sized = (values, color) => {
     const [most, shade] = [largest(values), shades(theme, color)]
     return (i) => shade(values[i] / most)
@@ -60,6 +60,7 @@ export function drawOrders(orders, { state, theme, across }) {
   const shown = sized(map, theme.primary)
   const cellOf = (i) => (causal && i % n > Math.floor(i / n) ? hidden : (causal ? Math.floor(i / n) : i % n) <= at ? shown(i) : ahead)
   drawMatrix(orders.left.parts.map, { name: texts.map, rows: n, columns: n, cell, wordAt: cellOf, marked: causal ? row : column })
+  orders.left.parts.map.canvas.style.background = paper
   const { sums } = stateAfter(work, kept, at + 1)
   const end = kept.length > 1 ? kept[kept.length - 1] : stateAfter(work, kept, n)
   const full = Math.max(largest(sums), largest(end.sums))

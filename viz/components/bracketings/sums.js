@@ -3,7 +3,7 @@
 
 /** @import { Blocks, Work } from "./types" */
 
-const EVERY = 16 // tokens from one kept state to the next: a dragged slider adds fewer than these to it
+const APART = 16 // tokens from one kept state to the next: a dragged slider adds fewer than these to it
 
 /** @type {(work: Work, i: number, j: number) => number} */
 export function weightOf({ d, q, k, decay }, i, j) {
@@ -58,7 +58,7 @@ export function keptStates(work) {
   const kept = [blank(work)]
   for (let token = 0; token < work.n; token++) {
     read(work, state, token)
-    if ((token + 1) % EVERY === 0) kept.push({ sums: state.sums.slice(), keys: state.keys.slice() })
+    if ((token + 1) % APART === 0) kept.push({ sums: state.sums.slice(), keys: state.keys.slice() })
   }
   return kept
 }
@@ -66,9 +66,9 @@ export function keptStates(work) {
 // The state once so many tokens are read.
 /** @type {(work: Work, kept: State[], count: number) => State} */
 export function stateAfter(work, kept, count) {
-  const from = Math.floor(count / EVERY)
+  const from = Math.floor(count / APART)
   const state = { sums: kept[from].sums.slice(), keys: kept[from].keys.slice() }
-  for (let token = from * EVERY; token < count; token++) read(work, state, token)
+  for (let token = from * APART; token < count; token++) read(work, state, token)
   return state
 }
 

@@ -7,7 +7,7 @@ import { markPainted, mounted, tell } from "../shared/shell.js"
 import { css, rampColor, readTheme } from "../shared/theme.js"
 import { fill, formatPlain } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, Row, State } from "./types" */
+/** @import { Arrays, Meta, StageRow, State } from "./types" */
 
 const NARROW = 620 // CSS pixels: below, the strip of a row stands under its words
 const STRIP = 14 // the height of a strip
@@ -56,7 +56,7 @@ function receive(state, { meta, arrays }) {
 
 /**
  * @param {State} state
- * @param {Row} row
+ * @param {StageRow} row
  */
 function rowNode(state, row, i) {
   const [, d] = state.vectors.shape

@@ -5,20 +5,6 @@ import type { Meta } from "./model_stages_picture"
 
 export * from "./model_stages_picture"
 
-export interface Row {
-  kind: string
-  title: string
-  module: string
-  shapes: string
-  size: string
-  share: number | null
-  length: string
-  depth: number
-  /** What a click tells; null: nothing. */
-  block: number | null
-  open: boolean
-}
-
 export interface State extends Life {
   meta: Meta
   vectors: Floats
