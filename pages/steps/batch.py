@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import significant
 from attention.batched_attention import DROPPED, HIDDEN, BatchedSteps, cached_step, padded_batch
 from attention.small_attention import ExampleNumbers
 from pages.steps.chains import show_chain
@@ -226,7 +227,8 @@ def _show_chain(
     root = steps.q.shape[-1]
     weights = steps.weights[item, 0].numpy()
     shares = [
-        [[f"= {value:.4g}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row] for row in weights.tolist()
+        [[f"= {significant(value, 4)}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row]
+        for row in weights.tolist()
     ]
     made = [
         DrawnStep("x", "model", "X", short="X", title="X", note=notes["x"]),
@@ -242,7 +244,7 @@ def _show_chain(
         used = "D"
         made.append(_dropout_step(tables))
     if np.isnan(weights).any():
-        mixed = [[[f"= {value:.4g}"] for value in row] for row in steps.output[item, 0].tolist()]
+        mixed = [[[f"= {significant(value, 4)}"] for value in row] for row in steps.output[item, 0].tolist()]
         made.append(DrawnStep("mix", "told", "O", parts=[used, "V"], short="A V", title="A V", note=notes["mix"],
                               lines=mixed, lights=[Light(used, row="i")]))  # fmt: skip
     else:
@@ -256,7 +258,11 @@ def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
              "average a row keeps its sum. Only while a model is trained.")  # fmt: skip
 
     def said(weight: float, left: float) -> str:
-        return f"{weight:.4g} ÷ {1 - DROPPED:g} = {left:.4g}" if left or not weight else f"{weight:.4g} → 0"
+        return (
+            f"{significant(weight, 4)} ÷ {1 - DROPPED:g} = {significant(left, 4)}"
+            if left or not weight
+            else f"{significant(weight, 4)} → 0"
+        )
 
     pairs = zip(tables["A"].values.tolist(), tables["D"].values.tolist(), strict=True)
     return DrawnStep(

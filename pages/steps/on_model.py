@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.head_names import group_size
 from analysis.joined import n_looked_at
+from analysis.number_text import significant
 from analysis.score_formula import root_of
 from analysis.sentences import joined
 from analysis.step_chain import ChainStep, MatrixPart, StepChain, step_chain
@@ -168,7 +169,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
 def _note_of_scale(opened: PageContext) -> str:
     """What the layer does to its scores beside scaling them; nothing where it does no more."""
     record = opened.capture.record(opened.layer)
-    words = _("This model multiplies by a scale of its own, {scale}.").format(scale=f"{record.scale:.4g}")
+    words = _("This model multiplies by a scale of its own, {scale}.").format(scale=significant(record.scale, 4))
     if (root := root_of(record.scale)) is not None:
         words = _("Divided by √{d}.").format(d=root)
     more = []

@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.color_scale import change_scale
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
 from analysis.head_map import HeadMap
-from analysis.number_text import error_size
+from analysis.number_text import error_size, significant
 from analysis.tables import map_table, side_by_side
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
@@ -179,7 +179,7 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
     words = [opened.runner.token_text(token) for token in change.ids]
     bars = next_token_changes(
         words, list(change.before), list(change.after), heading=output_name(change.position),
-        beside=_("KL {kl} bits").format(kl=f"{change.kl:.3g}"), follows=change.follows, texts=translated(TEXTS),
+        beside=_("KL {kl} bits").format(kl=significant(change.kl, 3)), follows=change.follows, texts=translated(TEXTS),
     )  # fmt: skip
     show_html(bars, key="next_change")
     return change
