@@ -14,7 +14,14 @@ def plain_number(value: SupportsFloat) -> str:
     value = float(value)
     if math.isnan(value):
         return ""
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
+    whole = abs(value) >= 1000 or value == round(value)
+    return f"{value:,.0f}".replace("-", MINUS) if whole else significant(value, 4)
+
+
+def significant(value: SupportsFloat, digits: int) -> str:
+    """So many digits, without zeros at their end: 0.037, −12.3, 2e−5; nan and inf as such."""
+    mantissa, _e, power = f"{float(value):.{digits}g}".partition("e")
+    return (f"{mantissa}e{int(power)}" if power else mantissa).replace("-", MINUS)
 
 
 def three_digits(value: float) -> str:
@@ -23,10 +30,10 @@ def three_digits(value: float) -> str:
         return "–"
     rounded = float(f"{value:.3g}")
     if abs(rounded) < 1e3 or rounded in (math.inf, -math.inf):
-        return f"{value:.3g}"
+        return significant(value, 3)
     if abs(rounded) < 1e6:
-        return f"{rounded:,.0f}"
-    digits, power = f"{value:.2e}".split("e+")
+        return f"{rounded:,.0f}".replace("-", MINUS)
+    digits, power = f"{value:.2e}".replace("-", MINUS).split("e+")
     return f"{digits} × 10{str(int(power)).translate(RAISED)}"
 
 
@@ -45,9 +52,9 @@ def figure_number(value: float) -> str:
 
 
 def error_size(value: SupportsFloat) -> str:
-    """A tiny difference in one significant digit: 2e-7; as it is where it is no number, or beyond all."""
+    """A tiny difference in one significant digit: 2e−7; as it is where it is no number, or beyond all."""
     value = float(value)
     if not math.isfinite(value):
         return f"{value}"
     mantissa, _sign, exponent = f"{value:.0e}".partition("e")
-    return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
+    return "0" if value == 0 else f"{mantissa}e{int(exponent)}".replace("-", MINUS)

@@ -14,6 +14,8 @@ from typing import TypeAlias
 from viz.svg import FONT
 from viz.token_text import ems
 
+SMALL = 1e-4  # up to it an axis names a value by its power of ten
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ROOM = 1.4  # for the words after the longest bar
 _NARROWEST = 120  # px: bars on a phone, beside their words
 _NARROW, _AROUND, _LINE = 270, 70, 18  # px: a plot on a phone, what a chart has above and below it, and a line of words
@@ -190,7 +192,12 @@ def _within(line: Line, x_axis: Axis, y_axis: Axis, span: tuple[float, float]) -
 
 
 def tick_words(value: float) -> str:
-    """As Plotly writes it: 50, 0.2, 10k, 3M, 1P."""
+    """50, 0.2, 10k, 3M, 1P; what is tiny by its power of ten: 10⁻⁷, 2 × 10⁻⁵."""
+    if 0 < abs(value) <= SMALL:
+        digits, power = f"{value:.2e}".split("e")
+        digits = f"{float(digits):g}".replace("-", "\u2212")
+        raised = f"10⁻{str(-int(power)).translate(RAISED)}"
+        return raised if digits == "1" else f"{digits} × {raised}"
     for power, suffix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if abs(value) >= 10_000 and abs(value) >= 10**power:
             return f"{value / 10**power:g}{suffix}"

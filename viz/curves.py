@@ -16,7 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from viz.chart import Bars, Chart, Lines, axes_of, words_after, words_below
+from viz.chart import Bars, Chart, Lines, axes_of, tick_words, words_after, words_below
 from viz.token_text import escaped
 
 # Streamlit (1.67) puts the colours of theme.chartCategoricalColors, light or dark, in the place of these.
@@ -104,6 +104,10 @@ def _lines(chart: Lines) -> go.Figure:
         if math.ceil(math.log10(upright.low)) >= math.floor(math.log10(upright.high)):  # fewer than two powers of ten
             span = _range((upright.low, upright.high), log=True)
             drawn.update_yaxes(tickmode="array", tickvals=upright.ticks(), range=span)
+    for axis, update in ((ends, drawn.update_xaxes), (upright, drawn.update_yaxes)):
+        if (axis.low if axis.log else axis.high) < 1e-3:  # by powers of ten, where Plotly would write 100n
+            named = axis.ticks()
+            update(tickmode="array", tickvals=named, ticktext=[tick_words(value) for value in named])
     if chart.ticks:
         drawn.update_xaxes(tickmode="array", tickvals=list(chart.ticks))
     if chart.marker is not None:

@@ -24,6 +24,7 @@ from ui.shell.page import PageContext, asked, translated
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
 from ui.wording.sentences import listed, number, sentence
+from ui.wording.short_counts import counted
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import StageRow
 
@@ -148,7 +149,7 @@ def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) ->
     """One row of the picture, in words."""
     length = "" if stage.vector is None else three_digits(float(np.linalg.norm(stage.vector)))
     n = stage.n_parameters
-    size = f"{count_words(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
+    size = f"{counted(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
     if stage.role == "block" and stage.block is not None:
         block = stage.block
         name = f"{block.stack} L{block.layer}".strip()
@@ -199,11 +200,3 @@ def _ffn_title(block: Block, part: Part | None) -> str:
         return "FFN"
     words = _("FFN: gated {name}") if block.gated else _("FFN: {name}")
     return words.format(name=block.activation)
-
-
-def count_words(count: int) -> str:
-    """1.2 M"""
-    for size, letter in ((10**9, "B"), (10**6, "M"), (10**3, "K")):
-        if count >= 0.9995 * size:
-            return f"{count / size:.3g} {letter}"
-    return f"{count}"

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.expert_load import Held, imbalance, loads, parameters, weight_grid
+from analysis.number_text import significant
 from analysis.sentences import joined
 from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
@@ -149,7 +150,7 @@ def _balance(layer: Routed, load: np.ndarray) -> str:
     words = _("L{layer}: E{expert} has most, {times} times the even share of {even}; {idle} have none of this text.")
     return words.format(
         layer=layer.layer, expert=int(np.nanargmax(load)), times=f"{imbalance(load):.1f}",
-        even=_("{number} %").format(number=f"{100 / layer.n_experts:.3g}"), idle=int((load == 0).sum()),
+        even=_("{number} %").format(number=significant(100 / layer.n_experts, 3)), idle=int((load == 0).sum()),
     )  # fmt: skip  # its values in two lines
 
 

@@ -13,7 +13,7 @@ from analysis.block_then_and_now import Original, modern_of, modern_parts, origi
 from analysis.decoder_sizes import BY_NAME, DecoderSizes, shape_of
 from model_runner.block_questions import WhatItIsMadeOf
 from model_runner.memory import readable
-from pages.block.sizes import FIRST, counted
+from pages.block.sizes import FIRST
 from ui.shared.export_bundle import ExportBundle
 from ui.shared.finding import show_finding
 from ui.shell.components import show_heading, show_html
@@ -21,6 +21,7 @@ from ui.shell.page import PageContext, asked
 from ui.shell.progressive import show_chart
 from ui.wording.i18n import _
 from ui.wording.sentences import number
+from ui.wording.short_counts import counted
 from viz.chart import Bars, on_one_scale
 from viz.chart_svg import charts_svg
 from viz.curves import standalone

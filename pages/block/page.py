@@ -31,6 +31,7 @@ from ui.state import session
 from ui.state.controls import choose
 from ui.state.page_state import change
 from ui.wording.i18n import _
+from ui.wording.short_terms import short_term
 
 PARTS: dict[View, tuple[str, ...]] = {
     "architecture": ("embedding", "stream", "attention", "ffns", "logits"),
@@ -129,24 +130,20 @@ def view_of(here: PageContext) -> ExportBundle | None:
 
 def draw(alone: bool) -> list[ExportBundle]:
     """The row of views, and the open one; none where its sentence stands in its place."""
-    choose(
-        BlockState,
-        "view",
-        state().view,
-        {
-            "architecture": _("architecture"),
-            "embedding": _("embedding"),
-            "context": _("word in context"),
-            "stream": _("residual stream"),
-            "streams": _("streams"),
-            "norms": _("norms"),
-            "ffn": _("FFN"),
-            "experts": _("experts"),
-            "lens": _("Logit lens"),
-            "learning": _("learning"),
-            "sizes": _("sizes"),
-        },
-    )
+    views = {
+        "architecture": _("architecture"),
+        "embedding": _("embedding"),
+        "context": _("word in context"),
+        "stream": _("residual stream"),
+        "streams": _("streams"),
+        "norms": _("norms"),
+        "ffn": _("FFN"),
+        "experts": _("experts"),
+        "lens": _("Logit lens"),
+        "learning": _("learning"),
+        "sizes": _("sizes"),
+    }
+    choose(BlockState, "view", state().view, {name: short_term(words) for name, words in views.items()})
     drawn: list[ExportBundle | None] = []
     show_errors(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
     return [one for one in drawn if one is not None]

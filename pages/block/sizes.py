@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis.decoder_sizes import BY_NAME, KNOWN_SHAPES, DecoderSizes, shape_of
-from analysis.number_text import three_digits
 from analysis.sentences import joined
 from model_runner.block_questions import WhatItIsMadeOf
 from model_runner.memory import readable
@@ -25,6 +24,7 @@ from ui.state.inputs import pick_one
 from ui.state.page_state import change, setting_of
 from ui.wording.i18n import _
 from ui.wording.sentences import listed, number
+from ui.wording.short_counts import counted
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
@@ -117,14 +117,6 @@ def _problem(shape: DecoderSizes) -> str:
     return ""
 
 
-def counted(count: int) -> str:
-    """8.03 B, 1.2 T: of parameters and operations."""
-    for size, letter in ((10**15, "P"), (10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K")):
-        if count >= 0.9995 * size:
-            return f"{three_digits(count / size)} {letter}"
-    return str(count)
-
-
 def _charts(shape: DecoderSizes, tokens: int) -> tuple[Bars, Bars]:
     parts = {name: count for name, count in shape.parameters().items() if count}
     work = shape.work(tokens)
@@ -148,6 +140,8 @@ def _bars(counts: dict[str, int], names: dict[str, str], heading: str) -> Bars:
 def _show_charts(view: SizesView, base: DecoderSizes) -> None:
     shape, tokens = view.shape, view.tokens
     said = _("{name}: {count} parameters, {size} in bfloat16")
+    if shape.name == _("this model"):
+        said = _("This model: {count} parameters, {size} in bfloat16")
     said = said.format(name=shape.name, count=counted(shape.total), size=readable(2 * shape.total))
     beside = _("{sharing}; {cache} of KV cache at {tokens} tokens, {each} a token").format(
         sharing=shape.sharing, cache=readable(shape.cache_bytes(tokens)), tokens=f"{tokens:,}",

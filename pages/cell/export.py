@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from analysis.cell import Cell, Push
+from analysis.number_text import significant
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
@@ -56,16 +59,19 @@ def _picture(opened: PageContext, found: Cell, title: str, words: str) -> str:
 
 def _sums(found: Cell) -> list[str]:
     """From the dot product to the weight, in the numbers of this cell."""
-    scaled = f"{found.dot:.4g} × {found.scale:.4g} = {found.scaled:.4g}"
-    capped = (
-        []
-        if found.softcap is None
-        else [f"{found.softcap:.4g} · tanh({found.scaled:.4g} / {found.softcap:.4g}) = {found.capped:.4g}"]
-    )
-    biased = [] if found.bias is None else [f"{found.capped:.4g} + {found.bias:.4g} = {found.score:.4g}"]
-    weight = f"exp({found.score:.4g} − {found.row.lse:.4g}) = {number(found.weight, 'share')}"
+
+    def digits(value: float | None) -> str:
+        return significant(math.nan if value is None else value, 4)
+
+    scaled = f"{digits(found.dot)} × {digits(found.scale)} = {digits(found.scaled)}"
+    capped = []
+    if found.softcap is not None:
+        capped = [f"{digits(found.softcap)} · tanh({digits(found.scaled)} / {digits(found.softcap)}) = "]
+        capped[0] += digits(found.capped)
+    biased = [] if found.bias is None else [f"{digits(found.capped)} + {digits(found.bias)} = {digits(found.score)}"]
+    weight = f"exp({digits(found.score)} − {digits(found.row.lse)}) = {number(found.weight, 'share')}"
     visible = [*biased, weight] if found.visible else [_("masked")]
-    lines = [f"q · k = {found.dot:.4g}", scaled, *capped, *visible]
+    lines = [f"q · k = {digits(found.dot)}", scaled, *capped, *visible]
     return [line.replace("-", "−") for line in lines]
 
 

@@ -9,6 +9,7 @@ from analysis.aligned_heads import AlignedHeads
 from analysis.alignment import Piece
 from analysis.joined import Joined
 from analysis.matrix_change import MatrixChange
+from analysis.number_text import significant
 from analysis.tables import side_by_side
 from model_runner.python_lines import request_line, runner_line
 from pages.compare.maps import ComparedMaps
@@ -223,7 +224,7 @@ def _bars(rows: dict[str, tuple[float | None, float | None]], unit: str) -> Bars
         for number, (side, value) in enumerate(zip("AB", values, strict=True))
     ]
     values = [None if value is None or np.isnan(value) else value for _label, value, _number in known]
-    words = ["–" if value is None else f"{value:.3g}" for value in values]
+    words = ["–" if value is None else significant(value, 3) for value in values]
     labels, colors = [label for label, _value, _number in known], [number for _label, _value, number in known]
     heading = {"share": _("share of attention"), "bits": _("bits"), "tokens": _("tokens")}.get(unit, _("probability"))
     return Bars(labels=labels, values=values, words=words, colors=colors, height=ROW * len(known), heading=heading)

@@ -14,6 +14,7 @@ from analysis.alignment import aligned
 from analysis.comparison import output_position
 from analysis.mask_effect import looks_ahead
 from analysis.next_pair import NextPair, next_pair
+from analysis.number_text import significant
 from analysis.opening import opening_query
 from attention.metrics import METRICS, Metric
 from model_runner import Runner
@@ -199,7 +200,7 @@ def _about(found: Predictions) -> str:
         return _("One side goes on with the text and the other fills a place in it: these are not the same question.")
     if found.pair.kl is None:
         return _("Two vocabularies: tokens are put together by what they are drawn as, and there is no KL.")
-    return _("KL(A ‖ B) over the whole vocabulary: {kl} bits.").format(kl=f"{found.pair.kl:.3g}")
+    return _("KL(A ‖ B) over the whole vocabulary: {kl} bits.").format(kl=significant(found.pair.kl, 3))
 
 
 def vocabulary(runner: Runner) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.families import Kind
 from analysis.hidden_word import MARK, words_in
 from analysis.next_token import end_of_text
+from analysis.number_text import significant
 from analysis.sentences import joined
 from analysis.teacher_forcing import loss
 from analysis.units import character_units
@@ -127,7 +128,7 @@ def _show_forced(read: ReadBy) -> None:
         forced_table(
             rows,
             heading=_("Teacher forcing"),
-            beside=_("mean −ln p: {loss} nats").format(loss=f"{loss(read.forced):.3g}"),
+            beside=_("mean −ln p: {loss} nats").format(loss=significant(loss(read.forced), 3)),
             texts=translated(FORCED_TEXTS),
         ),
         key="family_forced",

@@ -25,8 +25,6 @@ shows = StripView(("attention", "loop"), here=False, edits=state().view == "what
 page_of_book = prompt_of_book() if state().view == "race" else None
 opened = open_page(plain_model=True, two_texts=True, strip=shows, instead=page_of_book)
 show_badge(opened)
-if page_of_book is None:
-    show_strip(opened)
 with st.container(key="kv_view", horizontal=True, vertical_alignment="center", gap="small"):
     name = state().view
     choose(
@@ -36,6 +34,8 @@ with st.container(key="kv_view", horizontal=True, vertical_alignment="center", g
         {"race": _("The race"), "bytes": _("Its bytes"), "what_if": _("What if it forgets")},
     )
     controls = st.container(key="kv_slot", horizontal=True, vertical_alignment="center", gap="small")
+if page_of_book is None:  # below the views, which stay where they are without it
+    show_strip(opened)
 
 
 def draw() -> None:

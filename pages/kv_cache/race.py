@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.long_text import chapter
+from analysis.number_text import three_digits
 from jobs.race import RaceRun, begins_with
 from model_runner import RunnerError
 from model_runner.errors import SequenceTooLong
@@ -21,7 +22,7 @@ from ui.shared.long_example import part_shown, takes_chapter
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext, announced, show_stage
 from ui.shell.progressive import progressive, show_chart
-from ui.state import session
+from ui.state import session, url_state
 from ui.state.controls import choose, pick
 from ui.state.frame_slots import frame_slots
 from ui.state.kept_click import button
@@ -121,7 +122,7 @@ def _show(opened: PageContext, run: RaceRun) -> None:
     if run.items:
         with st.container(key="race_finding"):
             show_finding(*_finding(run), of_several=True)
-    speed, work, times = race_charts(run)
+    speed, work, *times = race_charts(run)
     for column, chart, key in zip(st.columns(2, gap="medium"), (speed, work), ("race_speed", "race_work"), strict=True):
         with column:
             _show_chart(run, chart, key)
@@ -129,7 +130,10 @@ def _show(opened: PageContext, run: RaceRun) -> None:
     with left:
         _show_texts(run)
     with right:
-        _show_chart(run, times, "race_times")
+        keys = ("race_times", "race_times_book")[-len(times) :]
+        for column, chart, key in zip(st.columns(len(times), gap="medium"), times, keys, strict=True):
+            with column:
+                _show_chart(run, chart, key)
         _say_whose(opened, run)
 
 
@@ -138,7 +142,7 @@ def _show_chart(run: RaceRun, chart: Chart, key: str) -> None:
     show_chart(chart, key=key, alt=f"{chart.heading}. {_summary(run)}", still=not run.running)
 
 
-def race_charts(run: RaceRun) -> tuple[Chart, Chart, Chart]:
+def race_charts(run: RaceRun) -> tuple[Chart, Chart, *tuple[Chart, ...]]:
     """Tokens per second, and multiply-adds, of each step so far, of all steps before the race; and the times."""
     names = (_("with the cache"), _("without"))
     steps = np.arange(1, len(run.items) + 1)
@@ -158,7 +162,7 @@ def race_charts(run: RaceRun) -> tuple[Chart, Chart, Chart]:
         x_title=_("step"), y_title=_("multiply-adds"), x_range=(0, run.length), log_y=True, height=330,
         heading=_("Attention multiply-adds of each step"), note=_("counted; masked cells left out"),
     )  # fmt: skip
-    return speed, work, _times(run)
+    return speed, work, *_times(run)
 
 
 def _rates(seconds: list[float]) -> list[float]:
@@ -201,23 +205,24 @@ def _summary(run: RaceRun) -> str:
     return words.format(count=count, with_cache=f"{fast:.2f}", without=f"{slow:.2f}", ratio=f"{slow / fast:.1f}")
 
 
-def _times(run: RaceRun) -> Bars:
-    """This machine's times, and the book's beside them; each pair as shares of its own time without the cache."""
+def _times(run: RaceRun) -> list[Bars]:
+    """This machine's times, once there are some, and the book's: each pair on a scale of its own, in its own chart."""
     fast, slow = run.seconds
-    labels, shares, words = list[str](), list[float](), list[str]()
-    rows = [(_("here, with"), fast, slow), (_("here, without"), slow, slow)] if run.items else []
-    rows += [(_("book, with"), QUOTED[0], QUOTED[1]), (_("book, without"), QUOTED[1], QUOTED[1])]
-    for label, seconds, whole in rows:
-        labels.append(label)
-        shares.append(seconds / whole)
-        ratio = _("{seconds} s · {ratio} times as fast").format(
-            seconds=f"{seconds:.3g}", ratio=f"{whole / seconds:.1f}"
-        )
-        words.append(ratio if seconds < whole else _("{seconds} s").format(seconds=f"{seconds:.3g}"))
+    here = _time_bars(fast, slow, _("Time here"), _("measured"))
+    book = _time_bars(*QUOTED, _("Time in the book"), _("quoted"))
+    return [here, book] if run.items else [book]
+
+
+def _time_bars(fast: float, slow: float, heading: str, note: str) -> Bars:
+    words = _("{seconds} s").format(seconds=three_digits(fast))
+    if fast < slow:
+        times = _("{seconds} s · {ratio} times as fast")
+        words = times.format(seconds=three_digits(fast), ratio=f"{slow / fast:.1f}")
     return Bars(
-        labels=labels, values=shares, words=words, colors=[place % 2 for place in range(len(labels))], height=150,
-        heading=_("Time"), note=_("as a share of the time without the cache"),
-    )  # fmt: skip
+        labels=[_("with the cache"), _("without")], values=[fast, slow],
+        words=[words, _("{seconds} s").format(seconds=three_digits(slow))],
+        colors=[0, 1], height=90, heading=heading, note=note,
+    )  # fmt: skip  # the settings in a line
 
 
 def _say_whose(opened: PageContext, run: RaceRun) -> None:
@@ -226,8 +231,11 @@ def _say_whose(opened: PageContext, run: RaceRun) -> None:
         "Book: quoted, not measured here: 100 tokens of Phi-3-mini on a T4 (Alammar & Grootendorst 2024, Hands-On "
         "Large Language Models). Times vary: its own notebook, run again, shows {with_cache} s and {without} s."
     ).format(with_cache=RERUN[0], without=RERUN[1])
+    name, device = opened.runner.info.name, opened.runner.info.device
     here = _("Here: {count} tokens of {name} on {device}.").format(
-        count=len(run.items), name=opened.runner.info.name, device=opened.runner.info.device
+        count=len(run.items),
+        name=_("this model") if name == url_state.DEFAULT_MODEL else name,
+        device={"cpu": _("this CPU"), "cuda": _("this GPU")}.get(device.partition(":")[0], device),
     )
     st.caption(f"{here} {quoted}".replace("$", "\\$"))
 

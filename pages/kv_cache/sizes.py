@@ -111,7 +111,7 @@ def formula(found: CacheBytes) -> str:
             total=f"{found.formula:,}"
         )
     layers, kv_heads, d_head, tokens, size = found.shape
-    words = _("2 · layers {layers} · kv heads {kv_heads} · numbers {d_head} · tokens {tokens} · bytes {size}")
+    words = _("2 × {layers} layers × {kv_heads} kv heads × {d_head} numbers × {tokens} tokens × {size} bytes")
     made = words.format(layers=layers, kv_heads=kv_heads, d_head=d_head, tokens=tokens, size=size)
     return _("{product}\n= {total} bytes").format(product=made, total=f"{found.formula:,}")
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.kv_bytes import bytes_read
 from analysis.kv_drop import MOST_WINDOWS, CacheTrial, edits_of, first_difference, windows
-from analysis.number_text import error_size
+from analysis.number_text import error_size, significant
 from jobs.kv_curve import DropCurve
 from model_runner import GenerateRequest
 from model_runner.edit_words import described
@@ -140,7 +140,7 @@ def _show_answer(opened: PageContext, held: Sizes, trial: CacheTrial, top: Delta
     left = bytes_read(opened.capture, held.layers, window=trial.window, sinks=trial.sinks, int8=rounded)
     with top:
         said = _("With {share} of the cache the next token moves by {kl} bits")
-        said = said.format(share=number(left / full, "share"), kl=f"{change.kl:.3g}")
+        said = said.format(share=number(left / full, "share"), kl=significant(change.kl, 3))
         show_finding(
             escape(said), escape(f"{cache_trial_name(trial)} · {readable(full)} → {readable(left)}"), of_several=True
         )
@@ -195,5 +195,5 @@ def what_if_tables(opened: PageContext, curve: DropCurve) -> dict[str, pd.DataFr
             curve.of(CacheTrial(window, curve.sinks)) for window in every
         ],
     }
-    name = _("KL in bits; int8: {kl}").format(kl=f"{curve.of(CacheTrial(None, 0)) or 0:.3g}")
+    name = _("KL in bits; int8: {kl}").format(kl=significant(curve.of(CacheTrial(None, 0)) or 0, 3))
     return {name: pd.DataFrame(columns, index=[f"W = {window}" for window in every], dtype=float)}

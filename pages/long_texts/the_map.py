@@ -14,12 +14,13 @@ from analysis.read_head import WEIGHTS
 from jobs.tile_server import TileServer
 from pages.long_texts.place import look_at, pin, window_held
 from pages.long_texts.state import LongTextsState, state
+from ui.shared.display_menu import choose_display, display_menu, show_changed
 from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import strongest
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.state import selection, session
-from ui.state.controls import choose, number
+from ui.state.controls import number
 from ui.state.page_state import keep, refuse
 from ui.wording import sentences
 from ui.wording.i18n import _
@@ -38,14 +39,25 @@ class LongMapView:
 
 
 def show_map(opened: PageContext) -> LongMapView:
-    """The controls and the map; a click pins a cell, moving asks for tiles."""
+    """The finding, the menu of how it is drawn, and the map; a click pins a cell, moving asks for tiles."""
     held, n_tokens = state(), len(opened.capture.tokens)
     far = _far(held.far, n_tokens)
-    show_finding(*_finding(opened))
+    far_chosen = None if far == max(1, n_tokens // 8) else far
+    poolings, colors = {"max": _("largest"), "mean": _("mean")}, {"log": "log", "linear": _("linear")}
     with st.container(key="long_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        choose(LongTextsState, "pooling", held.pooling, {"max": _("largest"), "mean": _("mean")})
-        choose(LongTextsState, "color", held.color, {"log": "log", "linear": _("linear")})
-        number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens away"), width=150)
+        show_finding(*_finding(opened))
+        show_changed(
+            LongTextsState,
+            {
+                "pooling": (held.pooling, poolings[held.pooling]),
+                "color": (held.color, colors[held.color]),
+                "far": (far_chosen, _("far: {count} tokens").format(count=f"{far:,}")),
+            },
+        )
+        with display_menu("long"):
+            choose_display(LongTextsState, "pooling", held.pooling, poolings)
+            choose_display(LongTextsState, "color", held.color, colors)
+            number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens away"), width=150)
     served = _served(opened)
     window = _window(n_tokens)
     payload = long_map.LongMapPicture(

@@ -11,7 +11,7 @@ from weakref import ref
 import streamlit as st
 
 from analysis.comparison import output_position
-from analysis.number_text import three_digits
+from analysis.number_text import significant, three_digits
 from analysis.sharing import pooled_bytes
 from jobs.sharing_counts import SharingPoint, SharingRun, perplexity_of
 from model_runner.memory import readable
@@ -84,7 +84,7 @@ def _finding(view: CountsView) -> tuple[str, str]:
     said = _("With {count} key/value heads the next token moves by {kl} bits")
     if fewest.kv_heads == 1:
         said = _("With one key/value head for all the next token moves by {kl} bits")
-    said = said.format(count=fewest.kv_heads, kl=f"{fewest.kl:.3g}")
+    said = said.format(count=fewest.kv_heads, kl=significant(fewest.kl, 3))
     bytes_left = view.n_bytes.get(fewest.kv_heads)
     beside = "" if bytes_left is None else _("Cache") + f" {readable(bytes_left)}"
     return escape(said), escape(beside)
@@ -107,7 +107,7 @@ def charts(view: CountsView) -> list[Chart]:
     left = [points[count].perplexity if count in points else math.nan for count in counts]
     before = _("{value} unchanged").format(value=three_digits(view.perplexity))
     name = _("{what}: KL").format(what=output_name(view.position))
-    found = [_chart("kl", name, _("bits, from the unchanged model"), view, kl, [f"{one:.3g}" for one in kl])]
+    found = [_chart("kl", name, _("bits, from the unchanged model"), view, kl, [significant(one, 3) for one in kl])]
     if not math.isnan(view.perplexity):
         found.append(_chart("perplexity", _("Perplexity"), before, view, left, [three_digits(one) for one in left]))
     if view.n_bytes:

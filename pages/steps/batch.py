@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import significant
 from attention.batched_attention import DROPPED, HIDDEN, BatchedSteps, cached_step, padded_batch
 from attention.small_attention import ExampleNumbers
 from pages.steps.chains import show_chain
@@ -26,6 +27,8 @@ from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Light
 from viz.matrices_svg import Table, matrices_svg
+
+FIRST = "softmax"  # the step to begin with: the first that shows what padding and cache do
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +102,7 @@ def _show_padded(numbers: ExampleNumbers, short: int, heads: int) -> BatchView:
     lines = padded_lines(
         numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=held.fill, dropout=held.dropout
     )
-    show_code(lines, held.step, small_words())
+    show_code(lines, held.step or FIRST, small_words())
     what = f"small made-up numbers, not the model's: text {item + 1} of a batch of two, padded {held.side}"
     return BatchView("padding", tables, lines, what, payload)
 
@@ -185,7 +188,7 @@ def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int) -> BatchView
     ]
     payload = _show_chain(steps, 0, tables, notes, why)
     lines = cached_lines(numbers, n_cache, n_heads=heads)
-    show_code(lines, state().step, small_words())
+    show_code(lines, state().step or FIRST, small_words())
     what = f"small made-up numbers, not the model's: {n - n_cache} tokens read with {n_cache} in the cache"
     return BatchView("cached", tables, lines, what, payload)
 
@@ -224,7 +227,8 @@ def _show_chain(
     root = steps.q.shape[-1]
     weights = steps.weights[item, 0].numpy()
     shares = [
-        [[f"= {value:.4g}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row] for row in weights.tolist()
+        [[f"= {significant(value, 4)}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row]
+        for row in weights.tolist()
     ]
     made = [
         DrawnStep("x", "model", "X", short="X", title="X", note=notes["x"]),
@@ -240,12 +244,12 @@ def _show_chain(
         used = "D"
         made.append(_dropout_step(tables))
     if np.isnan(weights).any():
-        mixed = [[[f"= {value:.4g}"] for value in row] for row in steps.output[item, 0].tolist()]
+        mixed = [[[f"= {significant(value, 4)}"] for value in row] for row in steps.output[item, 0].tolist()]
         made.append(DrawnStep("mix", "told", "O", parts=[used, "V"], short="A V", title="A V", note=notes["mix"],
                               lines=mixed, lights=[Light(used, row="i")]))  # fmt: skip
     else:
         made.append(DrawnStep("mix", "product", "O", left=used, right="V", note=notes["mix"]))
-    return show_chain("steps_batch", DrawnChain(matrices, made))
+    return show_chain("steps_batch", DrawnChain(matrices, made), first=FIRST)
 
 
 def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
@@ -254,7 +258,11 @@ def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
              "average a row keeps its sum. Only while a model is trained.")  # fmt: skip
 
     def said(weight: float, left: float) -> str:
-        return f"{weight:.4g} ÷ {1 - DROPPED:g} = {left:.4g}" if left or not weight else f"{weight:.4g} → 0"
+        return (
+            f"{significant(weight, 4)} ÷ {1 - DROPPED:g} = {significant(left, 4)}"
+            if left or not weight
+            else f"{significant(weight, 4)} → 0"
+        )
 
     pairs = zip(tables["A"].values.tolist(), tables["D"].values.tolist(), strict=True)
     return DrawnStep(

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.head_names import group_size
 from analysis.joined import n_looked_at
+from analysis.number_text import significant
 from analysis.score_formula import root_of
 from analysis.sentences import joined
 from analysis.step_chain import ChainStep, MatrixPart, StepChain, step_chain
@@ -19,7 +20,7 @@ from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias
 from pages.steps.projected import spelled_out
 from pages.steps.small import events
-from pages.steps.state import cover, state
+from pages.steps.state import cover, open_step, state
 from ui.shared.code_pane import show_code
 from ui.shared.export_bundle import ExportBundle, component_page
 from ui.shared.finding import key_name, query_name, show_finding
@@ -52,13 +53,13 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     held, texts = state(), translated(step_by_step.TEXTS)
     if not held.ask:  # a weight that is asked for is not told
         show_finding(*_finding(opened, query))
-    steps = [step.id for step in chain.steps]
+    step = open_step([step.id for step in chain.steps])
     payload = step_by_step.StepByStepPicture(
         usual=None,
         edits="",
         settings=StepSettings(head=opened.head),
         chain=_drawn(opened, chain, query),
-        step=held.step if held.step in steps else steps[0],
+        step=step,
         ask=cover(held.ask),
         texts=texts,
         room=session.room() is not None,
@@ -68,7 +69,7 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     lines = attention_lines(opened.capture, opened.layer, query=query if chain.refused is None else None)
     if lines:
         words = _("The whole layer in PyTorch, all heads and tokens: runnable by copy, ◀ is the open step")
-        show_code(lines, held.step, words)
+        show_code(lines, step, words)
     return StepsOnModel(chain, query, payload)
 
 
@@ -168,7 +169,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
 def _note_of_scale(opened: PageContext) -> str:
     """What the layer does to its scores beside scaling them; nothing where it does no more."""
     record = opened.capture.record(opened.layer)
-    words = _("This model multiplies by a scale of its own, {scale}.").format(scale=f"{record.scale:.4g}")
+    words = _("This model multiplies by a scale of its own, {scale}.").format(scale=significant(record.scale, 4))
     if (root := root_of(record.scale)) is not None:
         words = _("Divided by √{d}.").format(d=root)
     more = []

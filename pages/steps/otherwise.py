@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.added_positions import head_reads
 from analysis.attention_otherwise import Matrices, diagonal_wins, exchanged_scores, look_up, low_rank
 from analysis.joined import n_looked_at
-from analysis.number_text import figure_number
+from analysis.number_text import figure_number, significant
 from model_runner.projection_questions import HeadProjections, LayerMatrices
 from pages.steps.state import TYPED, Otherwise, StepsState, state
 from ui.shared.export_bundle import ExportBundle, component_page
@@ -166,7 +166,7 @@ def _typed() -> ExportBundle | None:
     total = math.fsum(weights)
     if abs(total - 1) > 1e-9:
         words = _("These weights sum to {total}, not 1: each was divided by that.")
-        st.info(plain(words.format(total=f"{total:.6g}")))
+        st.info(plain(words.format(total=significant(total, 6))))
         weights = [one / total for one in weights]
     return _of_mixture(weights, values)
 
@@ -192,14 +192,14 @@ def _of_mixture(weights: list[float], values: list[float]) -> ExportBundle:
     chart = Bars(
         labels=[f"v{place} = {value:g}" for place, value in enumerate(values)],
         values=weights,
-        words=[f"{w:.4g} · {v:g} = {w * v:.4g}" for w, v in zip(weights, values, strict=True)],
+        words=[f"{significant(w, 4)} · {v:g} = {significant(w * v, 4)}" for w, v in zip(weights, values, strict=True)],
         height=30 + ROW * len(weights),
         heading=_("weights"),
         longest=1.0,
     )
-    terms = " + ".join(f"{w:.4g} · {v:g}" for w, v in zip(weights, values, strict=True))
+    terms = " + ".join(f"{significant(w, 4)} · {v:g}" for w, v in zip(weights, values, strict=True))
     terms = terms if len(terms) < 120 else "Σ w · v"
-    show_finding(escape(f"{terms} = {mixture:.6g}"), escape(_("numbers typed by hand, not the model’s")))
+    show_finding(escape(f"{terms} = {significant(mixture, 6)}"), escape(_("numbers typed by hand, not the model’s")))
     show_chart(chart, key="otherwise_typed", alt=chart.heading, still=True)
     table = pd.DataFrame({_("weights"): weights, _("values"): values}, [f"v{place}" for place in range(len(weights))])
     return _of_charts(

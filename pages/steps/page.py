@@ -28,9 +28,8 @@ from ui.wording.i18n import _
 
 held = state()
 view, of_model = held.view, held.source == "model" and held.view in ("steps", "similarity")
-strip, place = st.container(), st.container()
-with place:
-    controls = st.container(key="steps_views", horizontal=True, vertical_alignment="center", gap="small")
+controls = st.container(key="steps_views", horizontal=True, vertical_alignment="center", gap="small")
+strip, place = st.container(), st.container()  # below the views, which stay where they are without a strip of tokens
 with controls:
     choose(
         StepsState, "view", view,

@@ -51,9 +51,9 @@ def _scale() -> None:
     show_reading(
         [
             _("A product of two random vectors is a sum of d products qᵢ kᵢ. Each has the variance E qᵢ² · E kᵢ² = 1, "
-              "and independent terms add up theirs: d in all, measured at the right. Divided by √d it is 1 for every "
+              "and independent terms add up theirs: d in all, measured at the left. Divided by √d it is 1 for every "
               "d."),
-            _("Large scores make a softmax that gives nearly all to one key. At the left, its gradient: "
+            _("Large scores make a softmax that gives nearly all to one key. At the right, its gradient: "
               "each cell says how one weight moves with one score. In a saturated row it is nearly 0 "
               "everywhere."),
             _("On its diagonal stands yᵢ (1 − yᵢ): how much a weight grows with its own score. Beside it −yᵢ yⱼ: what "

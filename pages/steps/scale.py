@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import significant
 from analysis.sentences import joined
 from attention.score_scaling import (
     DIMENSIONS,
@@ -53,7 +54,7 @@ class ScaleView:
 
 
 def show_scale() -> ScaleView:
-    """The knobs, then one row step by step, and beside it the same for every d."""
+    """The knobs, then the curves over every d, and beside them one row step by step."""
     held = state()
     d = int(held.wide)
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
@@ -73,13 +74,13 @@ def show_scale() -> ScaleView:
         [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)],
     )
     show_finding(*_finding(d, charts[1]), of_several=True)
-    left, right = st.columns([0.62, 0.38], gap="medium")
-    with left:
-        notes = said.format(d=d), factor_said.format(factor=f"{factor:.4g}")
+    left, right = st.columns([0.56, 0.44], gap="medium")  # the curves say it; the numbers are one row of it
+    with right:
+        notes = said.format(d=d), factor_said.format(factor=significant(factor, 4))
         chain = _chain(row, usual.numpy(), factor, d if root else None, notes)
         chain = replace(chain, knobs=[knob.drawn() for knob in knobs], live=live)
         payload = show_chain("steps_scale", chain, edits=written_numbers)
-    with right:
+    with left:
         show_charts(charts, "steps_scale")
     return ScaleView(d, factor, row, charts, payload)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import significant
 from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
 from attention.vocabulary_cost import (
     CUTOFFS,
@@ -156,7 +157,7 @@ def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
         values = matrices[name].values[0]
         return [
             [
-                [line, f"= {value if isinstance(value, str) else f'{value or 0:.6g}'}"]
+                [line, f"= {value if isinstance(value, str) else significant(value or 0, 6)}"]
                 for line, value in zip(lines, values, strict=True)
             ]
         ]
@@ -182,7 +183,7 @@ def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
             note=_("The same shares, for both sides are divided by e^max. No power is larger than 1."),
             parts=["S", "B"],
             lights=[Light("B")],
-            lines=said("A", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores]),
+            lines=said("A", [f"e^({s} − {written(top)}) ÷ {significant(total, 4)}" for s in scores]),
         ),
         DrawnStep(
             "log",
@@ -193,7 +194,7 @@ def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
             note=_("s − max − log Σ: a share too small for the dtype still has its logarithm."),
             left="S",
             lights=whole,
-            lines=said("L", [f"{s} − {written(top)} − log {total:.4g}" for s in scores]),
+            lines=said("L", [f"{s} − {written(top)} − log {significant(total, 4)}" for s in scores]),
         ),
         DrawnStep(
             "online",
@@ -217,7 +218,7 @@ def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
             note=_("e^(s − m) ÷ ℓ, with the last m and ℓ."),
             parts=["S", "R"],
             lights=[Light("R", column=len(scores) - 1), Light("S", column="j")],
-            lines=said("O", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores]),
+            lines=said("O", [f"e^({s} − {written(top)}) ÷ {significant(total, 4)}" for s in scores]),
         ),
     ]
     return DrawnChain(matrices, steps)
@@ -232,8 +233,8 @@ def _pass(ways: Ways) -> list[list[list[str]]]:
         new = f"e^({written(score)} − {written(read.largest)})"
         before = "" if old is None else f"max({written(old)}, {written(score)}) = "
         largest.append([f"m = {before}{written(read.largest)}"])
-        kept = "" if old is None else f"{total:.4g}·e^({written(old)} − {written(read.largest)}) + "
-        totals.append([f"ℓ = {kept}{new} = {read.total:.6g}"])
+        kept = "" if old is None else f"{significant(total, 4)}·e^({written(old)} − {written(read.largest)}) + "
+        totals.append([f"ℓ = {kept}{new} = {significant(read.total, 6)}"])
         old, total = read.largest, read.total
     return [largest, totals]
 

@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from analysis.number_text import significant
 from analysis.sentences import joined
 from analysis.zoo import Compared
 from analysis.zoo_cost import crossing_by_formula, kept_of, work_of
@@ -92,7 +93,7 @@ def variant_words(name: str, found: Compared) -> str:
     value = found.error if name == "error" else found.direction
     if name == "error" and value < 1e-9:  # rounding of float64
         return "0"
-    return "–" if value != value else f"{value:.2g}" if name == "error" else f"{value:.2f}"
+    return "–" if value != value else significant(value, 2) if name == "error" else f"{value:.2f}"
 
 
 def show_rule(variant: Variant) -> None:

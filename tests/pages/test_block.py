@@ -11,7 +11,6 @@ import pytest
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions
 from model_runner.expert_questions import RandomRouting
-from pages.block.architecture import count_words
 from tests.ui.driving import html, open_app, payload, payloads, send, sentences, tell
 from ui.state.url_state import DEFAULT_TEXT
 from viz.share_text import share_digits
@@ -54,11 +53,6 @@ def test_a_length_above_a_thousand_is_written_in_full(name: str, rows: int, monk
     lengths = [row["length"] for row in payload(view(name), "model_stages")[0]["rows"] if row["length"]]
     assert sum("," in one for one in lengths) >= rows
     assert not any("e" in one for one in lengths)
-
-
-@pytest.mark.parametrize("count, words", [(999_499, "999 K"), (999_600, "1 M"), (7_901_440, "7.9 M"), (12, "12")])
-def test_a_count_has_three_digits_and_a_letter(count: int, words: str) -> None:
-    assert count_words(count) == words
 
 
 def last_row(app):

@@ -55,10 +55,13 @@ def test_the_race_runs_by_itself_and_ends_with_equal_tokens_their_count_and_the_
     assert without["y"] == expected.uncached.tolist()
 
 
-def test_the_books_times_are_quoted_as_such():
+def test_the_books_times_are_quoted_as_such_on_a_scale_of_their_own():
     app = raced(opened(race_length="50"))
-    words = figure(app, "race_times")["data"][0]["text"]
-    assert [word.split(" s")[0] for word in words[-2:]] == [f"{seconds:.3g}" for seconds in QUOTED]
+    here, book = (figure(app, name)["data"][0] for name in ("race_times", "race_times_book"))
+    assert [word.split(" s")[0] for word in book["text"]] == [f"{seconds:.3g}" for seconds in QUOTED]
+    assert list(book["x"]) == list(QUOTED)
+    assert [word.split(" s")[0] for word in here["text"]] == [f"{seconds:.3g}" for seconds in here["x"]]
+    assert any(caption.value.startswith("Here: 50 tokens of this model on this CPU.") for caption in app.caption)
     assert any("quoted, not measured here" in caption.value for caption in app.caption)
 
 
@@ -119,7 +122,7 @@ def test_logits_that_are_not_numbers_are_one_sentence_and_the_page_stays(monkeyp
 
 def test_the_bytes_are_measured_and_equal_to_the_formula():
     app = opened(kv="bytes")
-    assert "2 · layers 8 · kv heads 4 · numbers 32 · tokens 8 · bytes 4" in app.code[0].value
+    assert "2 × 8 layers × 4 kv heads × 32 numbers × 8 tokens × 4 bytes" in app.code[0].value
     assert "= 65,536 bytes" in app.code[0].value
     request = CaptureRequest(DEFAULT_TEXT)
     measured = cache_bytes(runner().capture(request), runner().submit(CacheLayers(request)).result()).measured

@@ -73,6 +73,10 @@ def test_what_a_logarithm_has_no_place_for_has_none():
         (2.5e9, "2.5G"),
         (1e15, "1P"),
         (-3, "−3"),
+        (1e-4, "10⁻⁴"),
+        (1e-7, "10⁻⁷"),
+        (2e-5, "2 × 10⁻⁵"),
+        (-2.5e-6, "−2.5 × 10⁻⁶"),
     ],
 )
 def test_ticks_are_written_as_plotly_writes_them(value, words):

@@ -22,11 +22,13 @@ CONFIG = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["th
 SETTINGS = [(side, clear) for side in ("light", "dark") for clear in (False, True)]
 LEAST = {False: 4.5, True: 7.0}
 SHEETS = sorted({ROOT / "ui/shell/frame.css", *(ROOT / "viz").rglob("*.css")})
-# Fainter on purpose: pictures, and controls that cannot be used, of which WCAG asks nothing.
-NO_WORDS = {
+# Fainter on purpose: controls that cannot be used, of which WCAG asks nothing and this app 3 : 1, and pictures.
+UNUSABLE = {
     ".bracketings .play:disabled", ".film .transport button:disabled", ".flash-film .keys button:disabled",
-    ".long-map button:disabled",
-    ".head-map .zoom button:disabled", ".sampling-bench button:disabled", ".step-by-step .bar button:disabled",
+    ".long-map button:disabled", ".head-map .zoom button:disabled", ".sampling-bench button:disabled",
+    ".step-by-step .bar button:disabled",
+}  # fmt: skip  # in few lines
+NO_WORDS = UNUSABLE | {
     ".token-lines svg .all.dimmed", ".head-groups .ways path", ".head-groups figure .head :is(.q, .k, .v)",
     ".head-groups figure .head:hover :is(.q, .k, .v)", ".head-groups figure path", ".head-bars .bar",
     ".step-by-step .line .ahead canvas", ".sampling-bench .rest .lane .final",
@@ -195,6 +197,26 @@ def test_what_is_fainter_than_the_page_is_read(sheet, selector, share, side, cle
     found = page(side, clear)
     for ground in ("background", "secondaryBackground") if not clear else ("background",):
         assert contrast(mixed(found[ground], found["text"], share), found[ground]) >= LEAST[clear], (sheet, selector)
+
+
+@pytest.mark.parametrize("side, clear", SETTINGS)
+@pytest.mark.parametrize("selector", sorted(UNUSABLE))
+def test_a_control_that_cannot_be_used_is_seen(inks, selector, side, clear):
+    (body,) = (body for _, one, body in RULES if one == selector)
+    (share,) = re.findall(r"opacity:\s*(0?\.\d+)", body)
+    theme = inks[side, clear]["theme"]
+    for ground in (theme["background"], theme["secondary"]):
+        assert contrast(mixed(ground, theme["text"], float(share)), ground) >= 3
+    # the sign on a button of the page's own colour, which fades with it
+    assert contrast(mixed(theme["background"], theme["primary"], float(share)), theme["background"]) >= 3
+
+
+@pytest.mark.parametrize("selector", sorted(UNUSABLE))
+def test_a_control_that_cannot_be_used_fades_from_the_colour_of_words(selector):
+    (body,) = (body for _, one, body in RULES if one == selector)
+    assert "--aa-quiet" not in body
+    if selector.split()[0] in (".long-map", ".head-map", ".sampling-bench"):  # quiet where they can be used
+        assert "color: var(--aa-text)" in body
 
 
 @pytest.mark.parametrize("side, clear", SETTINGS)

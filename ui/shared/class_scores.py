@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.class_scores import ClassChange, ClassScores, class_change, class_scores
+from analysis.number_text import significant
 from model_runner import Capture
 from ui.shell.components import show_html
 from ui.shell.page import PageContext, translated
@@ -36,7 +37,7 @@ def show_class_change(opened: PageContext, after: Capture) -> ClassChange | None
         pairs = [list(pair) for pair in zip(found.before, found.after, strict=True)]
         html = number_rows(list(found.names), pairs, heading=_("Score"), columns=[_("before"), _("after")])
     else:
-        moved = "" if found.kl is None else _("KL {kl} bits").format(kl=f"{found.kl:.3g}")
+        moved = "" if found.kl is None else _("KL {kl} bits").format(kl=significant(found.kl, 3))
         before, after_values = list(found.before), list(found.after)
         html = next_token_changes(
             list(found.names), before, after_values, heading=_("Class"), beside=moved, texts=_words()

@@ -109,7 +109,7 @@ def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
     assert not app.exception
     table = app.table[0].value
     assert list(table.index) == list(table.columns) == ["0 \\_x\\_", "1 \\<b\\>"]
-    assert table.to_numpy().tolist() == [["0.25", ""], ["1", "1e-09"]]
+    assert table.to_numpy().tolist() == [["0.25", ""], ["1", "1e−9"]]
 
 
 def test_what_is_covered_is_said_where_the_tables_would_stand():

@@ -232,5 +232,5 @@ def test_the_badge_says_that_rows_were_sampled_and_how_many(monkeypatch):
         said = html(open_app())
     finally:
         cached._check.clear()
-    assert "verified · max diff 5e-7 · float32 · 256 of 16,384 rows" in re.sub("<[^>]*>", "", said)
+    assert "verified · max diff 5e−7 · float32 · 256 of 16,384 rows" in re.sub("<[^>]*>", "", said)
     assert "recomputed here for 256 of the 16,384 queries of layer" in said

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import string
+from pathlib import Path
 
 import pytest
 
@@ -94,11 +96,11 @@ def test_a_number_that_is_not_defined_is_a_dash(unit):
 @pytest.mark.parametrize(
     "value, words",
     [
-        (2.4e-7, "2e-7"),
+        (2.4e-7, "2e−7"),
         (0.0, "0"),
-        (1e-10, "1e-10"),
+        (1e-10, "1e−10"),
         (0.96, "1e0"),
-        (3e-4, "3e-4"),
+        (3e-4, "3e−4"),
         (math.nan, "nan"),
         (math.inf, "inf"),
     ],
@@ -136,3 +138,20 @@ def test_thousands_in_a_sentence_are_written_as_in_figures():
 )  # fmt: skip
 def test_a_number_of_any_size_has_three_digits_and_no_programmers_notation(value: float, shown: str):
     assert three_digits(value) == shown
+
+
+RAW_POWER = re.compile(r"\.toExponential\(|\{[^{}]*:\.?\d*e\}")
+
+
+def test_no_writer_of_a_power_of_ten_leaves_its_hyphen():
+    """A number's own form (1e-7) reaches the screen through the few places that give it a true minus sign."""
+    root = Path(__file__).resolve().parents[3]
+    files = [path for part in ("viz", "pages", "ui") for kind in ("*.js", "*.py") for path in (root / part).rglob(kind)]
+    found = {
+        f"{path.relative_to(root)}: {line.strip()}"
+        for path in files
+        for line in path.read_text("utf-8").splitlines()
+        if RAW_POWER.search(line) and "tidy(" not in line and ".split(" not in line
+    }
+    assert len(files) > 200
+    assert found == set()

@@ -2,7 +2,7 @@
 
 import { element } from "../shared/dom.js"
 import { inRoom } from "../shared/room.js"
-import { fill, wholeNumber } from "../shared/words.js"
+import { fill, tidy, wholeNumber } from "../shared/words.js"
 import { blanks, colorText, createMatrix, drawMatrix, largest, say, shades, signs } from "./matrices.js"
 import { addsOf, cellsOf, stateAfter } from "./sums.js"
 /** @import { State } from "./types" */
@@ -67,5 +67,5 @@ export function drawBlocks(parts, { state, theme, step, across }) {
   })
   say(parts.reads, start ? fill(texts.reads, { first: meta.first, last: meta.first + start - 1 }) : texts.reads_nothing)
   say(parts.work, fill(texts.blocks_work, { adds: wholeNumber(adds.left + adds.right), whole: wholeNumber(addsOf(n, d, dv, n).left) }))
-  say(parts.same, fill(texts.blocks_same, { off: off.toExponential(0).replace("e-", "e−") }))
+  say(parts.same, fill(texts.blocks_same, { off: tidy(off.toExponential(0)) }))
 }

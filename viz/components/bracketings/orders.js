@@ -2,7 +2,7 @@
 
 import { element } from "../shared/dom.js"
 import { inRoom } from "../shared/room.js"
-import { fill, wholeNumber } from "../shared/words.js"
+import { fill, tidy, wholeNumber } from "../shared/words.js"
 import { blanks, createMatrix, drawMatrix, largest, say, shades, signs } from "./matrices.js"
 import { addsOf, stateAfter } from "./sums.js"
 /** @import { State } from "./types" */
@@ -74,5 +74,5 @@ export function drawOrders(orders, { state, theme, across }) {
   say(orders.left.work, fill(texts.left_work, { between: `n² = ${wholeNumber(n * n)}`, adds: `${square ? "2 n² d" : "n² (d + d_v)"} = ${wholeNumber(adds.left)}` }))
   say(orders.right.title, fill(texts.right, { formula: `${meta.query} (${meta.key}ᵀ V)` }))
   say(orders.right.work, fill(texts.right_work, { between: `${square ? "d²" : "d d_v"} = ${wholeNumber(d * dv)}`, adds: `${square ? "2 n d²" : "2 n d d_v"} = ${wholeNumber(adds.right)}`, from: wholeNumber(Math.floor((2 * d * dv) / (d + dv)) + 1) }))
-  say(orders.same, fill(causal ? texts.same : texts.same_around, { off: off.toExponential(0).replace("e-", "e−") }))
+  say(orders.same, fill(causal ? texts.same : texts.same_around, { off: tidy(off.toExponential(0)) }))
 }

@@ -72,7 +72,7 @@ TEXTS: dict[str, str] = {
     "cache_k": N_("K cache"),
     "cache_v": N_("V cache"),
     "cache": N_("KV cache of the model: {count} tokens, {bytes}"),
-    "formula": N_("2 · layers {layers} · kv heads {heads} · numbers {depth} · tokens {tokens} · bytes {size}"),
+    "formula": N_("2 × {layers} layers × {heads} kv heads × {depth} numbers × {tokens} tokens × {size} bytes"),
     "pooled": N_("Each column is {count} tokens, the largest value of them."),
     "pooled_rows": N_("Each row of the cache is {count} dimensions, the largest value of them."),
     "legend_heads": N_(

@@ -23,9 +23,9 @@ export function layOut(state, width) {
   }
 }
 
-// Whether a number that leans over this place keeps clear of the first token's name at its left, and of the right edge.
+// Whether a number centred over this place keeps clear of the first token's name at its left, and of the right edge.
 /** @type {(layout: { plot: { x: number }, width: number }, x: number) => boolean} */
-export const leanFits = (layout, x) => x - layout.plot.x >= 14 && x + 22 <= layout.width
+export const levelFits = (layout, x) => x - layout.plot.x >= 24 && x + 18 <= layout.width
 
 // The whole map, as view.js wants it: queries and keys.
 /** @type {(state: any) => [number, number]} */

@@ -6,7 +6,7 @@ import { sharpness } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
-import { cellOf, FONT, LEAN, leanFits, SMALL, xAt, yAt, zoomOf } from "./layout.js"
+import { cellOf, FONT, LEAN, levelFits, SMALL, xAt, yAt, zoomOf } from "./layout.js"
 import { above, cellsAt, SIDE, tilesIn, tokensOf } from "./pyramid.js"
 import { held, pictures } from "./tiles.js"
 
@@ -102,6 +102,7 @@ function paintAxis(context, state, axis) {
   const [pitch, pinned] = [cellOf(state), selected?.[axis] ?? null]
   const words = pitch >= 11
   const every = words ? 1 : stepOf(axis === 0 ? 22 : 40, pitch)
+  const level = (token) => axis === 1 && !words && token !== pinned // numbers have room to stand level
   const draw = (token, color) => {
     const text = words || token === pinned ? meta.labels[token] : wholeNumber(token)
     context.save()
@@ -113,14 +114,15 @@ function paintAxis(context, state, axis) {
       context.translate(layout.strip.x - 8, yAt(state, token + 0.5) + 0.5)
     } else {
       context.translate(xAt(state, token + 0.5), layout.plot.y - 8)
-      context.rotate(-LEAN)
+      if (level(token)) [context.textAlign, context.textBaseline] = ["center", "alphabetic"]
+      else context.rotate(-LEAN)
     }
     context.fillText(isolate(fitText(context, text, layout.most)), 0, 0)
     context.restore()
   }
   for (let token = Math.max(0, Math.ceil(first / every - 1e-6) * every); token < last - 0.5; token += every) {
-    if (axis === 1 && !words && !leanFits(layout, xAt(state, token))) continue
-    if (pinned === null || Math.abs(token - pinned) * pitch >= 11) draw(token, words ? theme.text : theme.quiet)
+    if (level(token) && !levelFits(layout, xAt(state, token + 0.5))) continue
+    if (pinned === null || Math.abs(token - pinned) * pitch >= (level(token) ? 30 : 11)) draw(token, words ? theme.text : theme.quiet)
   }
   if (pinned !== null && pinned >= first - 0.5 && pinned < last) draw(pinned, axis === 0 ? theme.query : theme.key)
 }

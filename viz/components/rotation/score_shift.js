@@ -133,7 +133,7 @@ function writeWords(state) {
   const values = { m, n, difference: tidy(String(m - n)), score: signedScore(score) }
   const words = fill(texts.score, values)
   setText(readout, words)
-  const parts = [fill(texts.flat, { spread: spread ? spread.toExponential(0) : "0" }), fill(texts.deviation, { deviation: meta.deviation })]
+  const parts = [fill(texts.flat, { spread: spread ? tidy(spread.toExponential(0)) : "0" }), fill(texts.deviation, { deviation: meta.deviation })]
   if (m < n && meta.causal) parts.push(texts.later ?? "")
   setText(notes, parts.filter(Boolean).join(" "))
   map.setAttribute("aria-label", `${fill(texts.map, { head: meta.head })} ${words}`)
@@ -142,7 +142,7 @@ function writeWords(state) {
   state.said = words
 }
 
-const signedScore = (score) => tidy(score.toFixed(4))
+const signedScore = (score) => tidy(score.toFixed(2))
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ export function pairWords(state) {
   return fill(meta.texts.part, facts)
 }
 
-export const scoreWords = (score) => (score >= 0 ? "+" : "") + tidy(score.toFixed(3))
+export const scoreWords = (score) => (score >= 0 ? "+" : "") + tidy(score.toFixed(2))
 
 /** @param {SplitState} state */
 function nameOf({ meta, waves }, i) {
