@@ -101,6 +101,12 @@ def first_text(page: str, language: str) -> str:
     return OPEN.get(language, OPEN["en"]) if page in SAMPLING else examples_of("", language)[0].text
 
 
+def is_example(text: str) -> bool:
+    """Whether a page offers this text, of whatever model and language; else its reader wrote it."""
+    more = (one for examples in (OF_MODEL, OF_ANOTHER) for group in examples.values() for one in group)
+    return text in OPEN.values() or text in [one.text for one in (*EXAMPLES, *CHOICES, *more)]
+
+
 def text_beside(text: str) -> str:
     """Nearly the same as an example's text, to compare with; "" for any other text."""
     return next((one.beside for one in EXAMPLES if one.text == text), "")

@@ -5,12 +5,17 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from viz.svg import MARGIN, document, element, label
 from viz.token_text import escaped
 
 _DOWN, _TOP = 34, 30
-_PITCH, _LEFT = {False: 58, True: 48}, {False: 132, True: 90}  # of columns, wide and sparse
+_PITCH, _LEFT, _RIGHT = {False: 58, True: 48}, {False: 132, True: 90}, 50  # of columns, wide and sparse
+_NARROW, _UPRIGHT = 84, 54  # px: the rows' names on a phone; columns closer than that have their names aslant
+_ROOMS = (336, 520, 760, 1040)  # px that the same picture is laid out for
+_LEAST, _MOST = 20, {False: 96, True: 72}  # px between columns
 _LIT, _REST = "#6f70c4", "#8d8e94"  # that read on light and on dark
 
 
@@ -41,47 +46,76 @@ class Columns:
 
 
 def columns_html(columns: Columns, about: str) -> str:
-    """As wide as it is, in a part that scrolls sideways; ``about`` is what a screen reader says."""
-    parts, width, height = _body(columns)
-    box = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
-    drawn = element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
-    picture = f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
-    image = f"<img src='{picture}' alt='{escaped(about)}' style='max-width:none'>"
-    return f"<div class='atlas-wide' tabindex='0' role='region' aria-label='{escaped(about)}'>{image}</div>"
+    """As wide as there is room, in a part that scrolls sideways; ``about`` is what a screen reader says.
+
+    The picture is laid out for a phone, a column, and a page with little and with much room; a style sheet shows one.
+    """
+    pitches = [pitch_for(room, columns) for room in _ROOMS]
+    images = ""
+    for at, pitch in enumerate(pitches):
+        if pitch in pitches[:at]:
+            continue
+        name = " ".join(f"room-{place}" for place, one in enumerate(pitches) if one == pitch)
+        parts, width, height = _body(columns, pitch, narrow=at == 0)
+        box = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
+        drawn = element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
+        picture = f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
+        images += f"<img class='{name}' src='{picture}' alt='{escaped(about)}' style='max-width:none'>"
+    box = f"<div class='atlas-wide' tabindex='0' role='region' aria-label='{escaped(about)}'>{images}</div>"
+    return f"<style>{_css()}</style><div class='atlas-columns'>{box}</div>"
+
+
+def pitch_for(room: int, columns: Columns) -> int:
+    """Pixels between two columns in a picture of this width; never so few that the columns run together."""
+    steps = max(1, len(columns.names) - 1)
+    left = _NARROW if room == _ROOMS[0] else _LEFT[columns.sparse]
+    return min(_MOST[columns.sparse], max(_LEAST, (room - left - _margin(room)) // steps))
 
 
 def columns_svg(columns: Columns, *, title: str, caption: str) -> str:
     """The same as a file of its own."""
-    parts, width, height = _body(columns)
+    parts, width, height = _body(columns, _PITCH[columns.sparse])
     moved = element("g", *parts, transform=f"translate({MARGIN} {MARGIN + 20})")
     return document([moved], width=width + 2 * MARGIN, below=height + 2 * MARGIN + 20, title=title, caption=caption)
 
 
-def _body(columns: Columns) -> tuple[list[str], int, int]:
-    """Ways first, nodes and words above them."""
-    left, across, wide = _LEFT[columns.sparse], _PITCH[columns.sparse], 3.6 if columns.sparse else 4.4
+def _margin(room: int) -> int:
+    """Right of the last column, for its name."""
+    return _RIGHT if room > _ROOMS[0] else 24
+
+
+def _body(columns: Columns, across: int, *, narrow: bool = False) -> tuple[list[str], int, int]:
+    """Ways first, nodes and words above them; columns that stand close have their names aslant."""
+    left = _NARROW if narrow else _LEFT[columns.sparse]
+    aslant, past = across < _UPRIGHT, _margin(_ROOMS[0] if narrow else _ROOMS[-1])
+    top = 76 if aslant else _TOP
     ways: list[str] = []
-    words = [_word(name, left + across * at, 14, "middle", wide, lit=True) for at, name in enumerate(columns.names)]
+    words = [
+        _aslant(name, left + across * at, top - 14)
+        if aslant
+        else _word(name, left + across * at, 14, "middle", across / 13, lit=True)
+        for at, name in enumerate(columns.names)
+    ]
     for row, name in enumerate(columns.rows):
-        y = _TOP + _DOWN * row
-        words.append(_word(name, left - 34, y + 4, "end", 8, lit=False))
+        y = top + _DOWN * row
+        words.append(_word(name, left - (14 if narrow else 34), y + 4, "end", 8, lit=False))
         for place in range(len(columns.names)):
             x, lit = left + across * place, columns.lit[row][place]
             if columns.sparse and not lit:
                 continue
             if row:
-                above = _TOP if columns.sparse else y - _DOWN
+                above = top if columns.sparse else y - _DOWN
                 ways.append(_way(x, above, x, y, 2.4 if lit else 0.8, lit=lit))
             words.append(_node(x, y, lit=lit))
     for link in sorted(columns.links, key=lambda link: link.lit):
         x, x_end = (left + across * place for place in (link.start, link.end))
-        y = _TOP + _DOWN * link.row
+        y = top + _DOWN * link.row
         if link.start != link.end:
             ways.append(_way(x, y, x_end, y + _DOWN, 0.6 + 4.4 * link.share, lit=link.lit))
-    bottom, right = _TOP + _DOWN * len(columns.rows), left + across * (len(columns.names) - 1)
+    bottom, right = top + _DOWN * len(columns.rows), left + across * (len(columns.names) - 1)
     if columns.end:
-        words.append(_word(columns.end, right + 30, bottom - 8, "end", 12, lit=True))
-    return [*ways, *words], right + 50, bottom + 4
+        words.append(_word(columns.end, right + min(30, past), bottom - 8, "end", 12, lit=True))
+    return [*ways, *words], right + past, bottom + 4
 
 
 def _node(x: float, y: float, *, lit: bool) -> str:
@@ -95,6 +129,18 @@ def _way(x: float, y: float, x_end: float, y_end: float, width: float, *, lit: b
     return element("line", **ends, stroke=_LIT if lit else _REST, stroke_width=width, stroke_opacity=opacity)
 
 
+def _aslant(words: str, x: float, y: float) -> str:
+    """A column's name, read upwards from its first node."""
+    turn = {"transform": f"rotate(-58 {x} {y})"}
+    place = {"x": x, "y": y, "text_anchor": "start", "font_size": 12, "font_family": "sans-serif"}
+    return element("text", escaped(label(words, 5.6)), **place, **turn, fill=_LIT)
+
+
 def _word(words: str, x: float, y: float, anchor: str, wide: float, *, lit: bool) -> str:
     place = {"x": x, "y": y, "text_anchor": anchor, "font_size": 12, "font_family": "sans-serif"}
     return element("text", escaped(label(words, wide)), **place, fill=_LIT if lit else _REST)
+
+
+@cache
+def _css() -> str:
+    return (Path(__file__).parent / "streams.css").read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ def text_pair(
         cells = (_cell(pair[side], marked) for pair, marked in zip(pairs, differ, strict=True))
         rows.append(f'<tr><th scope="row">{escaped(heading)}</th>{"".join(_with_dots(cells, shown))}</tr>')
     return (
-        f"<style>{_css()}</style>"
+        f"<style>{text_pair_css()}</style>"
         f'<div class="atlas-pair" tabindex="0" role="group" aria-label="{escaped(label)}">'
         f"<table>{''.join(rows)}</table></div>"
     )
@@ -54,5 +54,6 @@ def _cell(token: str | None, marked: bool) -> str:
 
 
 @cache
-def _css() -> str:
+def text_pair_css() -> str:
+    """The style of the table and of marked words, in a table of another kind too."""
     return (Path(__file__).parent / "text_pair.css").read_text(encoding="utf-8")

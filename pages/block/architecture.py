@@ -18,6 +18,7 @@ from model_runner.block_questions import Architecture, Block, Part, StreamAdditi
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
 from pages.block.which_text import chosen_text
+from ui.shared.finding import show_finding
 from ui.shell.components import mount
 from ui.shell.page import PageContext, asked, translated
 from ui.state.page_state import change, refuse
@@ -75,6 +76,10 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     payload = model_stages.ModelStagesPicture(
         rows, vectors, columns=columns, texts=translated(model_stages.TEXTS)
     ).packed()
+    blocks = [stage for stage in found if stage.role == "block" and stage.block is not None]
+    inside = sum(stage.n_parameters for stage in blocks if stage.block and stage.block.shares is None)
+    words = _("Its blocks hold {share} of the parameters")
+    show_finding(escape(words.format(share=number(inside / made.n_parameters, "share"))), of_several=True)
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
     mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
     return ArchitectureView(made, found, rows, payload, position, stack, says, word)

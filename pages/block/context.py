@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from analysis.examples import is_example
 from analysis.two_contexts import PAIRS, ContextPair, WordPaths, last_place, place_of, telling_words, word_paths
 from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
@@ -31,6 +32,7 @@ from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
 from viz.markdown import plain
+from viz.text_pair import text_pair_css
 from viz.token_text import escaped
 
 N_ = str  # marks a text for Babel without translating it here
@@ -38,8 +40,13 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True, eq=False)
 class ContextView:
-    """What is drawn: the token in both texts, the paths, and the words that they are drawn between."""
+    """What is drawn: the token in both texts, the paths, and the words that they are drawn between.
 
+    ``opened`` is the page's, or the pair's first text in it; ``name`` is what the first text is called.
+    """
+
+    opened: PageContext
+    name: str
     paths: WordPaths
     token: str
     position: int
@@ -54,13 +61,14 @@ def show_context(opened: PageContext) -> ContextView | None:
     """Both texts and two charts; None, and a sentence, where there is no second text with the token."""
     if in_fragment() and session.text() != opened.capture.request.text:
         st.rerun()  # an example was chosen: its text is not read yet
-    opened = one_text(opened)
+    opened, pair = _opening(one_text(opened))
+    name = _("this text") if pair is None else _("first text")
     position = last_place(opened.capture.tokens) if opened.query is None else opened.query
     if opened.capture.request.sound is not None:
         st.info(plain(_("This model hears a sound, and no second text.")))
         return None
     controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
-    other = _second(opened, controls)
+    other = _second(opened, controls, pair)
     if other is None:
         return None
     token = opened.capture.tokens[position]
@@ -71,30 +79,57 @@ def show_context(opened: PageContext) -> ContextView | None:
         if state().second != SUGGESTED:
             button(_("suggest a text"), key="context_suggest", on_click=_suggest)
         return None
-    words, captures = _spanning(opened, other, controls)
+    words, captures = _spanning(opened, other, controls, pair)
     paths = word_paths(opened.capture, other, (position, place), captures)
-    show_html(both_texts(opened.capture, other, (position, place)), key="two_contexts")
+    show_html(both_texts(opened.capture, other, (position, place), name), key="two_contexts")
+    if pair is not None:
+        said = _("Two sentences to begin with. Click a token above, or type a text, to compare a word of your own.")
+        st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
     show_finding(*_finding(paths, bare(token.text)), of_several=True)
-    charts = (alike_chart(paths), *([] if words is None else [plane_chart(paths, words)]))
+    charts = (alike_chart(paths), *([] if words is None else [plane_chart(paths, words, name)]))
     for column, chart, key in zip(st.columns(len(charts), gap="medium"), charts, ("alike", "plane"), strict=False):
         with column:
             show_heading(escape(chart.heading))
             show_chart(chart, key=f"context_{key}", alt=chart.heading, still=True)
     read = None if captures is None else (captures[0].request.text, captures[1].request.text)
-    return ContextView(paths, token.text, position, other, place, words, read, charts)
+    return ContextView(opened, name, paths, token.text, position, other, place, words, read, charts)
 
 
 # -- what is compared -------------------------------------------------------------------------------------------------
 
 
-def _second(opened: PageContext, controls: DeltaGenerator) -> Capture | None:
-    """The second text, typed or suggested; None, and a sentence why, without one."""
-    held = state().second
+def _opening(opened: PageContext) -> tuple[PageContext, ContextPair | None]:
+    """The page with the first text of the pair that it begins with; as it is, and None, where the reader chose.
+
+    Of the pairs in the reader's language the first, whose word differs most; an example's text alone gives way to it.
+    """
+    held, capture = state(), opened.capture
+    chosen = held.second != SUGGESTED or held.across or held.up or session.selection().query != -1
+    other = capture.request.attention is not None or capture.request.sound is not None
+    if chosen or other or not is_example(session.text()):
+        return opened, None
+    pair = PAIRS[language()][0]
+    try:
+        first = typed_capture(opened, "context_first", pair.first)
+        second = None if first is None else typed_capture(replace(opened, capture=first), "context", pair.second)
+    except RunnerError:
+        return opened, None
+    if first is None or second is None:
+        return opened, None
+    token = first.tokens[last_place(first.tokens)].id
+    if place_of(second.tokens, token, 0) is None:
+        return opened, None  # this model cuts the word in two ways
+    return replace(opened, capture=first, query=None, key=None), pair
+
+
+def _second(opened: PageContext, controls: DeltaGenerator, pair: ContextPair | None) -> Capture | None:
+    """The second text, typed, suggested, or the pair's; None, and a sentence why, without one."""
+    held = state().second if pair is None else pair.second
     suggested = suggested_capture(opened, "context") if held == SUGGESTED else None
     shown = held if held != SUGGESTED else "" if suggested is None else suggested.request.text
     with controls:
         _show_examples()
-        _show_box("second", shown, _("Second text"), _("A second text with the same word"), LONGEST_TEXT, None)
+        _show_box("second", shown, _("Second text"), _("A second text with the same word"), LONGEST_TEXT, None, pair)
     try:
         found = suggested if held == SUGGESTED else typed_capture(opened, "context", held)
     except EmptyText:
@@ -108,17 +143,17 @@ def _second(opened: PageContext, controls: DeltaGenerator) -> Capture | None:
 
 
 def _spanning(
-    opened: PageContext, other: Capture, controls: DeltaGenerator
+    opened: PageContext, other: Capture, controls: DeltaGenerator, pair: ContextPair | None
 ) -> tuple[tuple[str, str] | None, tuple[Capture, Capture] | None]:
     """The two words and their captures, each read alone; None where there are none, or no text is read."""
     if opened.capture.request.attention in ("decoder", "cross"):
         return None, None  # a word is read by the encoder alone
     held = state()
-    usual = telling_words(opened.capture.tokens, other.tokens) or ("", "")
+    usual = pair.words if pair is not None else telling_words(opened.capture.tokens, other.tokens) or ("", "")
     words = held.across.strip() or usual[0], held.up.strip() or usual[1]
     with controls:
-        _show_box("across", words[0], _("Word across"), _("word across"), LONGEST, 150)
-        _show_box("up", words[1], _("Word upwards"), _("word upwards"), LONGEST, 150)
+        _show_box("across", words[0], _("Word across"), _("word across"), LONGEST, 150, pair)
+        _show_box("up", words[1], _("Word upwards"), _("word upwards"), LONGEST, 150, pair)
     if not all(words):
         st.info(plain(_("Type two words: both paths are drawn between them.")))
         return None, None
@@ -154,8 +189,17 @@ def _suggest() -> None:
     change(BlockState, second=SUGGESTED, across="", up="")
 
 
-def _show_box(name: str, value: str, label: str, placeholder: str, longest: int, width: int | None) -> None:
+def _show_box(
+    name: str, value: str, label: str, placeholder: str, longest: int, width: int | None, pair: ContextPair | None
+) -> None:
+    """A box of the page's state; beside the ``pair`` that the page begins with, what is typed keeps the pair."""
     key = widget_key(address_of(BlockState, name), value)
+
+    def typed(words: str) -> None:
+        if pair is not None:
+            _open(pair)
+        change(BlockState, **{name: words})
+
     st.text_input(
         label,
         value,
@@ -164,23 +208,24 @@ def _show_box(name: str, value: str, label: str, placeholder: str, longest: int,
         placeholder=placeholder,
         label_visibility="collapsed",
         width=width or "stretch",
-        on_change=on_change(key, lambda typed: change(BlockState, **{name: typed})),
+        on_change=on_change(key, typed),
     )
 
 
 # -- how it is drawn --------------------------------------------------------------------------------------------------
 
 
-def both_texts(first: Capture, second: Capture, places: tuple[int, int]) -> str:
+def both_texts(first: Capture, second: Capture, places: tuple[int, int], name: str) -> str:
     """Both texts, one under the other, with the word marked; HTML."""
     rows = ""
-    for name, capture, place in zip((_("this text"), _("second text")), (first, second), places, strict=True):
+    for called, capture, place in zip((name, _("second text")), (first, second), places, strict=True):
         tokens = [one.text for one in capture.tokens]
         marked = "".join(
             f"<mark>{escaped(text)}</mark>" if at == place else escaped(text) for at, text in enumerate(tokens)
         )
-        rows += f"<tr><th>{escape(name)}</th><td style='text-align:left'><bdi>{marked}</bdi></td></tr>"
-    return f"<div class='atlas-wide'><table class='atlas-costs atlas-ranks'><tbody>{rows}</tbody></table></div>"
+        rows += f"<tr><th>{escape(called)}</th><td style='text-align:left'><bdi>{marked}</bdi></td></tr>"
+    sheet = f"<style>{text_pair_css()}</style>"
+    return f"{sheet}<div class='atlas-wide'><table class='atlas-costs atlas-ranks'><tbody>{rows}</tbody></table></div>"
 
 
 def _finding(paths: WordPaths, token: str) -> tuple[str, str]:
@@ -204,7 +249,7 @@ def alike_chart(paths: WordPaths) -> Lines:
     rows = list(range(len(paths.alike)))
     series = [Line(_("the word in both texts"), rows, paths.alike.tolist(), points=True)]
     if np.isfinite(paths.others).any():
-        words = _("the word and the other tokens of this text")
+        words = _("the word and the other tokens beside it")
         series.append(Line(words, rows, paths.others.tolist(), dash="dash", quiet=True))
     return Lines(
         series=series, x_title=_("layers gone through"), y_title=_("cosine"), height=330,
@@ -212,12 +257,12 @@ def alike_chart(paths: WordPaths) -> Lines:
     )  # fmt: skip
 
 
-def plane_chart(paths: WordPaths, words: tuple[str, str]) -> Lines:
+def plane_chart(paths: WordPaths, words: tuple[str, str], name: str) -> Lines:
     """Both paths, one point a layer: across the cosine with one word, upwards with the other."""
     assert paths.first is not None
     assert paths.second is not None
     series = [
-        Line(_("this text"), *paths.first.T.tolist(), points=True),
+        Line(name, *paths.first.T.tolist(), points=True),
         Line(_("second text"), *paths.second.T.tolist(), points=True, dash="dash"),
         Line(
             _("after the last layer"),
@@ -242,14 +287,15 @@ def context_view(found: ContextView) -> ExportBundle:
     """All cosines by layer."""
     paths = found.paths
     names = [_("embedding"), *(f"L{layer}" for layer in range(len(paths.alike) - 1))]
-    columns = {_("the word in both texts"): paths.alike, _("the word and the other tokens of this text"): paths.others}
+    columns = {_("the word in both texts"): paths.alike, _("the word and the other tokens beside it"): paths.others}
     if found.words is not None and paths.first is not None and paths.second is not None:
         for place, word in enumerate(found.words):
-            columns[f"{_('this text')} · {word}"] = paths.first[:, place]
+            columns[f"{found.name} · {word}"] = paths.first[:, place]
             columns[f"{_('second text')} · {word}"] = paths.second[:, place]
     arrays = {"alike": paths.alike, "others": paths.others, "first": paths.first, "second": paths.second}
     words = "None" if found.read is None else "(read({!r}), read({!r}))".format(*found.read)
     return ExportBundle(
+        opened=found.opened,
         name=f"word-in-context-{found.position}",
         title=_("word in context"),
         what=f"cosines of the residual stream of {found.token} here and in “{found.other.request.text[:200]}”, of two "

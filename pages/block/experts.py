@@ -15,13 +15,14 @@ from analysis.sentences import joined
 from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
 from pages.block.state import BlockState, Source, state
+from ui.shared.finding import bare, show_finding
 from ui.shell.components import mount, show_heading, show_html
 from ui.shell.page import PageContext, asked, translated
 from ui.state import session
 from ui.state.controls import choose, pick
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
-from ui.wording.sentences import number, sentence
+from ui.wording.sentences import listed, number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 
@@ -74,6 +75,7 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
         st.html(f"<p class='atlas-caption'>{escape(_said(found, place, source))}</p>", width="stretch")
     tokens = tuple(token.text for token in opened.capture.tokens)
     position = len(tokens) - 1 if opened.query is None else opened.query
+    show_finding(*_finding(found.layers[place], tokens[position], position), of_several=True)
     payload = picks_payload(found.layers[place], tokens, position)
     left, right = st.columns([0.6, 0.4], gap="medium")
     with left:
@@ -86,6 +88,18 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
         mount(layer_head_map.SOURCE, load_payload(found, load, place), key="expert_load", on={"head": _open_of(found)})
         st.html(f"<p class='atlas-caption'>{escape(_balance(found.layers[place], load[place]))}</p>")
     return ExpertsView(found, place, source, tokens, payload)
+
+
+def _finding(layer: Routed, token: str, position: int) -> tuple[str, str]:
+    """The experts of one token, by falling weight, and the weights; HTML."""
+    order = layer.weights[position].argsort(descending=True).tolist()
+    named = [f"E{int(layer.picks[position, one])}" for one in order]
+    weights = " · ".join(
+        f"{name} {float(layer.weights[position, one]):.2f}" for name, one in zip(named, order, strict=True)
+    )
+    said = _("“{token}” goes to {experts}")
+    beside = _("weights in L{layer}: {weights}").format(layer=layer.layer, weights=weights)
+    return said.format(token=f"<bdi>{escape(bare(token))}</bdi>", experts=listed(named)), escape(beside)
 
 
 def _routing(opened: PageContext, source: Source) -> Routing:

@@ -14,6 +14,7 @@ from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
 from pages.block.which_text import one_text
+from ui.shared.finding import bare, show_finding
 from ui.shell.components import show_heading, show_html
 from ui.shell.page import PageContext, asked
 from ui.shell.progressive import show_chart
@@ -56,14 +57,28 @@ def show_ffn(opened: PageContext) -> FfnView:
     )  # fmt: skip
     with controls:
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    promoted = tuple(tuple(opened.runner.token_text(int(one)) for one in row) for row in units.promoted)
+    if len(units.top):
+        show_finding(*_finding(units, promoted), of_several=True)
     charts = (curves_chart(units), spread_chart(units), active_chart(units, position))
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("curves", "spread", "active"), strict=True):
         with place:
             show_heading(escape(chart.heading))
             show_chart(chart, key=f"ffn_{key}", alt=chart.heading, still=True)
-    promoted = tuple(tuple(opened.runner.token_text(int(one)) for one in row) for row in units.promoted)
     show_html(units_table(units, promoted), key="ffn_units")
     return FfnView(units, layer, position, opened.first + position, charts, promoted)
+
+
+def _finding(units: Units, promoted: tuple[tuple[str, ...], ...]) -> tuple[str, str]:
+    """The unit that adds the longest vector, and the token that it promotes most; HTML."""
+    unit, length = int(units.top[0]), three_digits(float(units.lengths[0]))
+    beside = f"{length_name(units)}: {length}"
+    if not units.promoted.shape[1]:
+        return escape(_("Unit {unit} adds most").format(unit=unit)), escape(beside)
+    said = _("Unit {unit} adds most: {logit} to the logit of “{token}”")
+    logit = f"{float(units.logits[0, 0]):+.2f}".replace("-", "−")
+    token = f"<bdi>{escape(bare(promoted[0][0]))}</bdi>"
+    return said.format(unit=unit, logit=logit, token=token), escape(beside)
 
 
 def layer_of(opened: PageContext) -> int:

@@ -141,6 +141,7 @@ def show_own_ffn(opened: PageContext) -> FfnNumbers:
         settings=StepSettings(),
         chain=DrawnChain(matrices, steps),
         steps=[step.id for step in steps],
+        first="ffn_act",
         results={step.id: matrices[step.result].values for step in steps},
     )
     return FfnNumbers(
@@ -243,6 +244,7 @@ def _show(
     settings: StepSettings,
     chain: DrawnChain | None,
     steps: Sequence[str],
+    first: str = "ffn_x",
     results: Numbered,
 ) -> bytes:
     held = state()
@@ -251,7 +253,7 @@ def _show(
         edits=edits,
         settings=settings,
         chain=chain,
-        step=held.step if held.step in steps else steps[0],
+        step=next((one for one in (held.step, first) if one in steps), steps[0]),
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,

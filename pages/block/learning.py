@@ -17,6 +17,7 @@ from analysis.teacher_forcing import end_of
 from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
 from pages.block.state import RATES, BlockState, state
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext, asked, translated
 from ui.shell.progressive import show_chart
@@ -65,13 +66,11 @@ def show_learning(opened: PageContext) -> LearningView | None:
     place = RATES.index(held)
     with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
         choose(BlockState, "rate", held, {rate: rate for rate in RATES})
-        loss, after = float(learned.before.mean()), float(learned.after[place].mean())
-        words = _("Learning rate. Mean cross-entropy {before} nats, {after} after one step on this text, on a copy.")
-        said = words.format(before=_nats(loss, 3), after=_nats(after, 3))
-        said = joined(said, grown_words(learned, place))
+        said = _("Learning rate.")
         if capture.attentions and capture.request.target is None:
             said = joined(said, _("It wrote this text by itself and finds it likely already: type another one above."))
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
+    show_finding(*_finding(learned, place), of_several=True)
     shown = tuple(map(tuple, _words(opened, capture, len(learned.before))))
     first, reads = first_query(opened.capture), opened.capture.request.attention == "encoder"
     query = None if opened.query is None or reads else opened.query - first
@@ -98,6 +97,20 @@ def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]
     ends = [] if end is None else [opened.runner.token_text(end)]
     said = [int(capture.logits(position).argmax()) for position in range(count)]
     return [tokens[:count], [*tokens[1:], *ends], [opened.runner.token_text(one) for one in said]]
+
+
+def _finding(learned: Learned, place: int) -> tuple[str, str]:
+    """The mean loss before the step and after it, as they are written; HTML."""
+    loss, after = float(learned.before.mean()), float(learned.after[place].mean())
+    before_said, after_said = _nats(loss, 3), _nats(after, 3)
+    if before_said == after_said:
+        words = _("One step leaves the loss at {before} nats")
+    elif after < loss:
+        words = _("One step lowers the loss from {before} to {after} nats")
+    else:
+        words = _("One step raises the loss from {before} to {after} nats")
+    beside = joined(_("Mean cross-entropy on this text, on a copy of the model."), grown_words(learned, place))
+    return escape(words.format(before=before_said, after=after_said)), escape(beside)
 
 
 def grown_words(learned: Learned, place: int) -> str:

@@ -13,6 +13,7 @@ from analysis.number_text import three_digits
 from model_runner.block_questions import WhatItIsMadeOf
 from pages.block.ffn import layer_of
 from pages.block.which_text import one_text
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext, asked, translated
 from ui.shell.progressive import show_chart
@@ -56,15 +57,27 @@ def show_norms(opened: PageContext) -> NormsView:
         )
         st.html(f"<p class='atlas-caption'>{escape(words.format(own=', '.join(own)))}</p>", width="stretch")
     found = normed(capture, layer, position)
+    growth = {"": _own_growth(opened)} | random_growth(capture.n_layers)
+    show_finding(*_finding(found, growth[""]), of_several=True)
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="norm_strips", on={})
-    growth = {"": _own_growth(opened)} | random_growth(capture.n_layers)
     charts = (growth_chart(growth), size_chart(found, opened.first), mean_chart(found, opened.first))
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("growth", "sizes", "means"), strict=True):
         with place:
             show_heading(escape(chart.heading))
             show_chart(chart, key=f"norm_{key}", alt=chart.heading, still=True)
     return NormsView(found, growth, layer, position, opened.first, charts, payload)
+
+
+def _finding(found: NormEffect, own: np.ndarray) -> tuple[str, str]:
+    """How much the stream grows, and to what size an RMSNorm brings every token; HTML."""
+    sizes, after = found.sizes[""], found.sizes["RMSNorm"]
+    said = _("After {count} layers the stream has {times} times its first norm")
+    said = said.format(times=three_digits(float(own[-1])), count=len(own) - 1)
+    words = _("RMS of the tokens here: {low} to {high} before RMSNorm, {after_low} to {after_high} after")
+    ends = [three_digits(float(of)) for of in (sizes.min(), sizes.max(), after.min(), after.max())]
+    names = ("low", "high", "after_low", "after_high")
+    return escape(said), escape(words.format(**dict(zip(names, ends, strict=True))))
 
 
 def _own_growth(opened: PageContext) -> np.ndarray:

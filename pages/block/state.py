@@ -45,7 +45,7 @@ class BlockState:
     ``expert_layer`` None is the first layer that has experts. Sizes that are None are those of ``like``, of which "" is
     the open model, or a known one where its sizes are not those of the formula.
     The embedding's token is the one with the id ``token``, or else the typed ``word``, or else that of the text.
-    ``across`` and ``up`` are words that paths are drawn between.
+    ``across`` and ``up`` are words that paths are drawn between; ``step`` "" is the one that the view begins with.
     """
 
     SCOPE: ClassVar[str] = "block"
@@ -76,7 +76,7 @@ class BlockState:
     activation: Activation = setting("ReLU", N_("activation"))
     gated: bool = setting(False, N_("gated"))
     numbers: str = setting("", N_("changed numbers"), max_length=CHANGED)
-    step: str = setting("ffn_x", N_("step"), options=lambda: FFN_STEPS)
+    step: str = setting("", N_("step"), options=lambda: ("", *FFN_STEPS))
     ask: bool = setting(False, N_("What comes here?"))
     word: str = setting("", N_("token"), max_length=LONGEST)
     token: int | None = setting(None, N_("token id"), min=0, max=10**9)

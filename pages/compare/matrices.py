@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import pandas as pd
 import streamlit as st
 
 from analysis.matrix_change import MatrixChange, matrix_changes
 from model_runner.projection_questions import LayerMatrices
 from pages.compare.names import names_of
+from ui.shared.finding import show_finding
 from ui.shell.components import show_heading
 from ui.shell.page import PageContext, asked
 from ui.wording.i18n import _
@@ -21,6 +24,7 @@ ROW = 22  # pixels of a bar
 def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange, ...]:
     """A chart a matrix, a bar a head. Raises NotSeparable, OneStackOnly."""
     found = matrix_changes(*(asked(side, LayerMatrices(side.capture.request, side.layer)) for side in (opened, other)))
+    show_finding(*_finding(found), of_several=True)
     for change, column in zip(found, st.columns(len(found), gap="small"), strict=True):
         with column:
             layers = f"L{opened.layer}" if opened.layer == other.layer else f"A L{opened.layer} · B L{other.layer}"
@@ -35,6 +39,28 @@ def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange
     return found
 
 
+def _finding(found: tuple[MatrixChange, ...]) -> tuple[str, str]:
+    """The longest bar, and between which lengths all are; HTML."""
+    every = [
+        (share, change.name, label)
+        for change in found
+        for share, label in zip(change.share.tolist(), _labels(change), strict=True)
+    ]
+    most, name, label = max(every, key=lambda one: one[0])
+    if not most > 0:
+        return escape(_("All matrices are the same")), ""
+    said = _("{matrix} of {head} differs most: {share}").format(matrix=name, head=label, share=number(most, "share"))
+    ends = [number(end, "share") for end in (min(share for share, *_rest in every), most)]
+    return escape(said), escape(
+        _("of the length of B’s; all of them: {low} to {high}").format(low=ends[0], high=ends[1])
+    )
+
+
+def _labels(change: MatrixChange) -> list[str]:
+    """A name a bar."""
+    return [f"H{head}" if change.name in ("W_Q", "W_O") else f"kv {head}" for head in range(len(change.share))]
+
+
 def matrix_title(change: MatrixChange, opened: PageContext, other: PageContext) -> str:
     """What a chart is of."""
     a, b = names_of(opened, other, heads=False)
@@ -45,7 +71,7 @@ def bars(change: MatrixChange, every: tuple[MatrixChange, ...]) -> Bars:
     """All charts stand on one scale."""
     shares = change.share.tolist()
     return Bars(
-        labels=[f"H{head}" if change.name in ("W_Q", "W_O") else f"kv {head}" for head in range(len(shares))],
+        labels=_labels(change),
         values=shares,
         words=[number(share, "share") for share in shares],
         height=60 + ROW * max(len(one.share) for one in every),

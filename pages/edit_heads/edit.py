@@ -45,6 +45,8 @@ AS_IS = SessionValue[tuple[str, str] | None](
 )  # of this model and text nothing is previewed
 MOST_MOVED = 4  # heads named beside the map
 
+Output = tuple[NextTokenChange | None, ClassChange | None]
+
 
 @dataclass(frozen=True, eq=False)
 class EditView:
@@ -81,23 +83,37 @@ def show_edit(opened: PageContext) -> EditView:
     if held:
         with listed:
             edit_list.show_everywhere()
-    changed = change = drift = None
+    drift = drift_of(opened.capture, after)
+    first = bool(edits) and state().change != "block" and not drift[opened.layer, opened.head] > ROUNDING
+    shown: list[Output] = []
+
+    def show_output() -> None:
+        shown.append(_show_output(opened, after))
+
     with left:
-        changed = show_maps(opened, after, clicked=clicked, said=_finding(opened, after))
+        said = _finding(opened, after)
+        changed = show_maps(opened, after, clicked=clicked, said=said, between=show_output if first else None)
         if words := _what_shows(opened, after, edits):
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     with right:
-        classes = show_class_change(opened, after)
-        try:
-            change = show_change(opened, after) if classes is None else None
-        except NoLogits as error:
-            st.html(f"<p class='atlas-caption'>{escape(sentence(error))}</p>")
-        drift = drift_of(opened.capture, after)
+        if not first:
+            show_output()
         if edits:
             _show_moved(opened, drift)
+    change, classes = shown[0]
     with left:
         texts = show_texts(opened, edits) if classes is None else None
     return EditView(edits, after, changed, change, classes, drift, texts)
+
+
+def _show_output(opened: PageContext, after: Capture) -> Output:
+    """The next token before and after, or a classifier's classes; a sentence where the model has neither."""
+    classes = show_class_change(opened, after)
+    try:
+        return (show_change(opened, after) if classes is None else None), classes
+    except NoLogits as error:
+        st.html(f"<p class='atlas-caption'>{escape(sentence(error))}</p>")
+        return None, classes
 
 
 def _finding(opened: PageContext, after: Capture) -> str:
@@ -114,7 +130,8 @@ def _explain() -> None:
     show_reading(
         [
             _("A head reads with its weights and passes something on; each change touches one of the two."),
-            _("Left the head as it is, right after the changes; beside them what the model predicts."),
+            _("Left the head as it is, right after the changes. What the model predicts stands beside the maps, or above "
+              "them where no weight moves."),
             _("What one head passes on is read by all heads above it: the small map shows which of them now look "
               "elsewhere."),
         ],

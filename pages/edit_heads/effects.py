@@ -23,6 +23,7 @@ from model_runner.errors import NoLogits
 from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.state import EditHeadsState, state
 from pages.edit_heads.tokens import class_of, show_tokens, token_of
+from ui.shared.finding import bare, show_finding
 from ui.shared.help_card import show_reading
 from ui.shell.components import mount, show_heading, show_html
 from ui.shell.page import PageContext, translated
@@ -228,6 +229,8 @@ def _explain() -> None:
 
 def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEffects]) -> None:
     """What is there so far."""
+    if (said := _finding(opened, effects)) is not None:
+        show_finding(*said, of_several=True)
     for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
         with column:
             show_heading(escape(_(answer.label)), escape(meaning_of(opened, answer, effects.target, effects.against)))
@@ -245,6 +248,50 @@ def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEf
         with st.container(key="effect_open"):
             _show_open(opened, effects)
         _show_agreement(effects)
+
+
+def _finding(opened: PageContext, effects: Effects) -> tuple[str, str] | None:
+    """The head that matters most when ablated, and the FFN; HTML. None until all are there, and where none matters."""
+    order = ranking(effects.found.lost, 1)
+    if not effects.done or not order:
+        return None
+    layer, head = order[0]
+    lost = float(effects.found.lost[layer, head])
+    if not lost:
+        return None
+    named = {"head": f"L{layer}H{head}", "token": f"<bdi>{escape(bare(target_name(opened, effects.target)))}</bdi>"}
+    own = None if effects.against is not None else _probability(opened, effects.target)
+    if own is not None:
+        kept, left = percent(own, _("{number} %")), _left(own, lost)
+        if kept == left:
+            said = _("No head matters much: without {head}, “{token}” still has {left}")
+        elif lost > 0:
+            said = _("{head} matters most: without it, “{token}” falls from {kept} to {left}")
+        else:
+            said = _("{head} matters most: without it, “{token}” rises from {kept} to {left}")
+        said = said.format(**named, kept=escape(kept), left=escape(left))
+    else:
+        said = _("{head} matters most for “{token}”: ablated, it takes {value}")
+        said = said.format(**named, value=_amount(opened, effects, lost))
+    ffn = effects.found.ffn
+    if np.isnan(ffn).all():
+        return said, ""
+    at = int(np.nanargmax(np.abs(ffn)))
+    beside = _("of the FFNs L{layer} matters most: {value}").format(
+        layer=at, value=_amount(opened, effects, float(ffn[at]))
+    )
+    return said, escape(beside)
+
+
+def _amount(opened: PageContext, effects: Effects, value: float) -> str:
+    """What an ablation takes away, with what it is counted in."""
+    if effects.against is not None:
+        words = _("{value} of the logit difference")
+    elif opened.runner.info.class_scale == "number" and opened.runner.info.classes:
+        words = _("{value} of the score")
+    else:
+        words = _("{value} nats of log p")
+    return words.format(value=signed(value))
 
 
 # -- the maps ---------------------------------------------------------------------------------------------------------

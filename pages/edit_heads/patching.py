@@ -22,6 +22,7 @@ from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.second_text import show_other
 from pages.edit_heads.state import EditHeadsState, Way, state
 from pages.edit_heads.tokens import show_tokens, token_of
+from ui.shared.finding import show_finding, token_name
 from ui.shared.help_card import show_reading
 from ui.shell.components import mount, show_heading, show_html
 from ui.shell.page import PageContext, translated
@@ -120,6 +121,8 @@ def _tokens(opened: PageContext, usual: tuple[int, int]) -> tuple[int, int]:
 def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
     """What is there so far."""
     setting, found = patches.setting, patches.found
+    if len(rows.items) == len(setting.rows) and (said := _finding(setting, found)) is not None:
+        show_finding(said, of_several=True)
     left, right = st.columns([0.66, 0.34], gap="medium")
     with left:
         if len(rows.items) < len(setting.rows):
@@ -131,6 +134,29 @@ def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
         with st.container(key="patch_cell"):
             _show_cell(opened, setting, found)
         _show_next(opened, setting)
+
+
+def _finding(setting: PatchSetting, found: PatchMap) -> str | None:
+    """Which token carries the answer, and from which layer on another does; else the largest change; HTML.
+
+    None where both runs say the same, or nothing changes.
+    """
+    sizes = np.abs(np.nan_to_num(found.shown))
+    if found.way is None or not sizes.any():
+        return None
+    carriers = sizes.argmax(axis=1)
+    turns = np.flatnonzero(np.diff(carriers))
+    if setting.kind == "residual" and len(turns) == 1 and sizes.any(axis=1).all():
+        turn = int(turns[0])
+        named = [token_name(setting.plain, int(carriers[row])) for row in (turn, turn + 1)]
+        said = _("{first} carries the answer up to {last}, {second} from {next} on")
+        labels = [escape(setting.row_labels[row]) for row in (turn, turn + 1)]
+        return said.format(first=named[0], second=named[1], last=labels[0], next=labels[1])
+    row, position = (int(place) for place in np.unravel_index(int(sizes.argmax()), sizes.shape))
+    name = f"L{setting.layer}H{row}" if setting.kind == "heads" else setting.row_labels[row]
+    said = _("{row} at {token} moves the answer furthest: {share} of the way")
+    share = _share(float(found.normalised[row, position])).replace("-", "−")
+    return said.format(row=escape(name), token=token_name(setting.plain, position), share=escape(share))
 
 
 # -- the map ----------------------------------------------------------------------------------------------------------

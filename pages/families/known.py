@@ -8,12 +8,16 @@ import streamlit as st
 
 from analysis.families_published import KNOWN, Known
 from pages.families.cards import TITLES
+from ui.shared.finding import show_finding
 from ui.shell.components import show_html
 from ui.wording.i18n import _
 
 
 def show_known() -> None:
     """One row a model; on a narrow screen the table scrolls."""
+    causal = sum(one.kind == "causal" for one in KNOWN)
+    words = _("{count} of these {total} models hide the future from every token")
+    show_finding(escape(words.format(count=causal, total=len(KNOWN))))
     heads = [_("model"), _("kind"), _("who sees whom"), _("positions of tokens"), _("normalisation"), _("activation"),
              _("trained to"), _("source")]  # fmt: skip
     head = "".join(f"<th scope='col'>{escape(one)}</th>" for one in heads)

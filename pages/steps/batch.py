@@ -28,6 +28,8 @@ from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Light
 from viz.matrices_svg import Table, matrices_svg
 
+FIRST = "softmax"  # the step to begin with: the first that shows what padding and cache do
+
 
 @dataclass(frozen=True, eq=False)
 class BatchView:
@@ -100,7 +102,7 @@ def _show_padded(numbers: ExampleNumbers, short: int, heads: int) -> BatchView:
     lines = padded_lines(
         numbers, short, n_heads=heads, causal=held.causal, side=held.side, fill=held.fill, dropout=held.dropout
     )
-    show_code(lines, held.step, small_words())
+    show_code(lines, held.step or FIRST, small_words())
     what = f"small made-up numbers, not the model's: text {item + 1} of a batch of two, padded {held.side}"
     return BatchView("padding", tables, lines, what, payload)
 
@@ -186,7 +188,7 @@ def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int) -> BatchView
     ]
     payload = _show_chain(steps, 0, tables, notes, why)
     lines = cached_lines(numbers, n_cache, n_heads=heads)
-    show_code(lines, state().step, small_words())
+    show_code(lines, state().step or FIRST, small_words())
     what = f"small made-up numbers, not the model's: {n - n_cache} tokens read with {n_cache} in the cache"
     return BatchView("cached", tables, lines, what, payload)
 
@@ -247,7 +249,7 @@ def _show_chain(
                               lines=mixed, lights=[Light(used, row="i")]))  # fmt: skip
     else:
         made.append(DrawnStep("mix", "product", "O", left=used, right="V", note=notes["mix"]))
-    return show_chain("steps_batch", DrawnChain(matrices, made))
+    return show_chain("steps_batch", DrawnChain(matrices, made), first=FIRST)
 
 
 def _dropout_step(tables: dict[str, Table]) -> DrawnStep:

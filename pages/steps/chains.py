@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import streamlit as st
-
 from pages.steps.small import events
-from pages.steps.state import cover, state
-from ui.shell.components import mount
+from pages.steps.state import USUAL, cover, open_step, state
+from ui.shell.components import mount, show_heading
 from ui.shell.page import translated
 from ui.shell.progressive import show_chart
 from ui.state import session
@@ -21,7 +19,7 @@ from viz.components.step_by_step.chain import DrawnChain, StepSettings
 def show_charts(charts: Sequence[Lines], key: str) -> None:
     """Each under its heading."""
     for number, chart in enumerate(charts):
-        st.html(f"<p class='atlas-caption'>{escape(chart.heading)}</p>")
+        show_heading(escape(chart.heading))
         show_chart(chart, key=f"{key}_{number}", alt=chart.heading, still=True)
 
 
@@ -30,16 +28,18 @@ def show_chain(
     chain: DrawnChain,
     *,
     edits: str = "",
+    first: str = USUAL,
 ) -> bytes:
-    """The steps, the one of the address open, or the first; what was drawn. ``edits``: see pages.steps.numbers."""
-    held, matrices = state(), chain.matrices
-    here = any(step.id == held.step for step in chain.steps)  # what was covered in another view is not here
+    """The steps, the one of the address open, or the ``first``; what was drawn. ``edits``: see pages.steps.numbers."""
+    held, matrices, steps = state(), chain.matrices, [step.id for step in chain.steps]
+    opened = open_step(steps, first)
+    here = opened == (held.step or first)  # what was covered in another view is not here
     payload = step_by_step.StepByStepPicture(
         usual=None,
         edits=edits,
         settings=StepSettings(),
         chain=chain,
-        step=held.step if here else chain.steps[0].id,
+        step=opened,
         ask=cover(held.ask and here),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,

@@ -17,7 +17,8 @@ from pages.steps.knobs import turn
 from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, state
 from ui.shared import cached
 from ui.shared.export_bundle import ExportBundle
-from ui.shell.components import mount, name_figure
+from ui.shared.finding import show_finding
+from ui.shell.components import mount, show_heading
 from ui.shell.page import PageContext
 from ui.wording.i18n import _, language
 from viz.chart import Line, Lines
@@ -37,11 +38,21 @@ class Length:
 
 
 def show_length(opened: PageContext) -> Length:
-    """Entropy against the number of keys at the left, at the right the dispersion of the gap that a slider sets."""
+    """The dispersion of the gap that a slider sets at the left, at the right entropy against the number of keys."""
     gap = state().gap
     charts = _entropies(opened), _dispersion(gap)
+    said = _("A score {gap} above all others has half of the weight with {count} keys")
+    show_finding(
+        escape(said.format(gap=f"{gap:g}", count=_half_at(gap))),
+        escape(_("a formula, not this model’s numbers")),
+        of_several=True,
+    )
     left, right = st.columns(2, gap="medium")
     with left:
+        show_heading(escape(charts[1].heading))
+        payload = cached.made((gap, language()), lambda: _turning(charts[1], gap))
+        mount(chart.SOURCE, payload, key="steps_length_gap", on={"knob": lambda value: turn({"gap": value})})
+    with right:
         words = _(
             "Scaled: the scores times log n ÷ log {n}, n keys in the row; {n} is an assumed length that a model was "
             "trained on. Rows shorter than that get flatter (more bits), longer ones sharper (fewer); at n = {n} the "
@@ -49,11 +60,6 @@ def show_length(opened: PageContext) -> Length:
         ).format(n=TRAINED)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
         show_charts((charts[0],), "steps_length_entropy")
-    with right:
-        st.html(f"<p class='atlas-caption'>{escape(charts[1].heading)}</p>")
-        name_figure(escape(charts[1].heading))
-        payload = cached.made((gap, language()), lambda: _turning(charts[1], gap))
-        mount(chart.SOURCE, payload, key="steps_length_gap", on={"knob": lambda value: turn({"gap": value})})
     return Length(charts, gap)
 
 
@@ -62,15 +68,20 @@ def _turning(drawn: Lines, gap: float) -> bytes:
     return chart.chart_picture(drawn, label=drawn.heading, slider=_gaps(gap)).packed()
 
 
+def _half_at(gap: float) -> str:
+    """Among how many keys the one that is so far above the others has half of the weight."""
+    return f"{1 + math.exp(gap):,.0f}"
+
+
 def _gaps(gap: float) -> chart.Slider:
     """The chart of every gap that the slider has, and of the one that is held."""
     usual = [SMALLEST_GAP + GAP_STEP * step for step in range(int((LARGEST_GAP - SMALLEST_GAP) / GAP_STEP) + 1)]
     values = sorted({*usual, gap})
-    words = _("With {count} keys it has half of the weight.")
+    words = _("half at {count} keys")
     return chart.Slider(
         label=_("gap between one score and all others"), values=values, at=gap,
         charts=[_dispersion(value) for value in values],
-        said=[words.format(count=f"{1 + math.exp(value):,.0f}") for value in values],
+        said=[words.format(count=_half_at(value)) for value in values],
     )  # fmt: skip  # its two ends in a line
 
 

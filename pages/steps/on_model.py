@@ -20,9 +20,10 @@ from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias
 from pages.steps.projected import spelled_out
 from pages.steps.small import events
-from pages.steps.state import cover, state
+from pages.steps.state import cover, open_step, state
 from ui.shared.code_pane import show_code
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.model_code import attention_lines
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
@@ -50,13 +51,15 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     chain = step_chain(opened.capture, opened.layer, opened.head, query)
     st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
     held, texts = state(), translated(step_by_step.TEXTS)
-    steps = [step.id for step in chain.steps]
+    if not held.ask:  # a weight that is asked for is not told
+        show_finding(*_finding(opened, query))
+    step = open_step([step.id for step in chain.steps])
     payload = step_by_step.StepByStepPicture(
         usual=None,
         edits="",
         settings=StepSettings(head=opened.head),
         chain=_drawn(opened, chain, query),
-        step=held.step if held.step in steps else steps[0],
+        step=step,
         ask=cover(held.ask),
         texts=texts,
         room=session.room() is not None,
@@ -66,8 +69,20 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
     lines = attention_lines(opened.capture, opened.layer, query=query if chain.refused is None else None)
     if lines:
         words = _("The whole layer in PyTorch, all heads and tokens: runnable by copy, ◀ is the open step")
-        show_code(lines, held.step, words)
+        show_code(lines, step, words)
     return StepsOnModel(chain, query, payload)
+
+
+def _finding(opened: PageContext, query: int) -> tuple[str, str]:
+    """The key that the query looks at most, of the whole row; HTML."""
+    row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1), shares=True)[0]
+    key = int(row.argmax())
+    said = _("{query} looks {value} at {key}").format(
+        query=query_name(opened.capture, query),
+        value=escape(number(float(row[key]), "share")),
+        key=key_name(opened.capture, key),
+    )
+    return said, f"L{opened.layer}H{opened.head}"
 
 
 def _said(opened: PageContext, chain: StepChain, query: int) -> str:

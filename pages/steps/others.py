@@ -12,6 +12,7 @@ from analysis.joined import n_looked_at
 from attention.layer_costs import LAYERS, NEAR
 from pages.steps.chains import show_charts
 from ui.shared.export_bundle import ExportBundle
+from ui.shared.finding import show_finding
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
@@ -36,7 +37,10 @@ def show_others(opened: PageContext) -> Others:
     n, d = n_looked_at(opened.capture), opened.capture.hidden.shape[-1]
     table, charts = _table(n, d), _charts(n, d)
     words = _("One layer over this text, n = {n} tokens of d = {d} numbers").format(n=f"{n:,}", d=f"{d:,}")
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    if (said := _finding(n)) is None:
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    else:
+        show_finding(escape(said), escape(words), of_several=True)
     st.table(_read(table))
     note = _("Projections are left out, as in the paper’s table. k = 3 tokens for the convolution, r = {r} on "
              "either side for the window. The orders of growth leave out factors, which the numbers have: attention "
@@ -47,6 +51,15 @@ def show_others(opened: PageContext) -> Others:
         with place:
             show_charts((chart,), f"steps_{name}")
     return Others(n, d, table, charts)
+
+
+def _finding(n: int) -> str | None:
+    """How far the first token is from the last one; None where nothing lies between them."""
+    path = {layer.name: layer.path(n) for layer in LAYERS}
+    if path["recurrent"] <= path["attention"]:
+        return None
+    said = _("The last token reads the first in {attention} step, with a recurrent net in {recurrent}")
+    return said.format(attention=path["attention"], recurrent=f"{path['recurrent']:,}")
 
 
 def _columns() -> list[str]:

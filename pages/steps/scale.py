@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,10 @@ from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
 from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.state.controls import switch
 from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.chart import Line, Lines
 from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Live, rows_of
@@ -65,20 +68,29 @@ def show_scale() -> ScaleView:
     knobs = [Knob("wide", d, values=tuple(map(float, DIMENSIONS))), Knob("temperature", held.temperature, step=0.25)]
     live_notes = {"products": said, "scale": factor_said}
     live = Live("scale", "P", rows_of(products[:KEYS].T.numpy()), scaled=held.scaled, notes=live_notes)
+    charts = _charts(
+        variances(products).tolist(),
+        summed_variances(PAIRS).tolist(),
+        [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)],
+    )
+    show_finding(*_finding(d, charts[1]), of_several=True)
     left, right = st.columns([0.56, 0.44], gap="medium")  # the curves say it; the numbers are one row of it
     with right:
         notes = said.format(d=d), factor_said.format(factor=significant(factor, 4))
         chain = _chain(row, usual.numpy(), factor, d if root else None, notes)
         chain = replace(chain, knobs=[knob.drawn() for knob in knobs], live=live)
         payload = show_chain("steps_scale", chain, edits=written_numbers)
-    charts = _charts(
-        variances(products).tolist(),
-        summed_variances(PAIRS).tolist(),
-        [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)],
-    )
     with left:
         show_charts(charts, "steps_scale")
     return ScaleView(d, factor, row, charts, payload)
+
+
+def _finding(d: int, saturated: Lines) -> tuple[str, str]:
+    """Both curves of the largest weight, at this d; HTML."""
+    plain, divided = (number(line.y[DIMENSIONS.index(d)] or 0.0, "share") for line in saturated.series)
+    said = _("At d = {d} the largest weight is {plain}; divided by √d, {divided}")
+    words = _("of six keys, mean over rows of random vectors; not the model’s")
+    return escape(said.format(d=d, plain=plain, divided=divided)), escape(words)
 
 
 def tables_of(row: RandomRow) -> dict[str, Table]:

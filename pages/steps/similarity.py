@@ -17,10 +17,11 @@ from attention.small_attention import small_attention
 from pages.steps.chains import show_chain
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.on_model import token_names
-from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, show_maps, svg_of, tables_of
+from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, maps_of, show_maps, svg_of, tables_of
 from pages.steps.state import state
 from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from viz.components.step_by_step import step_by_step
@@ -53,6 +54,7 @@ def show_small_similarity() -> Similar:
     words = _(
         "Q and K of the small numbers, as they are in “the steps”; W, U and v of the additive measure are made up too."
     )
+    show_finding(_finding((q @ k.T).numpy(), split(q, k).cosines.numpy()))
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     names = [f"q{i}" for i in range(len(q))], [f"k{i}" for i in range(len(k))]
     code = (
@@ -72,6 +74,9 @@ def show_model_similarity(opened: PageContext, query: int) -> Similar:
         layer=layer, head=head, count=f"{ends.cells:,}", q=_span(ends.q_norm), k=_span(ends.k_norm),
         cos=_span(ends.cosine),
     )  # fmt: skip
+    views = maps_of(opened).maps
+    if views.products.how == "exact":
+        show_finding(_finding(views.products.values, views.cosines.values), of_several=True)
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     names = token_names(opened, found.window.queries), token_names(opened, found.window.keys)
     code = (
@@ -82,6 +87,15 @@ def show_model_similarity(opened: PageContext, query: int) -> Similar:
     shown = _show(found.q.numpy(), found.k.numpy(), split(found.q, found.k), names, code, None)
     maps = show_maps(opened)
     return replace(shown, maps=maps, code=shown.code + "\n" + code_of(maps))
+
+
+def _finding(products: np.ndarray, cosines: np.ndarray) -> str:
+    """For how many queries the two measures find another key most alike, of maps that are NaN where masked; HTML."""
+    rows = np.flatnonzero(~np.isnan(products).all(axis=1))
+    apart = int((np.nanargmax(products[rows], axis=1) != np.nanargmax(cosines[rows], axis=1)).sum())
+    words = _("Cosine and dot product pick different keys for {count} of {total} queries")
+    same = _("Cosine and dot product pick the same key for every query")
+    return escape(words.format(count=apart, total=len(rows)) if apart else same)
 
 
 def _span(ends: tuple[float, float]) -> str:

@@ -50,8 +50,7 @@ class DrawnMaps:
 
 def show_maps(opened: PageContext) -> DrawnMaps:
     """Side by side, as far as the session's window goes; a click pins its cell in all three. Raises NoWeights."""
-    held = session.selection().window
-    drawn = DrawnMaps(_made(opened, None if held is None else Window(*held)), opened.layer, opened.head)
+    drawn = maps_of(opened)
     words = _("Every cell of L{layer}H{head}: the first map times the second is the third. Nothing is divided by √d.")
     said = words.format(layer=opened.layer, head=opened.head)
     st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
@@ -60,6 +59,12 @@ def show_maps(opened: PageContext) -> DrawnMaps:
             show_heading(escape(NAMES[name]))
             mount(map_component.SOURCE, _payload(opened, name, view), key=f"similarity_{name}", on=map_events(view))
     return drawn
+
+
+def maps_of(opened: PageContext) -> DrawnMaps:
+    """The three maps as far as the session's window goes. Raises NoWeights."""
+    held = session.selection().window
+    return DrawnMaps(_made(opened, None if held is None else Window(*held)), opened.layer, opened.head)
 
 
 def scale_of(name: str, view: HeadMap) -> Scale:

@@ -14,7 +14,7 @@ from attention.small_attention import ExampleNumbers, ExampleSteps, small_attent
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.small_code import code_lines
-from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
+from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, USUAL, StepsState, cover, state
 from ui.classroom.class_number import Numbered, ask_class
 from ui.shared.code_pane import show_code, small_words
 from ui.shared.export_bundle import ExportBundle, component_page
@@ -76,14 +76,14 @@ def show_small() -> Small:
         edits=written,
         settings=StepSettings(heads, head, held.causal, held.scaled, kv_heads=kv_heads),
         chain=None,
-        step=held.step,
+        step=held.step or USUAL,
         ask=cover(held.ask),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
     ).packed()
     mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
     lines = code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
-    show_code(lines, held.step, small_words())
+    show_code(lines, held.step or USUAL, small_words())
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload, kv_heads)
 
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import streamlit as st
+import torch
 
 from analysis.number_text import significant
-from analysis.sentences import joined
 from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
 from attention.vocabulary_cost import (
     CUTOFFS,
@@ -32,6 +32,7 @@ from pages.steps.state import StepsState, state
 from ui.shared import cached
 from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.shell.components import name_figure, show_html
 from ui.state.controls import choose
 from ui.wording.i18n import _
@@ -42,6 +43,7 @@ from viz.tree_html import adaptive_tree_html
 
 LETTERS = {"S": "s", "E": "e", "N": "y", "B": "e", "A": "y", "L": "l", "O": "y"}  # what a row is called
 D = 64  # numbers of a vector, in the costs
+ROUNDING = 0.05, 0.005  # of a share, and beside it: what rounding, of bfloat16 too, stays below
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +63,11 @@ def show_softmax() -> Softmax:
     held = state()
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
         choose(StepsState, "dtype", held.dtype, {name: name for name in DTYPES})
-        limit = _("e to the score is ∞ in {dtype} above {limit}.").format(
-            dtype=held.dtype, limit=f"{overflow_at(DTYPES[held.dtype]):.2f}"
-        )
-        hint = joined(limit, _("Click a score and type another."))
+        hint = _("Click a score and type another.")
         st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     usual, written_numbers = example(held.largest), changed()
     ways = every_way(row_of("S", usual, written_numbers), held.dtype)
+    show_finding(*_finding(ways, held.dtype), of_several=True)
     costs = vocabulary_costs()
     left, right = st.columns([0.64, 0.36], gap="large")
     live = Live("softmax", "S", rows_of(example(1.0).numpy()[None]), dtype=held.dtype)
@@ -87,6 +87,19 @@ def show_softmax() -> Softmax:
         name_figure(escape(costly))
         show_html(adaptive_tree_html(_groups(), 2, _adaptive_words()), key="softmax_adaptive")
     return Softmax(ways, held.dtype, held.largest, costs, tree, payload)
+
+
+def _finding(ways: Ways, dtype: str) -> tuple[str, str]:
+    """Whether e to the scores divided by their sum is a softmax in this dtype, and of how many it is none; HTML."""
+    of_it, beside_it = ROUNDING
+    right = torch.isclose(ways.naive.double(), ways.subtracted.double(), rtol=of_it, atol=beside_it)
+    wrong = int((~right).sum())
+    words = _("The naive softmax is wrong at {count} of {total} scores")
+    said = words.format(count=wrong, total=len(ways.scores)) if wrong else _("The naive softmax is right here")
+    limit = _("e to the score is ∞ in {dtype} above {limit}.").format(
+        dtype=dtype, limit=f"{overflow_at(DTYPES[dtype]):.2f}"
+    )
+    return escape(said), escape(limit)
 
 
 def vocabulary_costs() -> pd.DataFrame:

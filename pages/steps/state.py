@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -52,12 +53,15 @@ OTHER_STEPS = (
     "additive",
     "lengths",
 )
+USUAL = "scores"  # the step that most views begin with
 STEPS = ("x", "q", "k", "v", "rq", "rk", "scores", "scale", "mask", "softmax", "mix", "concat", "out", *OTHER_STEPS)
 
 
 @dataclass(frozen=True)
 class StepsState:
-    """``numbers`` are the small numbers that were changed, as :mod:`pages.steps.numbers` writes them."""
+    """``numbers`` are the small numbers that were changed, as :mod:`pages.steps.numbers` writes them; ``step`` "" is
+    the one that the view begins with.
+    """
 
     SCOPE: ClassVar[str] = "steps"
 
@@ -71,7 +75,7 @@ class StepsState:
     causal: bool = setting(True, N_("mask"))
     scaled: bool = setting(True, N_("division by √d"))
     numbers: str = setting("", N_("changed numbers"), max_length=LONGEST)
-    step: str = setting("scores", N_("step"), options=lambda: STEPS)
+    step: str = setting("", N_("step"), options=lambda: ("", *STEPS))
     wide: Wide = setting("64", "d")
     temperature: float = setting(1.0, N_("temperature"), min=COLDEST, max=HOTTEST)
     gap: float = setting(7.0, N_("gap"), min=SMALLEST_GAP, max=LARGEST_GAP)
@@ -104,6 +108,11 @@ class StepsState:
 def state() -> StepsState:
     """What the page holds now."""
     return current(StepsState)
+
+
+def open_step(steps: Sequence[str], first: str = USUAL) -> str:
+    """Which of a view's steps is open: that of the address, else the one to begin with, else the first of all."""
+    return next((step for step in (state().step, first) if step in steps), steps[0])
 
 
 def cover(ask: bool) -> bool:

@@ -8,6 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import three_digits
 from model_runner.memory import readable
 from pages.zoo.by_formula import (
     LENGTHS,
@@ -23,6 +24,7 @@ from pages.zoo.by_formula import (
 )
 from pages.zoo.latent import holds_latent
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
+from ui.shared.finding import show_finding
 from ui.shell.components import show_html
 from ui.shell.page import PageContext
 from ui.shell.progressive import show_chart
@@ -44,10 +46,28 @@ def show_cost(opened: PageContext) -> Costs:
     with right:
         found = costs_of(shape_of(opened), show_choices())
     with left:  # first on the phones of a class, too
+        if (said := _finding(found)) is not None:
+            show_finding(*said)
         show_chart(chart_of(found), key="zoo_cost", alt=chart_of(found).y_title, still=True)
     with right:
         _show_tables(found, latent=bool(found.kept) and holds_latent(opened))
     return found
+
+
+def _finding(found: Costs) -> tuple[str, str] | None:
+    """Work of the first variant beside softmax's, at the longest text; HTML. None where it has no such number."""
+    softmax, variant = found.work[:2]
+    if softmax.values is None or variant.values is None or not variant.values[-1]:
+        return None
+    times = softmax.values[-1] / variant.values[-1]
+    said = _("At {length} tokens, {variant} takes {times} times less work than softmax")
+    if times < 1:
+        times, said = 1 / times, _("At {length} tokens, {variant} takes {times} times the work of softmax")
+    written = three_digits(times)
+    if written == three_digits(1.0):
+        said = _("At {length} tokens, {variant} takes as much work as softmax")
+    both = " · ".join(f"{one.name} {short_count(one.values[-1])}" for one in (variant, softmax) if one.values)
+    return escape(said.format(length=f"{LENGTHS[-1]:,}", variant=variant.name, times=written)), escape(both)
 
 
 def show_choices() -> tuple[Numbered, ...]:

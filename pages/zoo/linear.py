@@ -16,6 +16,7 @@ from pages.zoo.cut import show_cut
 from pages.zoo.numbers import show_rule, show_work
 from pages.zoo.state import BY_NAME, ZooState, first_drawn, show_sliders, state, values_of
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.state.controls import choose
@@ -60,6 +61,8 @@ def show_linear(opened: PageContext) -> LinearInView:
         sums = lightning_sums(head, values["half_life"]) if blocks else linear_sums(head)
     payload = _payload(opened, start, head, sums, values.get("tile", 0))
     with left:
+        if not blocks:
+            show_finding(escape(_finding(sums)))
         on = {
             "read": lambda token: change(ZooState, read=start + int(token)),
             "block": lambda size: change(ZooState, values={"lightning.tile": int(size)}),
@@ -74,6 +77,18 @@ def show_linear(opened: PageContext) -> LinearInView:
             said = _("This layer hides more than the future; here only the future is hidden.")
             st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
     return LinearInView(opened, start, values, sums, payload)
+
+
+def _finding(sums: LinearSums) -> str:
+    """Which order is less work on this text."""
+    (n, d), d_value = sums.q.shape, sums.v.shape[1]
+    map_work, state_work = (of(n, d, d_value).multiply_adds for of in (left_first, right_first))
+    said = _("At {count} tokens, {order} is less work: {less} multiply-adds, not {more}")
+    if map_work == state_work:
+        said = _("At {count} tokens, both orders are the same work: {less} multiply-adds")
+    order = "(Q Kᵀ) V" if map_work < state_work else "Q (Kᵀ V)"
+    less, more = sorted((map_work, state_work))
+    return said.format(count=f"{n:,}", order=order, less=f"{less:,}", more=f"{more:,}")
 
 
 def _payload(opened: PageContext, start: int, head: Head, sums: LinearSums, block: int) -> bytes:

@@ -19,10 +19,11 @@ from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
 from pages.zoo.latent import show_kept
-from pages.zoo.numbers import show_looks, show_numbers, show_recurrent, show_rule, show_work
+from pages.zoo.numbers import show_looks, show_numbers, show_recurrent, show_rule, show_work, variant_words
 from pages.zoo.parts import show_parts, show_persistent
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from pages.zoo.stream import show_stream
+from ui.shared.finding import show_finding
 from ui.shared.head_views import map_events
 from ui.shell.components import mount, name_figure, show_heading, show_html
 from ui.shell.page import PageContext, translated
@@ -70,9 +71,11 @@ def show_maps(opened: PageContext) -> ZooMaps:
     head = captured_head(opened.capture, opened.layer, opened.head, start)
     usual, first, other = own(head), _rival(head, state().first), state().second
     second = None if other is None else _rival(head, other)
+    name = f"L{opened.layer}H{opened.head}"
+    if first.found is not None:
+        show_finding(*_finding(name, first.variant, first.found), of_several=True)
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        name = f"L{opened.layer}H{opened.head}"
         with st.container(key="zoo_own", height=36, border=False, vertical_alignment="center"):
             words = _("softmax over these tokens alone") if start else _("softmax, as the model has it")
             show_heading(name, escape(words))
@@ -95,6 +98,20 @@ def show_maps(opened: PageContext) -> ZooMaps:
         show_cut(opened, start)
         show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None], head.q.shape[-1])
     return ZooMaps(opened, start, usual, first, second, view, payloads)
+
+
+def _finding(head: str, variant: Variant, found: Compared) -> tuple[str, str]:
+    """How far the variant is from softmax, where it looks or, with weights that are no shares, by its output; HTML."""
+    named = {"variant": _(variant.label), "head": head}
+    if variant.signed:
+        said = _("With {variant}, {head}’s output has cosine {value} with softmax’s")
+        return escape(said.format(**named, value=variant_words("direction", found))), ""
+    elsewhere = variant_words("elsewhere", found)
+    said = _("With {variant}, {share} of {head}’s attention lies elsewhere").format(**named, share=elsewhere)
+    if elsewhere == number(0.0, "share"):
+        said = _("With {variant}, {head} attends as with softmax").format(**named)
+    error = _("error of the output {value}").format(value=variant_words("error", found))
+    return escape(said), escape(error)
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:

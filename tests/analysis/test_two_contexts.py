@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.two_contexts import PAIRS, place_of, telling_words, word_paths
+from analysis.two_contexts import PAIRS, last_place, place_of, telling_words, word_paths
 from tests.pages.expected import capture
 
 FIRST, SECOND, WORDS = "The boy ate a sweet apple", "The phone was made by apple", ("fruit", "company")
@@ -59,3 +59,16 @@ def test_the_word_is_found_at_its_place_or_the_last_time_and_words_that_tell_bot
     other = capture("the dog saw the dog and the squirrel").tokens
     assert telling_words(tokens, other) == ("cat", "squirrel")
     assert telling_words(tokens, tokens) is None
+
+
+@pytest.mark.parametrize("language", PAIRS)
+def test_the_first_pair_in_each_language_is_the_one_whose_word_differs_most(language: str):
+    ends: list[float] = []
+    for pair in PAIRS[language]:
+        first, second = capture(pair.first), capture(pair.second)
+        at = last_place(first.tokens)
+        place = place_of(second.tokens, first.tokens[at].id, at)
+        assert place is not None
+        ends.append(float(word_paths(first, second, (at, place), None).alike[-1]))
+    assert ends.index(min(ends)) == 0
+    assert ends[0] < 0.7

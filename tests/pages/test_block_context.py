@@ -41,6 +41,46 @@ def test_it_opens_with_the_suggested_text_and_the_words_that_tell_both_apart(mon
     assert "<mark>·it</mark>" in html(app)
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_beside_an_examples_text_it_opens_on_a_pair_whose_word_moves_and_the_address_stays(monkeypatch, lang: str):
+    taken, pair = offers(monkeypatch), PAIRS[lang][0]
+    app = open_app(page=PAGE, lang=lang, **VIEW)
+    asked = dict(app.query_params)
+    first, second = capture(pair.first), capture(pair.second)
+    places = len(first.tokens) - 1, len(second.tokens) - 1
+    words = tuple(capture(word if lang == "zh" else f" {word}") for word in pair.words)
+    expected = word_paths(first, second, places, words)
+    alike, plane = lines(app)
+    np.testing.assert_allclose(alike[0][1], expected.alike, atol=1e-6)
+    np.testing.assert_allclose(np.transpose(plane[0]), expected.first, atol=1e-6)
+    assert f"<mark>{first.tokens[-1].text}</mark>" in html(app)
+    assert "block.second" not in asked
+    assert asked.get("text", [DEFAULT_TEXT]) in (DEFAULT_TEXT, [DEFAULT_TEXT])
+    np.testing.assert_allclose(ran(taken[-1].snippet)["paths"].alike, expected.alike, atol=1e-6)
+    assert not sentences(app)
+
+
+@pytest.mark.parametrize(
+    "address", [{"query": "6"}, {"text": "The dog chased the squirrel because he"}, {"block.second": "A dog or it"}]
+)
+def test_what_the_reader_chose_is_read_in_the_place_of_the_pair(address: dict[str, str]):
+    app = open_app(page=PAGE, **VIEW, **address)
+    assert "apple" not in html(app)
+    assert "this text" in html(app)
+
+
+def test_a_word_typed_beside_the_pair_keeps_the_pair_and_the_address_has_it():
+    app = open_app(page=PAGE, **VIEW)
+    (box,) = [one for one in app.text_input if one.key.startswith("block.across")]
+    assert box.value == FRUIT.words[0]
+    box.set_value("food").run()
+    assert app.query_params["text"] == FRUIT.first
+    assert app.query_params["block.second"] == FRUIT.second
+    assert (app.query_params["block.across"], app.query_params["block.up"]) == ("food", FRUIT.words[1])
+    assert "·apple" in html(app)
+    assert not sentences(app)
+
+
 def test_an_example_opens_both_sentences_at_the_word_they_share():
     app = open_app(page=PAGE, query="3", **VIEW)
     app.button(key="context_pair_0").click().run()

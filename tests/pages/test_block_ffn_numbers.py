@@ -73,3 +73,15 @@ def test_covered_numbers_stand_in_no_table(monkeypatch):
     assert said[-1].startswith("Numbers are hidden")
     open_app(page=PAGE, **VIEW, **{"block.ask": "1"})  # where nothing is covered
     assert not said[-1]
+
+
+@pytest.mark.parametrize(
+    "address, opened",
+    [
+        ({"block.ffn": "own"}, "ffn_act"),
+        ({"block.ffn": "own", "block.step": "ffn_x"}, "ffn_x"),
+        ({"block.ffn": "small"}, "ffn_x"),  # whose numbers are typed there
+    ],
+)
+def test_the_models_own_sums_open_on_the_activation_unless_the_address_names_a_step(address, opened: str):
+    assert payload(open_app(page=PAGE, **VIEW, **address), "step_by_step")[0]["step"] == opened

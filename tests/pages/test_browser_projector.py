@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from tests.browser import Server
 from tests.pages.test_browser_class import ask, click
@@ -40,6 +40,13 @@ FREE = """() => {
   const parts = [...document.querySelectorAll(".stMainBlockContainer .stElementContainer")]
   return parts.filter((part) => meets(part.getBoundingClientRect())).map((part) => part.textContent)
 }"""
+
+
+def box(found: Locator) -> FloatRect:
+    """Where it stands."""
+    place = found.bounding_box()
+    assert place is not None
+    return place
 
 
 def test_the_picture_grows_and_the_presenters_buttons_go_through_film_and_pages(page: Page, server: Server):
@@ -149,6 +156,36 @@ def test_the_row_that_a_lesson_asks_for_is_on_the_projector(new_page, server, la
     page.locator("body").press("p")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     eventually(page, lambda: page.evaluate(LAST_ROW), lambda end: end <= PROJECTOR["height"])
+
+
+@pytest.mark.parametrize("address", ["text=The+pig+is+behind+the+dog.+It", "lang=zh&text=猫看见了狗，它"])
+def test_the_row_that_the_finding_names_is_on_the_projector_and_the_menu_on_its_line(new_page, server, address):
+    page = new_page(viewport=PROJECTOR)
+    page.goto(f"{server.url}/?{address}")
+    wait_for_heads(page)
+    wait_for_rest(page)
+    page.locator("body").press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    eventually(page, lambda: page.evaluate(LAST_ROW), lambda end: end <= PROJECTOR["height"])
+    finding, menu = (box(page.locator(one)) for one in (".st-key-map_heading b", ".st-key-map_display button"))
+    assert finding["y"] - 8 <= menu["y"] < finding["y"] + finding["height"]
+    assert finding["x"] + finding["width"] <= menu["x"]
+    page.locator(".st-key-map_display button").click()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_whose_numbers_are_drawn_is_chosen_on_the_line_of_the_views_of_steps(new_page, server, language):
+    page = new_page(viewport=PROJECTOR)
+    page.goto(f"{server.url}/steps?steps.source=model&lang={language}")
+    page.locator(".step-by-step .matrix").first.wait_for(timeout=PATIENCE)
+    wait_for_rest(page)
+    page.locator("body").press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    rows = page.locator(".st-key-steps_views [data-testid=stButtonGroup]")
+    expect(rows).to_have_count(2)
+    eventually(page, lambda: [box(rows.nth(at))["y"] for at in (0, 1)], lambda tops: abs(tops[0] - tops[1]) < 2)
+    eventually(page, lambda: box(page.locator(".step-by-step .matrix").first)["y"], lambda top: top < 520)
 
 
 def test_a_chart_that_was_scaled_names_the_point_under_the_pointer(new_page, server):

@@ -13,7 +13,7 @@ from analysis.number_text import figure_number
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
-from tests.ui.driving import html, open_app, payload, send, sentences, type_text
+from tests.ui.driving import finding, html, open_app, payload, send, sentences, type_text
 from viz.share_text import share_digits
 
 HERE = {"layer": "3", "head": "7"}
@@ -44,12 +44,6 @@ def test_the_map_is_the_weights_of_the_open_head(layer, head):
     assert (meta["row_labels"], meta["col_labels"]) == (labels, labels)
     assert (meta["scale"], meta["low"], meta["high"], meta["number"]) == ("sequential", 0, 1, "percent")
     assert f"L{layer}H{head}" in finding(app)
-
-
-def finding(app):
-    """The title of the map, without markup."""
-    (title,) = re.findall(r"<div[^>]* data-finding[^>]*>(.*?)</div>", html(app), re.DOTALL)
-    return markup.unescape(re.sub("<[^>]*>", "", title))
 
 
 def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():

@@ -278,7 +278,7 @@ def test_the_gap_is_a_slider_of_its_chart():
     app = open_app(page=PAGE, **{"steps.view": "length", "steps.gap": "4.2"})
     knob = payload(app, "chart")[0]["knob"]
     assert (knob["at"], len(knob["values"]), len(knob["frames"])) == (4.2, 24, 24)
-    assert knob["said"][knob["values"].index(7.0)] == "With 1,098 keys it has half of the weight."
+    assert knob["said"][knob["values"].index(7.0)] == "half at 1,098 keys"
     send(app, "chart", "knob", 7.5)
     assert app.query_params["steps.gap"] == "7.5"
     assert payload(app, "chart")[0]["knob"]["at"] == 7.5

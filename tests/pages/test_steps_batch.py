@@ -96,3 +96,19 @@ def test_every_line_makes_the_shape_that_it_says(side, causal):
             name = line.code.partition(" = ")[0]
             if line.shape and name in names and not line.code.startswith(("text", " ")):
                 assert tuple(names[name].shape) == line.shape, line
+
+
+@pytest.mark.parametrize("which", ["padding", "cached"])
+@pytest.mark.parametrize("named, opened", [({}, "softmax"), ({"steps.step": "scores"}, "scores")])
+def test_it_opens_on_the_softmax_unless_the_address_names_a_step(which: str, named: dict[str, str], opened: str):
+    app = open_app(page=PAGE, **VIEW, **{"steps.batch": which}, **named)
+    assert payload(app, "step_by_step")[0]["step"] == opened
+    lit = [line for one in app.code for line in one.value.split("\n") if "◀" in line]
+    assert lit
+    assert all(("softmax" in line) == (opened == "softmax") for line in lit)
+
+
+def test_the_scores_that_were_clicked_are_in_the_address():
+    app = send(open_app(page=PAGE, **VIEW), "step_by_step", "step", "scores")
+    assert app.query_params["steps.step"] == "scores"
+    assert payload(app, "step_by_step")[0]["step"] == "scores"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html as markup
 import itertools
 import json
 import re
@@ -186,6 +187,12 @@ def set_to(proto: Any) -> Any:
 def html(app: AppTest) -> str:
     """Everything the page shows as HTML of its own."""
     return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def finding(app: AppTest) -> str:
+    """The title of the figure, without markup."""
+    (title,) = re.findall(r"<div[^>]* data-finding[^>]*>(.*?)</div>", html(app), re.DOTALL)
+    return markup.unescape(re.sub("<[^>]*>", "", title))
 
 
 def picture_taken(app: AppTest) -> str:

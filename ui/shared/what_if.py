@@ -41,12 +41,17 @@ Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and
 
 
 def show_maps(
-    opened: PageContext, after: Capture, *, clicked: Clicked | None = None, said: str = ""
+    opened: PageContext,
+    after: Capture,
+    *,
+    clicked: Clicked | None = None,
+    said: str = "",
+    between: Callable[[], None] | None = None,
 ) -> tuple[DrawnHead, DrawnHead]:
     """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
 
     ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
-    another than how much of the head's attention moves.
+    another than how much of the head's attention moves; ``between`` draws what stands below it, above the maps.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
@@ -59,6 +64,8 @@ def show_maps(
     moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
     beside = escape(_("indigo: looks more than before, orange: less"))
     show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
+    if between is not None:
+        between()
     left, middle, right = st.columns(3)
     with left:
         before = show_map(opened, _("before"), "map_before", clicked=clicked)
