@@ -130,8 +130,8 @@ def _explain() -> None:
     show_reading(
         [
             _("A head reads with its weights and passes something on; each change touches one of the two."),
-            _("Left the head as it is, right after the changes. What the model predicts stands beside the maps, or above "
-              "them where no weight moves."),
+            _("Left the head as it is, right after the changes. What the model predicts stands beside the maps, or "
+              "above them where no weight moves."),
             _("What one head passes on is read by all heads above it: the small map shows which of them now look "
               "elsewhere."),
         ],
