@@ -97,7 +97,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=otherwise": CHART,
         "steps.view=otherwise&steps.otherwise=typed": CHART,
         "steps.view=softmax": ".step-by-step",
-        "steps.view=softmax&steps.softmax=vocabulary": CHART,
+        "steps.view=softmax&steps.softmax=vocabulary": ".chart",
         "steps.view=similarity": ".step-by-step",
         "steps.view=others": CHART,
         "steps.view=others&steps.others=reading": CHART,

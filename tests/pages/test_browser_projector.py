@@ -185,7 +185,7 @@ def test_whose_numbers_are_drawn_is_chosen_on_the_line_of_the_views_of_steps(new
     rows = page.locator(".st-key-steps_views [data-testid=stButtonGroup]")
     expect(rows).to_have_count(2)
     eventually(page, lambda: [box(rows.nth(at))["y"] for at in (0, 1)], lambda tops: abs(tops[0] - tops[1]) < 2)
-    eventually(page, lambda: box(page.locator(".step-by-step .matrix").first)["y"], lambda top: top < 520)
+    eventually(page, lambda: box(page.locator(".step-by-step .matrix").first)["y"], lambda top: top < 560)
 
 
 def test_a_chart_that_was_scaled_names_the_point_under_the_pointer(new_page, server):

@@ -64,7 +64,7 @@ def test_a_long_map_begins_high_and_its_legend_is_on_the_screen(page: Page, serv
     assert box["y"] + box["height"] <= 900
 
 
-@pytest.mark.parametrize("lang, menu, mean", [("en", "Display", "mean"), ("zh", "显示", "平均")])
+@pytest.mark.parametrize("lang, menu, mean", [("en", "Display", "mean"), ("zh", "显示", "均值")])
 def test_how_a_long_map_is_drawn_is_chosen_in_a_menu_and_taken_back_beside_it(
     page: Page, server: Server, lang: str, menu: str, mean: str
 ):

@@ -13,6 +13,7 @@ from analysis.examples import OF_MODEL
 from analysis.joined import joined, same_tokens
 from analysis.kv_work import attention_work
 from analysis.next_token import end_of_text
+from analysis.number_text import significant
 from analysis.units import character_units
 from model_runner import Capture, CaptureRequest, Runner, load_runner
 from model_runner.edit_text import written
@@ -61,7 +62,7 @@ def test_the_button_changes_the_attention_that_is_looked_at(attention: str):
     text = capture("decoder")
     end, whole = end_of_text(character_units(text), place % len(text.tokens) + 1)
     follows = f"after “{'' if whole else '… '}{end}”"
-    assert f"{follows} · KL {next_token_change(before, after, place).kl:.3g} bits" in html(app)
+    assert f"{follows} · KL {significant(next_token_change(before, after, place).kl, 3)} bits" in html(app)
 
 
 def test_cells_are_typed_as_they_are_drawn_and_hidden_where_they_are():
@@ -151,7 +152,7 @@ def test_what_has_no_cache_or_forgets_nothing_says_so():
 def test_the_decoders_cache_can_forget_and_the_next_token_is_the_changed_models():
     app = open_app(page=CACHE, **HERE, attention="decoder", **{"kv_cache.view": "what_if", "kv_cache.keep": "2"})
     after = changed("decoder", OfAttention("decoder", KeepLast(2, 1)))
-    assert f"KL {next_token_change(capture('decoder'), after).kl:.3g} bits" in html(app)
+    assert f"KL {significant(next_token_change(capture('decoder'), after).kl, 3)} bits" in html(app)
 
 
 def test_work_counts_the_encoder_once_and_a_row_across_at_every_step():

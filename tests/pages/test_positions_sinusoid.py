@@ -46,7 +46,7 @@ def test_a_step_further_on_turns_every_pair_by_its_own_angle():
         for (x, y), theta in zip(vectors.reshape(-1, 2).tolist(), arrays["theta"].tolist(), strict=True):
             turned = complex(x, y) * complex(math.cos(3 * theta), math.sin(3 * theta))
             assert abs(turned - complex(math.cos((pos + 3) * theta), math.sin((pos + 3) * theta))) < 1e-5
-    assert float(meta["difference"]) < 1e-12
+    assert float(meta["difference"].replace("−", "-")) < 1e-12
     send(app, "rotation", "position", 1)
     assert "positions.delta" not in app.query_params
 

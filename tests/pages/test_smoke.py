@@ -21,7 +21,7 @@ def test_a_page_opens_with_its_title_its_components_and_its_check_and_shows_the_
     assert sentences(app) == []
     assert f"<h1 class='atlas-title'>{entry.title} " in html(app)
     assert re.search(
-        r"atlas-badge ok'[^>]*>verified<span class='more'> · [^<]*\de-\d+ · float32( · [^<]*)?<", html(app)
+        r"atlas-badge ok'[^>]*>verified<span class='more'> · [^<]*\de−\d+ · float32( · [^<]*)?<", html(app)
     )
     assert len(app.get("bidi_component")) > 1
     type_text(app, "The capital of France is")
@@ -49,7 +49,7 @@ def test_a_layer_that_fails_its_check_is_not_drawn(entry, monkeypatch):
     cached._check.clear()
     try:
         app = open_app(page=entry.file, layer="3")
-        assert any("Layer 3 is not drawn" in sentence and "5e-1" in sentence for sentence in sentences(app))
+        assert any("Layer 3 is not drawn" in sentence and "5e−1" in sentence for sentence in sentences(app))
         assert {"head_map", "head_grid", "token_lines", "cell_steps"}.isdisjoint(
             element.proto.component_name for element in app.get("bidi_component")
         )
