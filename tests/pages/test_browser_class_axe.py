@@ -144,6 +144,7 @@ def _cover_a_number(teacher: Page, step_by_step: str) -> None:
     expect(teacher.locator(".atlas-answered")).to_be_visible(timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_what_a_teacher_presses_next_is_legible_also_under_the_mouse(server: Server, new_page):
     teacher = new_page(color_scheme="light")
     teacher.goto(server.url)

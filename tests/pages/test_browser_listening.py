@@ -20,6 +20,7 @@ def files(page, name: str, data: bytes) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch):
     query = urlencode({"model": folder_of("whisper"), "lang": "en", "target": "two dogs"})
     page.goto(f"{server.url}/?{query}")  # `visit` waits for a text in its box, and here is none

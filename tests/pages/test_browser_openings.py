@@ -21,7 +21,7 @@ def box(found: Locator) -> FloatRect:
     return place
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_the_word_in_context_is_tinted_and_back_leads_to_the_pair_it_opened_on(new_page, server, language):
     page, pair = new_page(), PAIRS[language][0]
     page.goto(f"{server.url}/block?block.view=context&lang={language}")
@@ -42,7 +42,7 @@ def test_the_word_in_context_is_tinted_and_back_leads_to_the_pair_it_opened_on(n
     assert page.url == before
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_all_streams_are_seen_on_a_phone_and_have_the_room_of_a_desk(new_page, server, language):
     page = new_page(viewport=PHONE)
     address = f"{server.url}/block?block.view=streams&lang={language}&text=The+dog+chased+the+squirrel+because+it"

@@ -174,7 +174,7 @@ def test_the_row_that_the_finding_names_is_on_the_projector_and_the_menu_on_its_
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_whose_numbers_are_drawn_is_chosen_on_the_line_of_the_views_of_steps(new_page, server, language):
     page = new_page(viewport=PROJECTOR)
     page.goto(f"{server.url}/steps?steps.source=model&lang={language}")

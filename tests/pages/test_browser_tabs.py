@@ -24,7 +24,7 @@ ROW = """() => {
 HEIGHT = 30  # px
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", PAGES)
 def test_every_view_of_a_page_has_its_tabs_at_one_place(page: Page, server: Server, name: str, lang: str):
     visit(page, server, name, text="The cat sat on the mat.", lang=lang)

@@ -29,6 +29,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
         yield held
 
 
+@pytest.mark.long
 def test_a_lesson_goes_on_and_the_server_ends_after_it(hosted: Hosted, new_page: Callable[..., Page], watch: Watch):
     teacher, phone, guest = new_page(), new_page(**PHONE), new_page(locale="zh-CN")
     opened(teacher, f"{hosted.url}/cell?layer=3&head=1")
