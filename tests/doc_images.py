@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks._app import App, running_app, settle
-from benchmarks._teaching import chromium
-from tests.browser import FLAGS, ROOT, Watch
+from benchmarks._chromium import chromium
+from tests.browser import ROOT, Watch
 
 FOLDER = ROOT / "docs" / "images"
 SIZE = (1440, 900)
@@ -35,8 +35,7 @@ PICTURES = {  # name → address, and what is there once it is drawn
 
 def main(names: list[str]) -> None:
     """Write those that are named, or all."""
-    with sync_playwright() as playwright, running_app(Watch()) as app:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+    with chromium() as browser, running_app(Watch()) as app:
         for name in names or PICTURES:
             page = browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]}, locale="en-US").new_page()
             _write(FOLDER / f"{name}.png", _taken(app, page, *PICTURES[name]))
