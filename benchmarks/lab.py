@@ -271,7 +271,7 @@ def wait_for(condition: Callable[[], bool], going: Callable[[], bool]) -> None:
     end = time.monotonic() + LONGEST
     while not condition():
         if time.monotonic() > end or not going():
-            sys.exit("The cluster did not start; see Ray's logs in /tmp/ray.")
+            sys.exit("The cluster did not start; Ray’s own logs say why.")
         time.sleep(0.2)
 
 

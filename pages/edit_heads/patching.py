@@ -155,7 +155,7 @@ def _finding(setting: PatchSetting, found: PatchMap) -> str | None:
     row, position = (int(place) for place in np.unravel_index(int(sizes.argmax()), sizes.shape))
     name = f"L{setting.layer}H{row}" if setting.kind == "heads" else setting.row_labels[row]
     said = _("{row} at {token} moves the answer furthest: {share} of the way")
-    share = _share(float(found.normalised[row, position])).replace("-", "−")
+    share = _share(float(found.normalised[row, position]))
     return said.format(row=escape(name), token=token_name(setting.plain, position), share=escape(share))
 
 

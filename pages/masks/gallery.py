@@ -213,7 +213,7 @@ def _show_cost(
     drawn.update_yaxes(dtick=3)
     to_class(
         still_chart.SOURCE,
-        still_chart.chart_picture(chart, label=chart.y_title).packed(),
+        still_chart.ChartPicture(chart, label=chart.y_title).packed(),
         key="mask_cost",
         title=chart.y_title,
     )

@@ -65,7 +65,7 @@ def show_length(opened: PageContext) -> Length:
 
 def _turning(drawn: Lines, gap: float) -> bytes:
     """The chart of the gap that is held with those of all others behind it; the same for every text and head."""
-    return chart.chart_picture(drawn, label=drawn.heading, slider=_gaps(gap)).packed()
+    return chart.ChartPicture(drawn, label=drawn.heading, knob=_gaps(gap)).packed()
 
 
 def _half_at(gap: float) -> str:

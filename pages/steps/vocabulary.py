@@ -141,7 +141,7 @@ def _show_adaptive(found: VocabularyCosts) -> None:
     name_figure(escape(heading))
 
     def packed() -> bytes:
-        return chart.chart_picture(found.chart, label=heading, slider=_every(found)).packed()
+        return chart.ChartPicture(found.chart, label=heading, knob=_every(found)).packed()
 
     payload = cached.made((found.vocabulary, found.d, found.cutoff, language()), packed)
     mount(chart.SOURCE, payload, key="steps_cutoff", on={"knob": lambda value: turn({"cutoff": value})})

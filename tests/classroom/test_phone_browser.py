@@ -93,8 +93,8 @@ def test_at_the_reveal_the_phones_own_answer_is_said_and_marked_also_after_a_rel
     expect(held.phone.locator(".answer")).to_contain_text("it")
     held.room.reveal()
     drawn = Bars(labels=["The", "it"], values=[0.0, 1.0], words=["0", "1 · 100 %"])
-    held.room.board.figure("poll_vote_0", chart.SOURCE, chart.chart_picture(drawn, label="The class").packed())
-    held.room.board.figure("other", chart.SOURCE, chart.chart_picture(drawn, label="of no question").packed())
+    held.room.board.figure("poll_vote_0", chart.SOURCE, chart.ChartPicture(drawn, label="The class").packed())
+    held.room.board.figure("other", chart.SOURCE, chart.ChartPicture(drawn, label="of no question").packed())
     held.room.wake()
     for _ in range(2):
         expect(held.phone.locator("p.own")).to_have_text("Your answer: it")
@@ -118,7 +118,7 @@ def test_of_two_votes_each_marks_what_was_answered_then(held):
     held.room.reveal()
     drawn = Bars(labels=["The", "it"], values=[0.5, 0.5], words=["", ""])
     for key in ("poll_vote_0", "poll_vote_1", "poll_model"):
-        held.room.board.figure(key, chart.SOURCE, chart.chart_picture(drawn, label=key).packed())
+        held.room.board.figure(key, chart.SOURCE, chart.ChartPicture(drawn, label=key).packed())
     held.room.wake()
     for _ in range(2):  # also after a reload
         expect(held.phone.locator("p.own")).to_have_text("Your answer: The")

@@ -71,7 +71,7 @@ def show_progress(work: IncrementalTask[T], total: int, words: str, *, key: str)
 
 def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:
     """Plotly's once it stays as it is; before, one changed in place: Streamlit (1.67) mounts Plotly's anew ever."""
-    payload = growing.chart_picture(chart, label=alt).packed()
+    payload = growing.ChartPicture(chart, label=alt).packed()
     to_class(growing.SOURCE, payload, key=key, title=chart.heading)
     if still:
         st.plotly_chart(page_figure(chart), key=key, config=CONFIG, alt=alt)

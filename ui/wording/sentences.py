@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analysis.sentences import joined
 from hosting.redaction import redact_paths
 from ui.wording.i18n import _
-from viz.share_text import share_digits
+from viz.share_text import MINUS, share_digits
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner.errors import UserFacingError
@@ -43,7 +43,8 @@ def number(value: float, unit: str) -> str:
     """A metric with its unit: a share as percent, bits, tokens; a dash where it is not defined."""
     if value != value:  # NaN
         return "–"
-    digits = share_digits(value) if unit == "share" else f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one it is -0.0
+    rounded = f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one it is -0.0
+    digits = share_digits(value) if unit == "share" else rounded.replace("-", MINUS)
     return with_unit(unit).format(number=digits)
 
 

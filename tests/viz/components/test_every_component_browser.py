@@ -56,7 +56,7 @@ COMPONENTS = [
     (cell_steps.SOURCE, lambda: cell_steps.CellStepsPicture(**cell()).packed()),
     (bracketings.SOURCE, sums_of),
     (bracketings.SOURCE, blocks_of),
-    (chart.SOURCE, lambda: chart.chart_picture(chart_of_lines(), label="one").packed()),
+    (chart.SOURCE, lambda: chart.ChartPicture(chart_of_lines(), label="one").packed()),
     (family_masks.SOURCE, kinds),
     (film_component.SOURCE, film),
     (flash_film.SOURCE, flash),

@@ -85,11 +85,11 @@ def stroke(room: Room) -> None:
 def turned() -> bytes:
     charts = [chart_of_lines(x_title=name) for name in ("keys", "rows", "cells")]
     slider = chart.Slider(label="gap", values=(1.0, 2.5, 4.0), at=2.5, charts=charts, said=("one", "two", "three"))
-    return chart.chart_picture(charts[1], label="a chart", slider=slider).packed()
+    return chart.ChartPicture(charts[1], label="a chart", knob=slider).packed()
 
 
 def still() -> bytes:
-    return chart.chart_picture(chart_of_lines(), label="one").packed()
+    return chart.ChartPicture(chart_of_lines(), label="one").packed()
 
 
 def of_two() -> bytes:

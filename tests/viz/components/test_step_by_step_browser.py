@@ -250,7 +250,7 @@ def test_a_slider_is_followed_in_the_browser_and_told_when_it_rests(mount):
 def test_a_chart_is_followed_in_the_browser_and_told_when_it_rests(mount):
     charts = [lines(x_title=name) for name in ("keys", "rows", "cells")]
     slider = chart.Slider(label="gap", values=(1.0, 2.5, 4.0), at=2.5, charts=charts, said=("one", "two", "three"))
-    page = mount(chart.SOURCE, chart.chart_picture(charts[1], label="a chart", slider=slider).packed(), style=WIDE)
+    page = mount(chart.SOURCE, chart.ChartPicture(charts[1], label="a chart", knob=slider).packed(), style=WIDE)
     hold(page)
     expect(page.locator(".said")).to_have_text("two")
     page.get_by_role("slider", name="gap").fill("2")
@@ -270,7 +270,7 @@ def test_a_charts_slider_shows_the_name_and_the_picture_of_its_place(mount):
         label="cutoff", values=(4, 8000), at=4, charts=charts, said=("few", "many"), names=("4", "8,000"),
         pictures=pictures,
     )  # fmt: skip  # its two halves in a line each
-    page = mount(chart.SOURCE, chart.chart_picture(charts[0], label="a chart", slider=slider).packed(), style=WIDE)
+    page = mount(chart.SOURCE, chart.ChartPicture(charts[0], label="a chart", knob=slider).packed(), style=WIDE)
     plot = page.get_by_role("img", name="a chart")
     before = plot.bounding_box()
     expect(page.get_by_role("img", name="few")).to_have_text("four")

@@ -5,7 +5,7 @@ import { later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { tidy } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { ChartDrawing, DrawnSlider, Meta, State } from "./types" */
+/** @import { ChartDrawing, Slider, Meta, State } from "./types" */
 
 const REST = 200 // milliseconds until the host is told where the slider stands
 
@@ -87,7 +87,7 @@ function parsed(kept, at, written) {
   return found
 }
 
-/** @param {DrawnSlider} knob */
+/** @param {Slider} knob */
 const placesOf = ({ label, values }) => [label, values.length, values[0], values.at(-1)].join()
 
 // Where somebody else has drawn the slider over the same charts.

@@ -9,30 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from viz.chart import Bars, Chart
 from viz.chart_svg import DASHES, color_of, left_of, right_of, screen_svg
-from viz.components.picture import Picture
+from viz.components.picture import UNSENT, Picture, sent
 from viz.components.source import read_source
 
 SOURCE = read_source(Path(__file__).parent, "chart", '<div class="chart"></div>\n')
-
-
-@dataclass(frozen=True)
-class Slider:
-    """Its places, each with the chart that belongs there and what is said of it; ``at`` is one of ``values``.
-
-    ``names`` are the values as they are written, where not as they are. ``pictures``: an SVG document for each, which
-    stands below the chart and is described by what is said.
-    """
-
-    label: str
-    values: Sequence[float]
-    at: float
-    charts: Sequence[Chart]
-    said: Sequence[str]
-    names: Sequence[str] = ()
-    pictures: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -53,64 +37,67 @@ class ChartDrawing:
 
 
 @dataclass(frozen=True)
-class DrawnSlider:
-    """A slider over charts that are drawn."""
+class Slider:
+    """Its places, each with the chart that belongs there and what is said of it; `at` is one of `values`."""
 
     label: str
     values: Sequence[float]
     at: float
+    charts: Annotated[Sequence[Chart], UNSENT]
     said: Sequence[str]
-    frames: Sequence[ChartDrawing]
     names: Sequence[str] = ()
+    """The values as they are written; none where as they are."""
     pictures: Sequence[str] = ()
+    """An SVG document for each value, which stands below the chart and is described by what is said; or none."""
+
+    @sent
+    def frames(self) -> Sequence[ChartDrawing]:
+        """The charts as they are drawn."""
+        return [ChartDrawing(screen_svg(one), _legend(one)) for one in self.charts]
 
 
 @dataclass(frozen=True, eq=False)
 class ChartPicture(Picture):
-    """A chart as it is drawn."""
+    """A chart; with a slider, the one where it stands."""
 
+    chart: Annotated[Chart, UNSENT]
     label: str
-    below: str
-    left: float
-    right: float
-    """px for the words after the longest bar"""
-    height: float
-    svg: str
-    legend: Sequence[LegendLine]
-    knob: DrawnSlider | None
+    """What a screen reader says of it."""
+    knob: Slider | None = None
+
+    @sent
+    def below(self) -> str:
+        """The title of the axis below."""
+        return "" if isinstance(self.chart, Bars) else self.chart.x_title
+
+    @sent
+    def left(self) -> float:
+        """px for the words before the axis."""
+        return left_of(self.chart)
+
+    @sent
+    def right(self) -> float:
+        """px for the words after the longest bar."""
+        return right_of(self.chart)
+
+    @sent
+    def height(self) -> float:
+        """px"""
+        return self.chart.height
+
+    @sent
+    def svg(self) -> str:
+        """What stands inside the axes."""
+        return screen_svg(self.chart)
+
+    @sent
+    def legend(self) -> Sequence[LegendLine]:
+        """The names of its lines."""
+        return _legend(self.chart)
 
 
-def chart_picture(chart: Chart, *, label: str, slider: Slider | None = None) -> ChartPicture:
-    """`label` is what a screen reader says of it; with a slider, ``chart`` is the one where it stands."""
-    drawn = _drawn(chart)
-    return ChartPicture(
-        label=label,
-        below="" if isinstance(chart, Bars) else chart.x_title,
-        left=left_of(chart),
-        right=right_of(chart),
-        height=chart.height,
-        svg=drawn.svg,
-        legend=drawn.legend,
-        knob=None if slider is None else _knob(slider),
-    )
-
-
-def _knob(slider: Slider) -> DrawnSlider:
-    frames = [_drawn(one) for one in slider.charts]
-    return DrawnSlider(
-        label=slider.label,
-        values=slider.values,
-        at=slider.at,
-        said=slider.said,
-        frames=frames,
-        names=slider.names,
-        pictures=slider.pictures,
-    )
-
-
-def _drawn(chart: Chart) -> ChartDrawing:
-    legend: list[LegendLine] = []
-    if not isinstance(chart, Bars):
-        lines = enumerate(chart.series)
-        legend = [LegendLine(line.name, color_of(chart, place), DASHES[line.dash]) for place, line in lines]
-    return ChartDrawing(svg=screen_svg(chart), legend=legend)
+def _legend(chart: Chart) -> list[LegendLine]:
+    if isinstance(chart, Bars):
+        return []
+    lines = enumerate(chart.series)
+    return [LegendLine(line.name, color_of(chart, place), DASHES[line.dash]) for place, line in lines]
