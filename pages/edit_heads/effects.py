@@ -271,13 +271,13 @@ def _finding(opened: PageContext, effects: Effects) -> tuple[str, str] | None:
             said = _("{head} matters most: without it, “{token}” rises from {kept} to {left}")
         said = said.format(**named, kept=escape(kept), left=escape(left))
     else:
-        said = _("{head} matters most for “{token}”: ablated, it takes {value}")
+        said = _("{head} matters most for “{token}”: ablating it costs {value}")
         said = said.format(**named, value=_amount(opened, effects, lost))
     ffn = effects.found.ffn
     if np.isnan(ffn).all():
         return said, ""
     at = int(np.nanargmax(np.abs(ffn)))
-    beside = _("of the FFNs L{layer} matters most: {value}").format(
+    beside = _("among the FFNs, L{layer} matters most: {value}").format(
         layer=at, value=_amount(opened, effects, float(ffn[at]))
     )
     return said, escape(beside)

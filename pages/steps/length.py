@@ -41,7 +41,7 @@ def show_length(opened: PageContext) -> Length:
     """The dispersion of the gap that a slider sets at the left, at the right entropy against the number of keys."""
     gap = state().gap
     charts = _entropies(opened), _dispersion(gap)
-    said = _("A score {gap} above all others has half of the weight with {count} keys")
+    said = _("Among {count} keys, a score {gap} above all others gets half of the weight")
     show_finding(
         escape(said.format(gap=f"{gap:g}", count=_half_at(gap))),
         escape(_("a formula, not this model’s numbers")),

@@ -58,7 +58,7 @@ def _finding(n: int) -> str | None:
     path = {layer.name: layer.path(n) for layer in LAYERS}
     if path["recurrent"] <= path["attention"]:
         return None
-    said = _("The last token reads the first in {attention} step, with a recurrent net in {recurrent}")
+    said = _("From the first token to the last it is {attention} step with attention, {recurrent} with a recurrent net")
     return said.format(attention=path["attention"], recurrent=f"{path['recurrent']:,}")
 
 

@@ -113,7 +113,7 @@ def _show_tree(found: VocabularyCosts) -> None:
     total = sum(counts)
     ids = found.ids[:shown]
     leaf = ids.index(state().frequent) if state().frequent in ids else 0
-    said = _("{mean} decisions for a token on average, over {total} tokens")
+    said = _("A token takes {mean} decisions on average, over {total} tokens")
     beside = _("{count} different ones; entropy {entropy} bits, a balanced tree {balanced}")
     show_finding(
         escape(said.format(mean=f"{found.mean:.2f}", total=f"{sum(found.counts):,}")),

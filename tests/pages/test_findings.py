@@ -38,7 +38,7 @@ def capture(text: str = DEFAULT_TEXT):
 @pytest.mark.parametrize("gap, count", [("7", "1,098"), ("4.2", "68")])
 def test_the_length_at_which_a_gap_has_half_of_the_weight(gap: str, count: str):
     said = finding(open_app(page=STEPS, **{"steps.view": "length", "steps.gap": gap}))
-    assert said.startswith(f"A score {gap} above all others has half of the weight with {count} keys ")
+    assert said.startswith(f"Among {count} keys, a score {gap} above all others gets half of the weight ")
     n = int(count.replace(",", ""))
     assert math.exp(float(gap)) / (math.exp(float(gap)) + n - 1) == pytest.approx(0.5, abs=0.01)
 
@@ -108,7 +108,9 @@ def test_the_steps_from_the_last_token_to_the_first(text: str, steps: int | None
         assert "data-finding role" not in html(app)
     else:
         assert len(capture(text).tokens) == steps + 1
-        assert finding(app).startswith(f"The last token reads the first in 1 step, with a recurrent net in {steps} ")
+        assert finding(app).startswith(
+            f"From the first token to the last it is 1 step with attention, {steps} with a recurrent net "
+        )
 
 
 # -- the block --------------------------------------------------------------------------------------------------------
@@ -151,7 +153,7 @@ def test_the_share_of_the_parameters_in_the_blocks():
     outside = sum(math.prod(one.shape) for part in made.before for one in part.weights)
     outside += sum(math.prod(one.shape) for part in made.after for one in part.weights) * (not made.tied)
     share = 1 - outside / made.n_parameters
-    found = re.match(r"Its blocks hold (\d+) % of the parameters", finding(app))
+    found = re.match(r"The blocks hold (\d+) % of the parameters", finding(app))
     assert found
     assert int(found[1]) == pytest.approx(100 * share, abs=0.6)
 

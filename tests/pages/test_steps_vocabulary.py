@@ -28,7 +28,7 @@ def test_the_books_tokens_have_short_ways_where_they_are_frequent(monkeypatch):
     mean = sum(c * d for c, d in zip(names["counts"], names["decisions"], strict=True)) / total
     entropy = sum(count / total * math.log2(total / count) for count in counts.values())
     assert entropy <= mean < entropy + 1  # Shannon 1948
-    assert f"{mean:.2f} decisions for a token" in words(app)
+    assert f"{mean:.2f} decisions on average" in words(app)
     assert f"entropy {entropy:.2f} bits" in words(app)
     assert names["decisions"][0] < names["decisions"][-1]
     assert not sentences(app)
