@@ -1,21 +1,27 @@
 """Buttons whose clicks are not lost while a session begins.
 
 After a restart of the server, or of a connection that was lost for too long, a browser still shows the buttons of
-before, and a click comes to a session that has not drawn them yet. Streamlit (1.67) then calls no ``on_click``, but the
-button returns True once it is drawn.
+before, and a click comes to a session that has not drawn them yet: Streamlit (1.67) calls no ``on_click`` for it, and
+forgets it with the end of that run. Here it is kept until the button is drawn, which may take a run or two: a page's
+views wait for the engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.common import user_key_from_element_id
+from streamlit.runtime.state.session_state import Serialized
 
 from ui.state.session_value import SessionValue
 
-_CALLED = SessionValue("click_called", set[str])  # keys of buttons whose callbacks were called before this run
+LONGEST = 60.0  # seconds that a click waits for its button
+_EARLY = SessionValue("clicks_early", dict[str, float])  # by the button's key, when it was clicked
 _LOST = SessionValue[Callable[[], None] | None]("click_lost", lambda: None)  # what a click was to do
 
 
@@ -41,22 +47,29 @@ def button(
 ) -> None:
     """``st.button``, whose ``on_click`` is called at the beginning of another run where Streamlit did not call it."""
     act = partial(on_click, *args, **(kwargs or {}))
-    if not st.button(label, key=key, on_click=_call, args=(key, act), **look):
-        return
-    if key in _CALLED.get():
-        _CALLED.get().remove(key)
-    else:
+    st.button(label, key=key, on_click=act, **look)
+    if time.monotonic() - _EARLY.get().pop(key, -LONGEST) < LONGEST:
         _LOST.set(act)
         st.rerun()
 
 
 def call_lost() -> None:
-    """At the beginning of a run, before any widget: as a callback would."""
+    """At the beginning of a run, before any widget: what a callback would have done."""
+    _EARLY.get().update(dict.fromkeys(_clicked_unseen(), time.monotonic()))
     act = _LOST.take()
     if act is not None:
         act()
 
 
-def _call(key: str, act: Callable[[], None]) -> None:
-    _CALLED.get().add(key)
-    act()
+def _clicked_unseen() -> Iterator[str]:
+    """Keys of buttons that were clicked, and that this session has not drawn."""
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    state: Any = context.session_state
+    told: Any = state._state._new_widget_state  # Streamlit (1.67) shows it nowhere else
+    for name, one in told.states.items():
+        clicked = isinstance(one, Serialized) and one.value.WhichOneof("value") == "trigger_value"
+        key = user_key_from_element_id(name)
+        if key is not None and clicked and one.value.trigger_value and name not in told.widget_metadata:
+            yield key
