@@ -19,6 +19,7 @@ from pages.zoo.in_model import show_effect
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
 from ui.shared.finding import show_finding
 from ui.shared.what_if import output_finding
+from ui.shell.components import show_heading
 from ui.shell.page import PageContext, edited
 from ui.shell.progressive import progressive, show_chart, show_progress
 from ui.state import session
@@ -168,6 +169,7 @@ def _draw_own(own: Recall) -> None:
 def _draw(run: Recall, own: Recall) -> None:
     show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="zoo_recall")
     chart = recall_chart(tuple(run.points()), tuple(own.points()))
+    show_heading(escape(chart.heading))
     show_chart(chart, key="zoo_recall_chart", alt=chart.heading, still=not run.running)
     words = _(
         "“{question}{answer}” is hidden at two places in {count} characters of a chapter, at "
