@@ -3,7 +3,7 @@
 
 const DOWNWARDS = /^[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef·]+$/
 
-const [APART, BESIDE] = [3, 8] // px between two labels, and that the last one may reach beyond its column, both sides together
+const [LABELS_APART, LAST_BEYOND] = [3, 8] // px between two labels, and that the last one may reach beyond its column, both sides together
 
 /** @type {(label: string, width: number, room: number) => "upright" | "stacked" | "turned"} */
 export function stance(label, width, room) {
@@ -15,8 +15,8 @@ export function stance(label, width, room) {
 // has to be turned, so are the others, in one look, but for single letters and those that are written downwards.
 /** @type {(labels: string[], widths: number[], pitch: number) => ("upright" | "stacked" | "turned")[]} */
 export function stances(labels, widths, pitch) {
-  if (labels.every((_, i) => (widths[i] + (widths[i + 1] ?? pitch - BESIDE)) / 2 + APART <= pitch)) return labels.map(() => "upright")
-  const alone = labels.map((label, i) => stance(label, widths[i], pitch - APART))
+  if (labels.every((_, i) => (widths[i] + (widths[i + 1] ?? pitch - LAST_BEYOND)) / 2 + LABELS_APART <= pitch)) return labels.map(() => "upright")
+  const alone = labels.map((label, i) => stance(label, widths[i], pitch - LABELS_APART))
   if (!alone.includes("turned")) return alone
   return alone.map((stands, i) => (stands === "upright" && [...labels[i]].length > 1 && !DOWNWARDS.test(labels[i]) ? "turned" : stands))
 }
