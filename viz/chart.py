@@ -25,7 +25,7 @@ _NARROW, _AROUND, _LINE = 270, 70, 18  # px: a plot on a phone, what a chart has
 class Line:
     """One series; ``dash`` as Plotly names it. ``points`` marks every value; ``quiet`` is the colour of no series.
 
-    Not ``joined``, it is its points alone.
+    Not ``joined``, it is its points alone. ``like``: the place of the line whose colour it has.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Line:
     points: bool = False
     quiet: bool = False
     joined: bool = True
+    like: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,7 +81,7 @@ def standalone(charts: Sequence[Chart], *, title: str, caption: str, lang: str) 
 def _lines(chart: Lines) -> go.Figure:
     drawn = go.Figure()
     for line, number in zip(chart.series, colors_of(chart), strict=True):
-        color = QUIET if number == QUIET_SERIES else SERIES[number]
+        color = _color(number)
         marked = "lines+markers" if line.points else "lines"
         drawn.add_scatter(
             x=list(line.x), y=list(line.y), name=line.name, mode=marked if line.joined else "markers",
@@ -144,7 +144,7 @@ def _name_ends(drawn: go.Figure, chart: Lines) -> None:
     colors = colors_of(chart)
     for end in ends:
         line = chart.series[end.place]
-        color = QUIET if line.quiet else SERIES[colors[end.place]]
+        color = _color(colors[end.place])
         y = upright.value(end.y)
         x, xref = (1, "paper") if end.x == 1 else (across.value(end.x), "x")
         drawn.add_shape(
@@ -158,10 +158,15 @@ def _name_ends(drawn: go.Figure, chart: Lines) -> None:
         )  # fmt: skip
 
 
+def _color(number: int) -> str:
+    return QUIET if number == QUIET_SERIES else SERIES[number]
+
+
 def colors_of(chart: Lines) -> list[int]:
     """The number of each line's colour: quiet ones have one of their own, all others the next of ``COLORED``."""
     numbers = itertools.cycle(COLORED)
-    return [QUIET_SERIES if line.quiet else next(numbers) for line in chart.series]
+    own = [QUIET_SERIES if line.quiet else 0 if line.like is not None else next(numbers) for line in chart.series]
+    return [color if line.like is None else own[line.like] for line, color in zip(chart.series, own, strict=True)]
 
 
 def _bars(chart: Bars) -> go.Figure:

@@ -122,6 +122,7 @@ def _offer_mixture(opened: PageContext) -> None:
         show_finding(escape(_("Every token goes through all of this model: no layer has experts")))
     words = _("A small mixture of experts, of random numbers, reads the same text.")
     with st.container(key="expert_offer", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
         button(
             _("Show its experts"),
             key="show_mixture",
@@ -130,7 +131,6 @@ def _offer_mixture(opened: PageContext) -> None:
             kwargs={"experts": "random"},
             type="primary",
         )
-        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
 
 
 def _place(found: Routing) -> int:

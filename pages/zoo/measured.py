@@ -42,7 +42,6 @@ N_ = str  # marks a text for Babel without translating it here
 
 STORED, TILES = "softmax", "tiles"  # names of the two that are always measured
 LABELS = {STORED: N_("softmax, map stored"), TILES: N_("softmax, torch’s tiles")}
-DASHES = ("dot", "dash", "dashdot")  # of the formulas: softmax, and one or two variants
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +158,15 @@ def _formulas(found: MeasuredCost) -> list[Line]:
     works += [(_(one.label), work_of(one, values, d)) for one, values in found.variants]
     words = _("{name}, formula")
     return [
-        Line(words.format(name=name), lengths, [speed * work(n) for n in lengths], dash=dash, quiet=True)
-        for dash, (name, work) in zip(DASHES, works)
+        Line(words.format(name=name), lengths, [speed * work(n) for n in lengths], dash="dot", like=place)
+        for place, (name, work) in zip(_places(found), works, strict=True)
     ]
+
+
+def _places(found: MeasuredCost) -> list[int]:
+    """Of the measured lines whose formulas there are: softmax with its map stored, and the variants."""
+    names = found.run.names
+    return [names.index(name) for name in (STORED, *(variant.name for variant, _values in found.variants))]
 
 
 def _memory_formulas(found: MeasuredCost) -> list[Line]:
@@ -174,8 +179,8 @@ def _memory_formulas(found: MeasuredCost) -> list[Line]:
     held += [(_(one.label), memory_of(one, values, d)) for one, values in found.variants]
     words = _("{name}, formula")
     return [
-        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash=dash, quiet=True)
-        for dash, (name, of) in zip(DASHES, held)
+        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash="dot", like=place)
+        for place, (name, of) in zip(_places(found), held, strict=True)
     ]
 
 
@@ -193,7 +198,7 @@ def _show_words(found: MeasuredCost) -> None:
         _(
             "One head of {d} dimensions, random numbers in float32, on this machine’s processor as it is now: the "
             "fastest of three runs. A length is left out where it might take more than is left of {seconds} seconds, "
-            "or more than {size}. Bytes are those of torch’s tensors. Grey: the formula, at the speed of softmax’s "
+            "or more than {size}. Bytes are those of torch’s tensors. Dotted: the formula, at the speed of softmax’s "
             "longest text; of bytes, what the rule itself has to hold, of which a program holds some numbers twice."
         ).format(d=found.run.d_head, seconds=f"{SECONDS:.0f}", size=readable(MOST_BYTES))
     )
