@@ -74,6 +74,14 @@ def test_without_a_head_the_one_that_the_app_opens_is_shown(capture):
     assert show(capture).says.startswith(f"L{layer}H{head}: ")
 
 
+def test_a_layer_alone_or_a_head_alone_is_kept(capture):
+    for layer in range(capture.n_layers):
+        assert show(capture, layer).says.startswith(f"L{layer}H")
+    for head in range(capture.n_heads):
+        assert show(capture, head=head).says.partition(":")[0].endswith(f"H{head}")
+    assert [show(torch.cat(eager_weights(layers=1)), head=head).says[:4] for head in (0, 1, 2)] == ["L0H0", "L0H1", "L0H2"]
+
+
 def test_negative_places_count_from_the_end(capture):
     assert show(capture, -1, -1, query=-2) == show(capture, 7, 7, query=6)
 
