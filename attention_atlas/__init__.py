@@ -67,13 +67,15 @@ _FROM = {name: module for module, names in _MODULES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in (_FROM.get(name, "model_runner"), "model_runner.edits"):
-        found = import_module(f"{__name__}.{module}")
-        if hasattr(found, name):
-            return getattr(found, name)
+    found = import_module(f"{__name__}.{_FROM.get(name, 'model_runner')}")
+    if hasattr(found, name):
+        return getattr(found, name)
+    edits = import_module(f"{__name__}.model_runner.edits").KINDS
+    if name in edits:
+        return edits[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    offered = import_module(f"{__name__}.model_runner")
-    return sorted(["__version__", *_FROM, *offered.__all__])
+    offered, edits = (import_module(f"{__name__}.model_runner{room}") for room in ("", ".edits"))
+    return sorted(["__version__", *_FROM, *offered.__all__, *edits.KINDS])

@@ -115,7 +115,8 @@ def test_in_the_repository_a_room_is_the_same_module_under_both_names():
     assert edits.__spec__.name == "model_runner.edits"
     assert aa.CaptureRequest is CaptureRequest
     assert aa.KeepLast is KeepLast
-    assert {"load_runner", "show", "CaptureRequest"} <= set(dir(aa))
+    assert {"load_runner", "show", "CaptureRequest", "ScaledHead", "KeepLast"} <= set(dir(aa))
+    assert all(hasattr(aa, name) for name in dir(aa))
     with pytest.raises(AttributeError, match="no attribute 'load_model'"):
         _ = aa.load_model
 
