@@ -211,11 +211,13 @@ def _frame(
     cell = side / max(rows, columns, 1)
     cell = min(_LARGEST, cell if paper else max(1.0, math.floor(cell)))
     widest_row = max((ems(word) for word in row_labels), default=0)
-    turned = [word for word in col_labels if stance(word, cell / FONT) == "turned"]
+    step = _column_step(col_labels, cell)
+    drawn = col_labels[::step]
+    turned = [word for word in drawn if stance(word, step * cell / FONT) == "turned"]
     reach = min(max((ems(word) for word in turned), default=0), _LABEL_EMS + 1) * FONT * math.cos(_SLOPE)
     left = MARGIN + 22 + min(widest_row, _LABEL_EMS + 1) * FONT + 6
     word = MARGIN + (42 if title else 12)
-    top = word + 14 + max((_label_height(label, cell) for label in col_labels), default=0.0)
+    top = word + 14 + max((_label_height(label, step * cell) for label in drawn), default=0.0)
     right = left + cell * columns
     width = max(
         right + 24 + _BAR[0] + 64,
@@ -288,8 +290,21 @@ def _separators(frame: _Frame, color: str) -> str:
     return element("path", d=across + down, stroke=color, stroke_width=0.8, fill="none")
 
 
+def _step(cell: float) -> int:
+    """Every which row has its label: as many as do not overlap."""
+    return max(1, math.ceil((FONT + 1) / cell))
+
+
+def _column_step(labels: Sequence[str], cell: float) -> int:
+    """The same for columns; numbers, of which a reader needs only some, so far apart that each stands upright."""
+    if not all(word.isdigit() for word in labels):
+        return _step(cell)
+    widest = max((ems(word) for word in labels), default=0.0) + 0.3
+    return max(_step(cell), math.ceil(widest * FONT / cell))
+
+
 def _row_labels(labels: Sequence[str], frame: _Frame) -> str:
-    step = max(1, math.ceil((FONT + 1) / frame.cell))
+    step = _step(frame.cell)
     texts = [
         text(label(labels[i], _LABEL_EMS), x=frame.left - 6, y=frame.top + (i + 0.5) * frame.cell + 4)
         for i in range(0, len(labels), step)
@@ -298,15 +313,14 @@ def _row_labels(labels: Sequence[str], frame: _Frame) -> str:
 
 
 def _column_labels(labels: Sequence[str], frame: _Frame) -> str:
-    step = max(1, math.ceil((FONT + 1) / frame.cell))
-    y = frame.top - 6
+    step, y = _column_step(labels, frame.cell), frame.top - 6
     places = ((frame.left + (i + 0.5) * frame.cell, labels[i]) for i in range(0, len(labels), step))
-    return "".join(_column_label(word, x, y, frame.cell) for x, word in places)
+    return "".join(_column_label(word, x, y, step * frame.cell) for x, word in places)
 
 
-def _column_label(word: str, x: float, y: float, cell: float) -> str:
+def _column_label(word: str, x: float, y: float, room: float) -> str:
     """A label upright where it fits, with its letters one below the other where they are written so, else turned."""
-    match stance(word, cell / FONT):
+    match stance(word, room / FONT):
         case "upright":
             return text(label(word, _LABEL_EMS), x=x, y=y, text_anchor="middle")
         case "stacked":
@@ -320,8 +334,8 @@ def _column_label(word: str, x: float, y: float, cell: float) -> str:
             return text(label(word, _LABEL_EMS), transform=f"translate({x + 3:g} {y:g}) rotate(-60)")
 
 
-def _label_height(word: str, cell: float) -> float:
-    match stance(word, cell / FONT):
+def _label_height(word: str, room: float) -> float:
+    match stance(word, room / FONT):
         case "upright":
             return _LETTER
         case "stacked":
