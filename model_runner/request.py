@@ -125,7 +125,7 @@ def capture_request(asked: CaptureRequest | str) -> CaptureRequest:
     if not isinstance(asked, CaptureRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(asked).__name__
         raise TypeError(
-            f"A capture is made of a text or a CaptureRequest, not of a {kind}. Give token ids as "
+            f"A capture is made of a text or a CaptureRequest, not of this {kind}. Give token ids as "
             "CaptureRequest(input_ids=[5, 6, 7]), and several texts to capture_many."
         )
     return asked
@@ -136,7 +136,7 @@ def generate_request(asked: GenerateRequest) -> GenerateRequest:
     if not isinstance(asked, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(asked).__name__
         raise TypeError(
-            f"Text is generated from a GenerateRequest, not from a {kind}: GenerateRequest(text=…, max_new_tokens=20)."
+            f"Text is generated from a GenerateRequest, not from this {kind}: GenerateRequest(text=…, max_new_tokens=9)."
         )
     return asked
 
@@ -144,7 +144,7 @@ def generate_request(asked: GenerateRequest) -> GenerateRequest:
 def several(requests: Iterable[CaptureRequest | str]) -> Iterator[CaptureRequest | str]:
     """These requests or texts, one after the other. Raises TypeError for one by itself, such as a str."""
     if isinstance(requests, str | CaptureRequest):
-        raise TypeError(f"capture_many reads several texts: give a list, not a {type(requests).__name__}.")
+        raise TypeError(f"capture_many reads several texts: give a list, not this {type(requests).__name__}.")
     return iter(requests)
 
 

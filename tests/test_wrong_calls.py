@@ -54,12 +54,12 @@ def test_an_argument_of_the_wrong_kind_is_refused_with_what_to_give():
     assert told.pop("taken") == [5, 3]
     ways = "CaptureRequest(input_ids=[5, 6, 7]), and several texts to capture_many."
     for name, kind in {"ids": "list", "batch": "Tensor", "other": "GenerateRequest", "one of many": "list"}.items():
-        made_of = f"A capture is made of a text or a CaptureRequest, not of a {kind}."
+        made_of = f"A capture is made of a text or a CaptureRequest, not of this {kind}."
         assert told.pop(name) == f"{made_of} Give token ids as {ways}"
     for name, kind in {"one text": "str", "one request": "CaptureRequest"}.items():
-        assert told.pop(name) == f"capture_many reads several texts: give a list, not a {kind}."
+        assert told.pop(name) == f"capture_many reads several texts: give a list, not this {kind}."
     for name, kind in {"generate": "str", "race": "CaptureRequest"}.items():
-        assert told.pop(name).startswith(f"Text is generated from a GenerateRequest, not from a {kind}: Gen")
+        assert told.pop(name).startswith(f"Text is generated from a GenerateRequest, not from this {kind}: Gen")
     assert told.pop("question").startswith("A str is no question;")
     for name in ("batch of ids", "fractions"):
         assert told.pop(name).endswith("such as [5, 6, 7]; of a batch give one text: input_ids[0].")
