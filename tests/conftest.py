@@ -32,6 +32,7 @@ WHOLE = (
     "pages/test_browser_axe.py",
 )
 _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}
+_SERVER_FIXTURES = {"hosted", "nginx"}  # a whole server, or two, in processes of their own
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,14 +62,17 @@ def _mark_all_but_few(items: list[pytest.Item]) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first.
 
-    It has a second try, as Playwright's own runner gives: three browsers and their servers on two cores now and then
-    miss a moment. The first failure is printed whole all the same; one that returns is looked into.
+    It has a second try, as Playwright's own runner gives, and so has what speaks to a server of its own: three
+    browsers and their servers on two cores now and then miss a moment. The first failure is printed whole all the
+    same; one that returns is looked into.
     """
     if config.getoption("few"):
         _mark_all_but_few(items)
     for item in items:
-        if _BROWSER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & _BROWSER_FIXTURES:
             item.add_marker(pytest.mark.browser)
+        if fixtures & (_BROWSER_FIXTURES | _SERVER_FIXTURES):
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 

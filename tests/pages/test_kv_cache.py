@@ -11,6 +11,7 @@ from analysis.kv_bytes import cache_bytes
 from analysis.kv_published import PUBLISHED
 from analysis.kv_work import attention_work
 from analysis.long_text import chapter
+from jobs.race import RaceRun
 from model_runner import CaptureRequest
 from model_runner.errors import BrokenLogits
 from model_runner.questions import CacheLayers
@@ -53,6 +54,14 @@ def test_the_race_runs_by_itself_and_ends_with_equal_tokens_their_count_and_the_
     with_cache, without = figure(app, "race_work")["data"]
     assert with_cache["y"] == expected.cached.tolist()
     assert without["y"] == expected.uncached.tolist()
+
+
+@pytest.mark.parametrize("seconds, said", [((2.0, 5.0), "2.5 times as fast"), ((5.0, 2.0), "2.5 times as slow")])
+def test_the_finding_is_how_many_times_as_fast_the_cache_makes_it(monkeypatch, seconds, said):
+    monkeypatch.setattr(RaceRun, "seconds", seconds)
+    app = raced(opened(race_length="50", **{"kv_cache.shown": "own"}))
+    assert f"{said} with the cache" in html(app)
+    assert f"50 tokens in {seconds[0]:.2f} s instead of {seconds[1]:.2f} s" in html(app)
 
 
 def test_the_books_times_are_quoted_as_such_on_a_scale_of_their_own():

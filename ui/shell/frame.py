@@ -238,7 +238,7 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
                 ),
                 charts=chart_script(),
             ).packed()
-            mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
+            mount(theme_switch.SOURCE, data, key="theme", on={"run": lambda _told: None}, followed=False)
             if not listed_models():
                 _loaded_as()
             return SidebarPlaces(links, linked, tokenizer=st.empty())

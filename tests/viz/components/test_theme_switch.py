@@ -58,6 +58,31 @@ def test_the_browser_is_told_the_language_of_the_page(static_page):
     assert page.evaluate("document.documentElement.lang") == "zh"
 
 
+STREAMLIT = """{
+    document.body.insertAdjacentHTML("afterbegin", `<div class=stApp data-test-connection-state=CONNECTED
+      data-test-script-state=notRunning><section data-testid=stMain></section></div>`)
+}"""
+SET = "([name, value]) => document.querySelector('.stApp').setAttribute(`data-test-${name}`, value)"
+
+
+@pytest.mark.browser
+def test_behind_a_new_connection_the_page_runs_and_takes_nothing_until_it_is_drawn(static_page):
+    payload = ThemeSwitchPicture(paths=PATHS, texts=TEXTS).packed()
+    page = static_page(shim.page((SOURCE, payload)).replace("<body>", f"<body><script>{STREAMLIT}</script>"))
+    page.wait_for_function("window.ready")
+    page.evaluate(SET, ["connection-state", "PINGING_SERVER"])
+    assert page.evaluate("window.calls") == []
+    page.evaluate(SET, ["script-state", "running"])
+    page.evaluate(SET, ["connection-state", "CONNECTED"])
+    page.wait_for_function("window.calls.length")
+    assert [name for _, name, _ in page.evaluate("window.calls")] == ["run"]
+    page.wait_for_timeout(600)
+    assert page.locator("[data-testid=stMain][inert]").count() == 1
+    page.evaluate(SET, ["script-state", "notRunning"])
+    page.locator("[data-testid=stMain]:not([inert])").wait_for(state="attached")
+    assert len(page.evaluate("window.calls")) == 1
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("theme, current", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
 def test_the_current_theme_is_marked(mount, theme, current):

@@ -1,9 +1,10 @@
 import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
-import { markPainted, mounted } from "../shared/shell.js"
+import { markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { importAtRest } from "./chart_script.js"
 import { closeSidebarAfterChoice } from "./narrow_sidebar.js"
+import { runNewSession } from "./new_session.js"
 import { focusOpenedMenus } from "./opened_menu.js"
 import { followKeysOfRoom } from "./pressed_in_room.js"
 import { followProjector, project, projected, showWayBack } from "./projector.js"
@@ -23,8 +24,9 @@ function create(_root, signal) {
   focusOpenedMenus(signal)
   followKeysOfRoom(signal)
   closeSidebarAfterChoice(signal)
-  const state = {}
+  const state = /** @type {any} */ ({})
   followProjector(signal, () => state.repaint?.())
+  runNewSession(signal, () => tell(state, "run", true))
   return state
 }
 
