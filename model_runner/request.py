@@ -136,7 +136,8 @@ def generate_request(asked: GenerateRequest) -> GenerateRequest:
     if not isinstance(asked, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(asked).__name__
         raise TypeError(
-            f"Text is generated from a GenerateRequest, not from this {kind}: GenerateRequest(text=…, max_new_tokens=9)."
+            f"Text is generated from a GenerateRequest, not from this {kind}: "
+            "GenerateRequest(text=…, max_new_tokens=20)."
         )
     return asked
 
