@@ -119,7 +119,7 @@ def _picture(kind: Kind, payload: bytes, title: str, caption: str, room: float |
             grid = {name: arrays[name] for name in ("thumbnails", "keep", "left_out") if name in arrays}
             return grid_svg(**grid, title=title, caption=caption, room=room)
         case "map" | "products":
-            return drawn_maps_svg(payload, title=title, caption=caption, room=room)
+            return drawn_maps_svg(payload, title=title, caption=caption, room=room, every_row=kind == "products")
 
 
 def _checked(capture: Capture, layer: int) -> Check:

@@ -74,6 +74,20 @@ def test_without_a_head_the_one_that_the_app_opens_is_shown(capture):
     assert show(capture).says.startswith(f"L{layer}H{head}: ")
 
 
+def test_products_at_one_column_name_each_key_and_its_weight(tmp_path):
+    capture = embedded().capture(CaptureRequest(text="The dog chased the squirrel because straightforwardly it was"))
+    show(capture, 6, 4, kind="products").save(tmp_path / "products.svg", size="column")
+    root = ElementTree.parse(tmp_path / "products.svg").getroot()
+    texts = root.iter("{http://www.w3.org/2000/svg}text")
+    keys = [node for node in texts if "".join(node.itertext()).strip("\u2068\u2069").endswith(" %")]
+    assert len(keys) == len(capture.tokens)  # none is left out, and of none the weight is cut
+    heights = sorted(float(node.get("y")) for node in keys)
+    assert min(np.diff(heights)) >= 12  # the size of the letters
+    width, height = (float(number) for number in root.get("viewBox").split()[2:])
+    assert width <= 3.3 * 72 / 7 * 11 + 0.01
+    assert heights[-1] < height
+
+
 def test_a_layer_alone_or_a_head_alone_is_kept(capture):
     for layer in range(capture.n_layers):
         assert show(capture, layer).says.startswith(f"L{layer}H")
