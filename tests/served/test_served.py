@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -45,6 +47,7 @@ from model_runner.remote import server_link
 from model_runner.remote.frames import REFUSAL, VERSION, last_frame
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.wire import FORMAT, from_bytes, to_bytes
+from served import answering
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.served.server import KEY, TheseModels, access, remote, serving, settings
 
@@ -319,6 +322,20 @@ def test_many_readers_at_once_get_their_own_answers(url):
     for thread in threads:
         thread.join(60)
     assert wrong == []
+
+
+def test_the_parts_of_a_capture_are_listed_once_and_go_with_it(url, model, monkeypatch):
+    listed, plain = list[object](), answering.parts
+    monkeypatch.setattr(answering, "parts", lambda capture: listed.append(capture.text) or plain(capture))
+    capture = remote(url).capture(TEXT + " in parts")
+    for head in range(4):
+        assert capture.weights(1, head) is not None
+    assert listed == [capture.text]
+    kept = weakref.ref(model.capture(TEXT + " in parts"))
+    assert kept() in answering._PARTS
+    model.forget()
+    gc.collect()
+    assert kept() is None
 
 
 @pytest.mark.parametrize("family", ["llama", "gpt2", "bert", "deepseek-v3.2", "qwen3-next", "translator"])
