@@ -13,13 +13,16 @@ from contextlib import suppress
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
+import torch
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 from torch import Tensor
 
+from analysis.cell_ranking import cell_ranking
 from analysis.head_grid import grid_of, written
+from analysis.opening import opening_head
 from hosting.settings import in_bytes
-from model_runner.capture import Capture
+from model_runner.capture import Capture, index
 from model_runner.errors import (
     AnswerTooLate,
     Cancelled,
@@ -63,12 +66,13 @@ MOST_PARTS = 8  # of a capture in one answer
 LOOK = 0.1  # seconds between two looks at a model that loads
 
 Encode = Callable[[Any], bytes]
-Asked = Literal["ask", "part", "grid"]
+Asked = Literal["ask", "part", "grid", "opening", "cell"]
 
 
 class QuestionEndpoint:
     """The endpoint of questions, an ASGI application; the others are asked with a request, for what is in its capture:
-    ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head.
+    ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head, ``opening``, the head to open,
+    ``cell``, the weight of one cell in every head.
     """
 
     def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, what: Asked) -> None:
@@ -304,10 +308,32 @@ def _grid_encoder(_request: Request) -> Encode:
     return encode
 
 
+def _opening_encoder(_request: Request) -> Encode:
+    def encode(capture: Capture) -> bytes:
+        return to_bytes(list(opening_head(capture)))
+
+    return encode
+
+
+def _cell_encoder(request: Request) -> Encode:
+    """Of a query and a key. Raises Unreadable, and NoSuchPlace of those that there are not."""
+    wanted = list(map(_number, request.query_params.getlist("at")))
+    if len(wanted) != 2:
+        raise Unreadable()
+
+    def encode(capture: Capture) -> bytes:
+        query, key = (index("position", one, len(capture.tokens)) for one in wanted)
+        return to_bytes(torch.from_numpy(cell_ranking(capture, query, key).weights))
+
+    return encode
+
+
 ENCODERS: dict[Asked, Callable[[Request], Encode]] = {
     "ask": _encoder,
     "part": _part_encoder,
     "grid": _grid_encoder,
+    "opening": _opening_encoder,
+    "cell": _cell_encoder,
 }
 
 
