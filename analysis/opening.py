@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from analysis.joined import Joined
+from analysis.made_there import far_maker
 from analysis.mask_effect import looks_ahead
 from model_runner.capture import COMPRESSED, ROWS, Capture
 
@@ -71,7 +72,12 @@ def opening_head(capture: Capture) -> tuple[int, int]:
 
     Of what was written looking at another text, the head in which most of that text is once looked at hard: the one
     that goes from word to word. O(cells).
+
+    It is found where the tensors are: of a capture elsewhere two numbers are sent, not every query and key.
     """
+    maker = far_maker(capture)
+    if maker is not None:
+        return maker.opening(capture.request)
     if isinstance(capture, Joined):
         return divmod(int(_looks(capture).amax(dim=1).mean(dim=1).argmax()), capture.n_heads)
     dull = _dull(capture)
