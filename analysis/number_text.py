@@ -24,8 +24,9 @@ def significant(value: SupportsFloat, digits: int) -> str:
     return (f"{mantissa}e{int(power)}" if power else mantissa).replace("-", MINUS)
 
 
-def three_digits(value: float) -> str:
+def three_digits(value: SupportsFloat) -> str:
     """A number of any size, as 0.123, 12.3, 1,230 or 1.23 × 10⁹; a dash where it is not defined."""
+    value = float(value)
     if value != value:  # NaN
         return "–"
     rounded = float(f"{value:.3g}")
@@ -37,8 +38,9 @@ def three_digits(value: float) -> str:
     return f"{digits} × 10{str(int(power)).translate(RAISED)}"
 
 
-def figure_number(value: float) -> str:
+def figure_number(value: SupportsFloat) -> str:
     """A number as the figures write it (formatPlain of viz/components/shared/words.js): 0.037, 12.3, 2.0e−5."""
+    value = float(value)
     size = abs(value)
     if not size < math.inf:  # NaN too
         return "–"

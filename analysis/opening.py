@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from analysis.joined import Joined
+from analysis.made_there import far_maker
 from analysis.mask_effect import looks_ahead
 from model_runner.capture import COMPRESSED, ROWS, Capture, index
 
@@ -74,7 +75,12 @@ def opening_head(capture: Capture, layer: int | None = None, head: int | None = 
     that goes from word to word. O(cells).
 
     ``layer`` and ``head`` are chosen already, where they are given. Raises NoSuchPlace.
+
+    Of a capture elsewhere it is found where the tensors are: two numbers are sent, not every query and key.
     """
+    maker = far_maker(capture) if layer is None and head is None else None
+    if maker is not None:
+        return maker.opening(capture.request)
     layers = range(capture.n_layers) if layer is None else [index("layer", layer, capture.n_layers)]
     best, place = -1.0, (layers[0], 0 if head is None else index("head", head, capture.n_heads))
     for one, strengths in _strengths(capture):

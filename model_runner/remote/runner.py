@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 from urllib.parse import quote
 
+from jaxtyping import Float
 from torch import Tensor
 
 from model_runner import growing
@@ -170,9 +171,16 @@ class RemoteRunner(MatricesOfHeads):
 
     def grid(self, request: CaptureRequest) -> dict[str, Any]:
         """Thumbnails and metrics of every head, made where the tensors are; see :mod:`analysis.head_grid`."""
-        job, body, near = RemoteJob[Any](), to_bytes(request), _name(request)
-        path = f"{self._path}/grid?{self._base}"
-        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
+        return self._made_there("grid", request)
+
+    def opening(self, request: CaptureRequest) -> tuple[int, int]:
+        """The layer and head on which a page opens, found where the tensors are; see :mod:`analysis.opening`."""
+        layer, head = self._made_there("opening", request)
+        return layer, head
+
+    def cell(self, request: CaptureRequest, query: int, key: int) -> Float[Tensor, "layers heads"]:
+        """The weight of one cell in every head, found where the tensors are; see :mod:`analysis.cell_ranking`."""
+        return self._made_there("cell", request, query, key)
 
     def close(self) -> None:
         """What is kept of this model is let go."""
@@ -226,6 +234,11 @@ class RemoteRunner(MatricesOfHeads):
         if beside is not None and other is not None:
             beside.tensor.rows.give(*other, found[1])
         return found[0]
+
+    def _made_there(self, what: str, request: CaptureRequest, *at: int) -> Any:
+        job, body, near = RemoteJob[Any](), to_bytes(request), _name(request)
+        path = f"{self._path}/{what}?{self._base}" + "".join(f"&at={number}" for number in at)
+        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
 
     def _next_token(self, job: RemoteJob[Any], asked: NextToken, session: str | None) -> Step:
         """The next token; a run that its server lost goes on at another, after the tokens that are here."""

@@ -18,7 +18,8 @@ from ui.wording.sentences import number
 from viz.chart import Bars
 from viz.curves import CONFIG, figure
 
-ROW = 22  # pixels of a bar
+ROW = 30  # pixels of a bar
+GREY = 3  # among the theme’s colours of series
 
 
 def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange, ...]:
@@ -68,15 +69,17 @@ def matrix_title(change: MatrixChange, opened: PageContext, other: PageContext) 
 
 
 def bars(change: MatrixChange, every: tuple[MatrixChange, ...]) -> Bars:
-    """All charts stand on one scale."""
+    """All charts stand on one scale, a bar is as wide in each, and the longest of all is the one in colour."""
     shares = change.share.tolist()
+    longest = max(float(one.share.max()) for one in every)
     return Bars(
         labels=_labels(change),
         values=shares,
         words=[number(share, "share") for share in shares],
-        height=60 + ROW * max(len(one.share) for one in every),
+        colors=[0 if share == longest else GREY for share in shares],
+        height=8 + ROW * len(shares),
         heading=f"‖Δ{change.name}‖ / ‖{change.name}‖",
-        longest=max(float(one.share.max()) for one in every),
+        longest=longest,
     )
 
 

@@ -29,7 +29,7 @@ from pages.edit_heads.state import state
 from ui.shared.class_scores import show_class_change
 from ui.shared.head_views import DrawnHead
 from ui.shared.help_card import show_reading
-from ui.shared.what_if import ROUNDING, Clicked, drift_of, next_finding, show_change, show_map, show_maps
+from ui.shared.what_if import ROUNDING, Clicked, drift_of, output_finding, show_change, show_map, show_maps
 from ui.shell.components import mount, name_figure, show_heading
 from ui.shell.page import PageContext, edited, translated
 from ui.state import edit_list, session
@@ -91,7 +91,7 @@ def show_edit(opened: PageContext) -> EditView:
         shown.append(_show_output(opened, after))
 
     with left:
-        said = _finding(opened, after)
+        said = output_finding(opened, after)
         changed = show_maps(opened, after, clicked=clicked, said=said, between=show_output if first else None)
         if words := _what_shows(opened, after, edits):
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
@@ -114,16 +114,6 @@ def _show_output(opened: PageContext, after: Capture) -> Output:
     except NoLogits as error:
         st.html(f"<p class='atlas-caption'>{escape(sentence(error))}</p>")
         return None, classes
-
-
-def _finding(opened: PageContext, after: Capture) -> str:
-    """What the change does to what comes next; nothing of a model that predicts none."""
-    if opened.runner.info.classes:
-        return ""
-    try:
-        return next_finding(opened, after)
-    except NoLogits:
-        return ""
 
 
 def _explain() -> None:

@@ -64,6 +64,7 @@ def show_what_if(opened: PageContext, held: Sizes, trial: CacheTrial) -> ExportB
     curve = session.jobs().get("curve", key, lambda name: DropCurve(opened.runner, opened.capture, sinks, name))
     top = st.container()
     left, right = st.columns([0.58, 0.42], gap="medium")
+    curve.pull()  # a moment is all that a short text needs: then nothing is drawn twice
     with left:
         progressive(curve, lambda: _show_curve(curve, trial))
     with right:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import pandas as pd
 
@@ -11,9 +13,11 @@ from attention.position_biases import POSITIONS, Scheme
 from model_runner.questions import LearnedPositions
 from pages.positions.places import titled
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.shell.components import mount
 from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.rotation import position_schemes
 from viz.components.rotation.position_schemes import SchemePicture
 from viz.position_svg import panels_svg
@@ -52,6 +56,7 @@ def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
     schemes = [_picture(opened, scheme, terms[scheme.name]) for scheme in POSITIONS]
     picture = position_schemes.PositionSchemesPicture(schemes=schemes, texts=translated(position_schemes.TEXTS))
     payload = picture.packed()
+    show_finding(*_finding(terms))
     mount(position_schemes.SOURCE, payload, key="position_schemes", on={})
     names = {scheme.name: _(scheme.label) for scheme in POSITIONS}
     columns = {
@@ -83,6 +88,15 @@ def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
             list(names.values()), [terms[name].curves for name in names], title=title, caption=about, shared=False
         ),
     )
+
+
+def _finding(terms: dict[str, PositionTerm]) -> tuple[str, str]:
+    """What is left far away of the term of two tokens at one place, by the two formulas that turn; HTML."""
+    turned = (terms[name].curves[0] for name in ("rotary", "sinusoidal"))
+    rotary, sinusoidal = (number(float(curve[-1] / curve[0]), "share") for curve in turned)
+    words = _("{count} tokens apart, RoPE keeps {rotary} of its term, sinusoidal positions {sinusoidal}")
+    said = words.format(count=N_POSITIONS - 1, rotary=rotary, sinusoidal=sinusoidal)
+    return escape(said), escape(_("by formula"))
 
 
 def _filled(values: np.ndarray) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Positions: the rotation of real queries and keys, what it does to their scores, and the other ways beside it."""
 
-import math
 from html import escape
 
 import streamlit as st
@@ -11,6 +10,7 @@ from analysis.number_text import error_size
 from analysis.positions import turned
 from model_runner.errors import NotRecoverable
 from pages.positions.added import show_order_controls, show_shuffled, show_terms
+from pages.positions.finding import show_score
 from pages.positions.others import show_others
 from pages.positions.places import show_row_strip
 from pages.positions.reading import explain
@@ -20,7 +20,6 @@ from pages.positions.sinusoid import show_table, show_turn
 from pages.positions.state import PositionsState, Sine, View, state
 from pages.positions.what_if import show_what_if
 from ui.shared.export_bundle import ExportBundle, show_export_menu
-from ui.shared.finding import key_name, query_name, show_finding
 from ui.shell.model_strip import StripView
 from ui.shell.page import open_page, settle, show_badge, show_errors
 from ui.state.controls import choose, pick
@@ -87,23 +86,6 @@ if words := changed_words(opened.capture, opened.layer, opened.head, _):
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
-def show_score() -> None:
-    """The score of the two tokens, how far apart they are, and what this view makes of it."""
-    score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
-    if not math.isfinite(score):
-        return
-    tokens = {"query": query_name(opened.capture, query), "key": key_name(opened.capture, key)}
-    said = _("{query} scores {score} with {key}, {count} apart")
-    said = said.format(score=f"{score:.2f}".replace("-", "−"), count=abs(query - key), **tokens)
-    told = {
-        "rotation": _("each pair turns at its own speed, the fastest first"),
-        "difference": _("move both: nothing changes"),
-        "frequencies": _("the sum of what each pair adds"),
-        "distance": _("the same vectors at other distances"),
-    }
-    show_finding(said, f"L{opened.layer}H{opened.head} · " + escape(told[view]))
-
-
 def show_sinusoid() -> ExportBundle:
     """Of sinusoidal positions what is chosen. Raises RunnerError of a head whose matrices are not found."""
     if held.sine == "turn":
@@ -122,8 +104,8 @@ def draw() -> None:
     if layout is None or view == "others":
         show_export_menu(opened, show_others(opened, layout))
         return
-    if view != "what_if":
-        show_score()
+    if view in ("rotation", "difference"):
+        show_score(opened, query, key, anywhere=view == "difference")
     if view == "rotation":
         show_export_menu(opened, show_rotation(opened, layout, query))
     elif view == "difference":

@@ -9,6 +9,7 @@ from analysis.distance_curves import Contents, DistanceCurves, distance_curves
 from analysis.head_names import group_size
 from analysis.positions import Turned
 from analysis.score_by_frequency import frequency_map
+from pages.positions.finding import show_largest_pair, show_peak
 from pages.positions.places import look_at_key, titled
 from ui.shared import cached
 from ui.shared.export_bundle import ExportBundle, component_page
@@ -28,6 +29,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
     """One query's scores by pair, for every key that it sees, or the nearest of them."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     found = frequency_map(capture, layer, head, query)
+    show_largest_pair(opened, found, key)
     drawn = _nearest(found.keep, query, key)
     note = ""
     if len(drawn) < len(found.keep):
@@ -92,6 +94,7 @@ def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents,
     capture.check_softmax(layer, head)
     distances = np.arange(min(reach, opened.runner.info.max_tokens))
     curves = distance_curves(capture, layer, range(len(distances)), contents=contents, query=query, key=key)
+    show_peak(opened, curves)
     before = cached.grid(capture).metrics["previous"][layer]
     heads = [f"L{layer}H{i}" for i in range(len(curves.scores))]
     payload = score_sweep.ScoreSweepPicture(

@@ -22,6 +22,7 @@ from pages.zoo.cut import show_cut
 from pages.zoo.numbers import show_rule, show_work
 from pages.zoo.state import A100, BY_NAME, SRAM, ZooState, first_drawn, state
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.shell.components import mount, show_html
 from ui.shell.page import PageContext, translated
 from ui.state import session
@@ -75,14 +76,16 @@ def show_film(opened: PageContext) -> FilmInView:
         frame=state().frame,
         texts=translated(component.TEXTS),
     ).packed()
+    lengths = _lengths(film, head)
     with left:
+        show_finding(escape(_finding(lengths)))
         on = {
             "frame": lambda frame: change(ZooState, frame=int(frame)),
             "row": lambda chosen: session.move(query=max(looking, start + int(chosen)), key=None),
         }
         mount(component.SOURCE, payload, key="flash_film", on=on)
     with right:  # after the film, on the phones of a class too
-        lengths = _show_longer(film, head)
+        _show_longer(film, head, lengths)
         show_cut(opened, start)
         show_rule(BY_NAME["flash"])
         show_work(BY_NAME["flash"], {}, film.d_head, [])
@@ -125,10 +128,20 @@ def _room(film: FlashFilm) -> int:
     return held(film.blocks, film.d_head, film.v.shape[1])
 
 
-def _show_longer(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
+def _lengths(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
     """The same head in long texts, with the blocks of a large SRAM."""
-    causal = not head.looks_ahead
-    found = longer(film, LENGTHS, blocks_of(A100 * 1024 // film.size, film.d_head), causal=causal)
+    return longer(film, LENGTHS, blocks_of(A100 * 1024 // film.size, film.d_head), causal=not head.looks_ahead)
+
+
+def _finding(found: tuple[Longer, ...]) -> str:
+    """What tiles save in one of the long texts."""
+    long = found[LENGTHS.index(128_000)]
+    words = _("At {count} tokens, tiles move {tiled} instead of {plain}")
+    return words.format(count=f"{long.n_tokens:,}", tiled=readable(long.tiled), plain=readable(long.plain))
+
+
+def _show_longer(film: FlashFilm, head: Head, found: tuple[Longer, ...]) -> None:
+    """What it moves there, in a table, and what it moves in this text."""
     words = (_("tokens"), _("plain"), _("by tiles"))
     names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in words)
     rows = "".join(
@@ -141,14 +154,13 @@ def _show_longer(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
         f"<p class='atlas-caption'>{escape(said.format(size=f'{A100} KB'))}</p>",
         key="tiles_longer",
     )
-    (here,) = longer(film, (len(film.scores),), film.blocks, causal=causal)
+    (here,) = longer(film, (len(film.scores),), film.blocks, causal=not head.looks_ahead)
     if here.tiled > here.plain:
         said = _(
             "In this text, of {count} tokens, tiles move more than plain attention, {tiled} and {plain}: the map that "
             "they save is small, and queries, keys or sums are moved again for every tile."
         ).format(count=here.n_tokens, tiled=readable(here.tiled), plain=readable(here.plain))
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
-    return found
 
 
 # -- to be taken away -------------------------------------------------------------------------------------------------

@@ -17,6 +17,9 @@ from model_runner import Capture
 from model_runner.substitution import Substituted
 from pages.zoo.in_model import show_effect
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
+from ui.shared.finding import show_finding
+from ui.shared.what_if import output_finding
+from ui.shell.components import show_heading
 from ui.shell.page import PageContext, edited
 from ui.shell.progressive import progressive, show_chart, show_progress
 from ui.state import session
@@ -74,6 +77,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
         words = words.format(count=len(softmax), total=len(layers), variant=_(variant.label), size=block)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     _show_stack(opened.capture, softmax)
+    finding = st.container()  # once the model has answered
     left, right = st.columns([0.64, 0.36], gap="medium")
     with left:
         values = values_of(variant, n_tokens)
@@ -83,6 +87,10 @@ def show_hybrid(opened: PageContext) -> Hybrid:
                 show_sliders(BY_NAME["blocks"], BY_NAME["blocks"].parameters, {"size": block}, n_tokens)
     edits = stack(variant.name, values, layers, softmax, block)
     after = edited(opened, edits) if edits else opened.capture
+    if then := output_finding(opened, after):
+        with finding:
+            words = _("With {count} of {total} layers of softmax {next_token}")
+            show_finding(words.format(count=len(softmax), total=len(layers), next_token=then), of_several=True)
     with left:
         runs = _show_recall(opened, (variant.name, values, block), layers, softmax)
     with right:
@@ -161,6 +169,7 @@ def _draw_own(own: Recall) -> None:
 def _draw(run: Recall, own: Recall) -> None:
     show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="zoo_recall")
     chart = recall_chart(tuple(run.points()), tuple(own.points()))
+    show_heading(escape(chart.heading))
     show_chart(chart, key="zoo_recall_chart", alt=chart.heading, still=not run.running)
     words = _(
         "“{question}{answer}” is hidden at two places in {count} characters of a chapter, at "

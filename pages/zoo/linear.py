@@ -61,8 +61,7 @@ def show_linear(opened: PageContext) -> LinearInView:
         sums = lightning_sums(head, values["half_life"]) if blocks else linear_sums(head)
     payload = _payload(opened, start, head, sums, values.get("tile", 0))
     with left:
-        if not blocks:
-            show_finding(escape(_finding(sums)))
+        show_finding(escape(_of_blocks(head.n_tokens, values["tile"]) if blocks else _finding(sums)))
         on = {
             "read": lambda token: change(ZooState, read=start + int(token)),
             "block": lambda size: change(ZooState, values={"lightning.tile": int(size)}),
@@ -89,6 +88,14 @@ def _finding(sums: LinearSums) -> str:
     order = "(Q Kᵀ) V" if map_work < state_work else "Q (Kᵀ V)"
     less, more = sorted((map_work, state_work))
     return said.format(count=f"{n:,}", order=order, less=f"{less:,}", more=f"{more:,}")
+
+
+def _of_blocks(n_tokens: int, size: int) -> str:
+    """How many of the cells before the future are computed, and how many a state stands for."""
+    sizes = [min(size, n_tokens - first) for first in range(0, n_tokens, size)]
+    cells, seen = sum(one * (one + 1) // 2 for one in sizes), n_tokens * (n_tokens + 1) // 2
+    said = _("In blocks of {size}, {cells} of {seen} cells are computed; states stand for the other {rest}")
+    return said.format(size=size, cells=f"{cells:,}", seen=f"{seen:,}", rest=f"{seen - cells:,}")
 
 
 def _payload(opened: PageContext, start: int, head: Head, sums: LinearSums, block: int) -> bytes:

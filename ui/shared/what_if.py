@@ -16,7 +16,7 @@ from analysis.head_map import HeadMap
 from analysis.number_text import error_size, significant
 from analysis.tables import map_table, side_by_side
 from model_runner import Capture
-from model_runner.errors import EditNotPossible
+from model_runner.errors import EditNotPossible, NoLogits
 from ui.shared import cached, head_views
 from ui.shared.export_bundle import ExportBundle, arrays_of, component_page
 from ui.shared.finding import show_finding
@@ -51,7 +51,8 @@ def show_maps(
     """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
 
     ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
-    another than how much of the head's attention moves; ``between`` draws what stands below it, above the maps.
+    another than how much of the head's attention moves and what that does to the next token; ``between`` draws what
+    stands below it, above the maps.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
@@ -63,7 +64,9 @@ def show_maps(
     moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
     moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
     beside = escape(_("indigo: looks more than before, orange: less"))
-    show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
+    then = "" if said else output_finding(opened, after)
+    title = _("{change}; {next_token}").format(change=moved, next_token=then) if then else moved
+    show_finding(said or title, f"{moved} · {beside}" if said else beside, of_several=True)
     if between is not None:
         between()
     left, middle, right = st.columns(3)
@@ -171,6 +174,16 @@ def next_finding(opened: PageContext, after: Capture) -> str:
     name = f"<bdi>{escape(token.strip('·') or lone_spaces(token))}</bdi>"
     shares = (escape(percent(float(share), _("{number} %"))) for share in (change.before[0], change.after[0]))
     return words.format(token=name, **dict(zip(("before", "after"), shares, strict=True)))
+
+
+def output_finding(opened: PageContext, after: Capture) -> str:
+    """The same; nothing of a model that predicts no token."""
+    if opened.runner.info.classes:
+        return ""
+    try:
+        return next_finding(opened, after)
+    except NoLogits:
+        return ""
 
 
 def show_change(opened: PageContext, after: Capture) -> NextTokenChange:

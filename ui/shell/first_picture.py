@@ -104,9 +104,9 @@ def _draw(picture: FirstPicture) -> None:
         left, middle, right = st.columns([0.33, 0.42, 0.25], gap="medium")
     with middle:
         st.html(picture.html["heading"])
-        if picture.html["habit"]:
-            st.html(picture.html["habit"])
-        st.html("<div class='atlas-room-for-controls'></div>")
+        with st.container(key="first_habit", gap=None):
+            st.html(picture.html["habit"] or "<p></p>")
+        st.html("<div class='atlas-room-for-map-controls'></div>")
         _mount("head_map", picture, cell=_pin)
         st.html(picture.html["caption"])
     with right:

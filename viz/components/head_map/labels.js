@@ -6,7 +6,7 @@ import { css } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
 import { isolate } from "../shared/words.js"
 import { stackOf } from "../shared/upright.js"
-import { LABEL_FONT, LEAN, LETTER, SMALL_FONT, standsOver, xOf, yOf } from "./layout.js"
+import { LABEL_FONT, LEAN, LETTER, SMALL_FONT, xOf, yOf } from "./layout.js"
 
 export function paintLabels(context, state, axis) {
   const { meta, view, layout } = state
@@ -45,14 +45,13 @@ function paintLabel(context, state, axis, unit, kind) {
     context.fillText(shown, layout.plot.x - 8, yOf(state, unit + 0.5) + 0.5)
   } else {
     context.translate(xOf(state, unit + 0.5), layout.plot.y - 7)
-    paintOver(context, state, text, shown, pitch)
+    paintOver(context, layout, text, shown, labels.length ? layout.stances[unit - meta.window[2]] : "turned")
   }
   context.restore()
 }
 
 // A key's label over its column, from the place where the context is.
-function paintOver(context, { meta, layout }, text, shown, pitch) {
-  const stands = meta.col_labels.length ? standsOver(text, context.measureText(text).width, pitch) : "turned"
+function paintOver(context, layout, text, shown, stands) {
   context.textAlign = "center"
   if (stands === "upright") context.fillText(shown, 0, -5)
   else if (stands === "stacked") {

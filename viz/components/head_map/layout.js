@@ -3,7 +3,7 @@
 import { contextOf } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom, sharpness } from "../shared/room.js"
-import { stackOf, stance } from "../shared/upright.js"
+import { stackOf, stances } from "../shared/upright.js"
 import { formatNumber } from "../shared/words.js"
 import { isWhole } from "../shared/view.js"
 /** @import { State } from "./types" */
@@ -48,21 +48,18 @@ export const swatches = (meta) => [
 /** @param {State} state */
 function tailOf({ meta, measured }, pitch, most) {
   const last = measured.columnWidths.slice(-5)
-  const leaning = (width, i) => standsOver(meta.col_labels.at(i - last.length) ?? "", width, pitch) === "turned"
-  const reach = last.map((width, i) => (leaning(width, i) ? Math.min(width, most) * Math.cos(LEAN) + 4 : 0) - (last.length - i - 0.5) * pitch)
+  const stand = stances(meta.col_labels, measured.columnWidths, pitch).slice(-5)
+  const reach = last.map((width, i) => (stand[i] === "turned" ? Math.min(width, most) * Math.cos(LEAN) + 4 : 0) - (last.length - i - 0.5) * pitch)
   return meta.col_labels.length ? Math.ceil(Math.max(...reach)) : 10
 }
-
-// How a key's label stands over a column so wide.
-/** @type {(label: string, width: number, pitch: number) => "upright" | "stacked" | "turned"} */
-export const standsOver = (label, width, pitch) => stance(label, width, pitch - 3)
 
 // How high the keys' labels are over columns so wide.
 /** @param {State} state */
 function labelsHeight({ meta, measured }, pitch, most) {
   if (!meta.col_labels.length) return Math.min(measured.columns, most) * Math.sin(LEAN)
+  const stand = stances(meta.col_labels, measured.columnWidths, pitch)
   const heights = meta.col_labels.map((label, i) => {
-    const stands = standsOver(label, measured.columnWidths[i], pitch)
+    const stands = stand[i]
     if (stands === "upright") return LETTER
     return stands === "stacked" ? LETTER * stackOf(label, Math.floor(most / LETTER)).length : Math.min(measured.columnWidths[i], most) * Math.sin(LEAN)
   })
@@ -107,6 +104,7 @@ export function layOutFigure(state, width) {
   if (kept) Object.assign(plot, { width: kept.width, height: kept.height, x: kept.x, y: kept.y })
   return {
     width, plot, narrow, most, notes,
+    stances: stances(meta.col_labels, measured.columnWidths, plot.width / spans[1]), // of the keys' labels
     cellWidth: plot.width / spans[1], cellHeight: plot.height / spans[0],
     height: Math.ceil(Math.max(plot.y + plot.height + below, narrow ? 0 : plot.y + sideHeight(state))),
     bar: barBox(plot, narrow, width, measured.ticks),

@@ -43,7 +43,8 @@ function receive(state, { meta, arrays }) {
   const head = element("div", { className: "row head", "aria-hidden": "true" }, element("i"))
   head.append(...meta.columns.map((words, i) => element("span", { className: ["name", "shapes", "size", "vector"][i], textContent: words })))
   state.root.classList.toggle("no-sizes", meta.rows.every((row) => row.share === null && !row.size))
-  const rows = meta.rows.map((row, i) => rowNode(state, row, i))
+  const most = Math.max(0, ...meta.rows.map((row) => row.share ?? 0)) || 1 // the longest bar has all the room: a small share is seen, too
+  const rows = meta.rows.map((row, i) => rowNode(state, row, i, most))
   const list = element("div", { className: "rows", role: "group", "aria-label": meta.texts.label }, ...rows)
   if (!mayChoose(state) || meta.rows.every((row) => row.block === null)) list.tabIndex = 0 // it may scroll, and nothing in it has the keyboard
   list.style.setProperty("--most", `${meta.max_height}px`)
@@ -57,14 +58,16 @@ function receive(state, { meta, arrays }) {
 /**
  * @param {State} state
  * @param {StageRow} row
+ * @param {number} i
+ * @param {number} most the largest share of all rows
  */
-function rowNode(state, row, i) {
+function rowNode(state, row, i, most) {
   const [, d] = state.vectors.shape
   const canvas = element("canvas", { role: "img", "aria-label": `${row.title} · ${row.length}` })
   const drawn = d > 0 && Number.isFinite(state.vectors[i * d])
   state.canvases[i] = canvas
   const bar = element("span", { className: "bar" })
-  if (row.share !== null) bar.style.setProperty("--share", `${100 * clamp(row.share, 0, 1)}%`)
+  if (row.share !== null) bar.style.setProperty("--share", `${100 * clamp(row.share / most, 0, 1)}%`)
   const node = element(
     row.block === null ? "div" : "button",
     { className: `row ${row.kind} depth-${row.depth}${row.open ? " open" : ""}` },

@@ -1,0 +1,76 @@
+"""What each view of the page Positions shows of the open head, in a sentence made of the numbers of its picture."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import numpy as np
+
+from analysis.distance_curves import DistanceCurves
+from analysis.score_by_frequency import FrequencyMap
+from ui.shared.finding import key_name, query_name, show_finding
+from ui.shell.page import PageContext
+from ui.wording.i18n import _
+
+
+def show_score(opened: PageContext, query: int, key: int, *, anywhere: bool) -> None:
+    """The score of the two tokens and how far apart they are; none where it is not finite.
+
+    ``anywhere``: the picture shows that it is the same wherever they stand so far apart.
+    """
+    score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
+    if not math.isfinite(score):
+        return
+    words = _("{query} scores {score} with {key}, {count} apart")
+    beside = _("each pair turns at its own speed, the fastest first")
+    if anywhere:
+        words = _("{query} scores {score} with {key} wherever they stand {count} apart")
+        beside = _("move both: nothing changes")
+    _show(opened, words.format(score=_score(score), count=abs(query - key), **_names(opened, query, key)), beside)
+
+
+def show_largest_pair(opened: PageContext, found: FrequencyMap, key: int) -> None:
+    """Which pair of coordinates adds most to the score before the soft-cap; none of a key that the query cannot see."""
+    if not found.keep[key]:
+        return
+    parts = found.contributions[:, key]
+    pair = int(np.argmax(parts))
+    words = _("Pair {pair} adds {part} of the {score} that {query} scores with {key}")
+    said = words.format(
+        pair=pair, part=_score(parts[pair]), score=_score(found.scaled[key]), **_names(opened, found.query, key)
+    )
+    turn = found.theta[pair]
+    beside = _("one turn in {count} tokens").format(count=f"{2 * math.pi / turn:,.0f}") if turn > 0 else ""
+    _show(opened, said, beside)
+
+
+def show_peak(opened: PageContext, curves: DistanceCurves) -> None:
+    """At which distance the open head scores highest, of those that are drawn."""
+    scores, distances = curves.scores[opened.head], curves.distances
+    peak = int(scores.argmax())
+    words = _("{head} scores highest at distance {peak}: {score}; at {far} it is {end}")
+    said = words.format(
+        head=_head(opened),
+        peak=f"{distances[peak]:,}",
+        score=_score(scores[peak]),
+        far=f"{distances[-1]:,}",
+        end=_score(scores[-1]),
+    )
+    show_finding(escape(said), escape(_("the same vectors at other distances")))
+
+
+def _show(opened: PageContext, said: str, beside: str) -> None:
+    show_finding(said, " · ".join(filter(None, [_head(opened), escape(beside)])))
+
+
+def _head(opened: PageContext) -> str:
+    return f"L{opened.layer}H{opened.head}"
+
+
+def _names(opened: PageContext, query: int, key: int) -> dict[str, str]:
+    return {"query": query_name(opened.capture, query), "key": key_name(opened.capture, key)}
+
+
+def _score(score: float) -> str:
+    return f"{score:.2f}".replace("-", "−")
