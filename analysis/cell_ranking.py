@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from analysis.made_there import far_maker
 from model_runner.capture import Capture
 
 
@@ -32,7 +33,9 @@ class CellRanking:
 
 
 def cell_ranking(capture: Capture, query: int, key: int) -> CellRanking:
-    """The share of ``query``'s attention at ``key`` in every head; O(layers × heads × keys)."""
+    """The share of ``query``'s attention at ``key`` in every head; O(layers × heads × keys), where the tensors are."""
+    if (maker := far_maker(capture)) is not None:
+        return CellRanking(query, key, maker.cell(capture.request, query, key).numpy())
     weights = np.full((capture.n_layers, capture.n_heads), np.nan, np.float32)
     rows, cell = slice(query, query + 1), slice(key, key + 1)
     for layer in range(capture.n_layers):

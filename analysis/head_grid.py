@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from analysis.joined import Joined, first_query, n_looked_at
+from analysis.joined import first_query, n_looked_at
+from analysis.made_there import far_maker
 from analysis.pooling import even_bins, pool
 from attention.metrics import METRICS, Metric, Rows
 from attention.own_metrics import all_metrics
-from model_runner.capture import COMPRESSED, ROWS, Capture
-from model_runner.lazy_tensor import is_away
-from model_runner.request import CaptureRequest
+from model_runner.capture import ROWS, Capture
 
 LARGEST_THUMBNAIL = 48  # pixels on a side
 THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what crosses the wire
@@ -38,29 +37,21 @@ class HeadGrid:
     has_weights: tuple[bool, ...]
     left_out: UInt8[np.ndarray, "layers side side"] | None = None  # 1 where none is, since an indexer chose others
 
+    def __repr__(self) -> str:
+        """One line: how many heads, and which metrics there are."""
+        layers, heads = self.thumbnails.shape[:2]
+        return f"<HeadGrid: {layers} layers, {heads} heads; metrics: {', '.join(self.metrics)}>"
+
     def ranking(self, metric: str) -> list[int]:
         """Heads (layer × n_heads + head) by falling metric, the undefined ones last."""
         values = self.metrics[metric].ravel()
         return np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable").tolist()
 
 
-@runtime_checkable
-class GridMaker(Protocol):
-    """A runner whose tensors are elsewhere, where a grid of them is made as well."""
-
-    def grid(self, request: CaptureRequest) -> dict[str, Any]:
-        """What :func:`written` made there."""
-        ...
-
-
 def head_grid(capture: Capture) -> HeadGrid:
     """The grid, made where the tensors are: it has a hundredth of their bytes. Metrics of one's own are made here."""
-    asked, own = capture.asked, len(all_metrics()) > len(METRICS)
-    view = isinstance(capture, Joined) or capture.request.attention == COMPRESSED
-    away = any(is_away(one.q) or is_away(one.k) for one in capture.records if one is not None)
-    if own or view or not away or not isinstance(asked, GridMaker):
-        return grid_of(capture)
-    return _read(asked.grid(capture.request))
+    maker, own = far_maker(capture), len(all_metrics()) > len(METRICS)
+    return grid_of(capture) if maker is None or own else _read(maker.grid(capture.request))
 
 
 def written(grid: HeadGrid) -> dict[str, Any]:

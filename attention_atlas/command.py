@@ -126,12 +126,14 @@ def _serve_models(settings: str, new_key: str, ray: bool) -> int:
         from served.ray import start
 
         return start.main(Path(settings))
-    from served import serve  # after what needs none of it: it imports torch
-
     if new_key:
+        from served import serve  # after what needs none of it: it imports torch
+
         sys.stdout.write(serve.new_key(new_key))
         return 0
-    return serve.main(Path(settings))
+    from served.__main__ import run
+
+    return run(Path(settings))
 
 
 def _map_texts(asked: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ VOCAB = 32_000
 LONGEST = 2048
 
 
-def random_llama(attention: str = "sdpa") -> LlamaForCausalLM:
+def random_llama(attention: str = "sdpa", longest: int = LONGEST) -> LlamaForCausalLM:
     """12 layers × 12 heads × 768, float32; the same weights at every call."""
     torch.manual_seed(0)
     config = LlamaConfig(
@@ -22,7 +22,7 @@ def random_llama(attention: str = "sdpa") -> LlamaForCausalLM:
         intermediate_size=2048,
         num_hidden_layers=N_LAYERS,
         num_attention_heads=N_HEADS,
-        max_position_embeddings=LONGEST,
+        max_position_embeddings=longest,
     )
     model = LlamaForCausalLM(config).eval().requires_grad_(False)
     model.set_attn_implementation(attention)

@@ -183,7 +183,7 @@ def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> Clicks
             settle(page)
             if turn == 2:
                 received.clear()
-            name = _point_at_another_head(page, shuffled)
+            name = point_at_another_head(page, shuffled)
             page.evaluate("name => void probe.head(name)", name)
             page.mouse.down()
             page.mouse.up()
@@ -196,7 +196,7 @@ def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> Clicks
     return found, named, received
 
 
-def _point_at_another_head(page: Page, shuffled: random.Random) -> str:
+def point_at_another_head(page: Page, shuffled: random.Random) -> str:
     """Move the mouse over a head that is not open; its name."""
     box = page.locator(".head-grid canvas").bounding_box()
     assert box is not None

@@ -1,9 +1,12 @@
-"""What a model at a server costs more than one in this process: captures, clicks on heads, tokens, and bytes.
+"""What a model at a server costs more than one in this process: captures, heads, tokens, bytes, clicks, memory.
+
+    python -m benchmarks.served [--repeats 7]      what a runner is asked
+    python -m benchmarks.served --painted 21       clicks in Chromium, from the mouse to the painted map
+    python -m benchmarks.served --readers 10       fifty readers at once, so many seconds three times
+    python -m benchmarks.served --memory           of each part
 
 The server is a process of its own on this machine, so that nothing is measured of a network but its calls. Every pair
 of numbers was measured in turns; medians.
-
-Run: python -m benchmarks.served [--repeats 7]
 """
 
 from __future__ import annotations
@@ -17,12 +20,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import httpx2
 import uvicorn
 
 from analysis.head_grid import head_grid
 from analysis.head_map import head_map
 from benchmarks._llama import N_HEADS, random_llama, text, word_tokenizer
+from benchmarks._many_readers import HEAD as READERS_HEAD
+from benchmarks._many_readers import READERS, many_readers
+from benchmarks._memory_of_parts import HEAD as MEMORY_HEAD
+from benchmarks._memory_of_parts import memory_of_parts
+from benchmarks._model_server import answers, model_server
+from benchmarks._painted_clicks import painted_clicks
 from benchmarks._table import Target, machine, print_table
 from model_runner import Capture, CaptureRequest, GenerateRequest, load_runner
 from model_runner.local.runner import LocalRunner
@@ -32,6 +40,8 @@ from tests.served.server import KEY, TheseModels, free_port, remote, settings
 
 NAMES = ("default", "llama")
 TOKENS = (128, 1024)
+LONG = 4096  # tokens of the random Llama that are captured alone, a few times
+FEW = 3
 GENERATED = 32
 CAPTURE, CLICK, TOKEN = Target(1.15, " ×"), Target(1.5, " ×"), Target(20, " ms")
 WORD = "the dog sat because it was late and then "
@@ -41,7 +51,7 @@ def build(name: str) -> LocalRunner:
     """The embedded model, or a random Llama of GPT-2's size."""
     if name == "default":
         return load_runner("default", device="cpu")
-    return LocalRunner(random_llama(), word_tokenizer(), name=name, device="cpu")
+    return LocalRunner(random_llama(longest=LONG), word_tokenizer(LONG), name=name, device="cpu")
 
 
 def serve(port: int) -> None:
@@ -73,21 +83,27 @@ class Bench:
         self.name, self.own, self.far, self.repeats = name, own, far, repeats
         self.seed = 0
 
-    def in_turns(self, here: Callable[[int], float], there: Callable[[int], float]) -> tuple[float, float]:
-        """The median of either."""
+    def in_turns(
+        self, here: Callable[[int], float], there: Callable[[int], float], repeats: int = 0
+    ) -> tuple[float, float]:
+        """The median of either, of ``repeats`` turns or of as many as all have."""
         pairs = []
-        for turn in range(self.repeats + 1):
+        for turn in range((repeats or self.repeats) + 1):
             self.seed += 1
             first, second = (here, there) if turn % 2 else (there, here)
             found = {one: one(self.seed) for one in (first, second)}
             pairs.append((found[here], found[there]))
         return tuple(statistics.median(column) for column in zip(*pairs[1:], strict=True))  # the first warms up
 
-    def captures(self, n_tokens: int) -> tuple[float, float]:
+    def captures(self, n_tokens: int, repeats: int = 0) -> tuple[float, float, float]:
+        """Seconds here and there, and bytes of an outline."""
+        before = self.far.link.bytes_in
+
         def of(runner: Any) -> Callable[[int], float]:
             return lambda seed: timed(lambda: runner.capture(written(self.own, self.name, n_tokens, seed)))[0]
 
-        return self.in_turns(of(self.own), of(self.far))
+        pair = self.in_turns(of(self.own), of(self.far), repeats)
+        return *pair, (self.far.link.bytes_in - before) / ((repeats or self.repeats) + 1)
 
     def clicks(self, n_tokens: int, look: Callable[[Capture, int], Any]) -> tuple[float, float, float]:
         """Seconds here and there, and bytes: each of another layer and head of a kept capture."""
@@ -163,14 +179,16 @@ def measured(bench: Bench) -> list[list[str]]:
     """The lines of one model."""
     rows = []
     for n_tokens in TOKENS:
-        before, asked = bench.far.link.bytes_in, bench.repeats + 1
-        here, there = bench.captures(n_tokens)
+        here, there, n_bytes = bench.captures(n_tokens)
         goal = (str(CAPTURE), CAPTURE.verdict(there / here)) if n_tokens >= 1024 else ("", "")
-        rows.append(row(f"capture, {n_tokens} tokens", here, there, *goal, (bench.far.link.bytes_in - before) / asked))
+        rows.append(row(f"capture, {n_tokens} tokens", here, there, *goal, n_bytes))
         for words, look in (("a head of another layer", open_head), ("another head of the layer", same_layer)):
             here, there, n_bytes = bench.clicks(n_tokens, look)
             verdict = CLICK.verdict(there / here)
             rows.append(row(f"{words}, {n_tokens} tokens", here, there, str(CLICK), verdict, n_bytes))
+    if bench.name == "llama":
+        here, there, n_bytes = bench.captures(LONG, FEW)
+        rows.append(row(f"capture, {LONG} tokens", here, there, str(CAPTURE), CAPTURE.verdict(there / here), n_bytes))
     here, there, n_bytes = bench.clicks(TOKENS[0], lambda capture, _: head_grid(capture))
     rows.append(row(f"every head, {TOKENS[0]} tokens", here, there, "", "", n_bytes))
     here, there, n_bytes = bench.tokens(TOKENS[0])
@@ -178,55 +196,66 @@ def measured(bench: Bench) -> list[list[str]]:
     return rows
 
 
-def main() -> None:
-    """Start the server, measure, print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--serve", type=int, default=0, help="be the server, on this port")
-    parser.add_argument(
-        "--page", type=int, default=0, help="compute the page Heads on so many tokens, and print how long"
-    )
-    asked = parser.parse_args()
-    if asked.page:
-        print(page_runs(asked.page, asked.repeats))
-        return
-    if asked.serve:
-        serve(asked.serve)
-        return
+HEAD = ("", "here", "at a server", "", "target", "", "received")
+
+
+def asked_rows(repeats: int) -> None:
+    """What a runner is asked: the embedded model, then a random Llama."""
     port = free_port()
     server = subprocess.Popen([sys.executable, "-m", "benchmarks.served", "--serve", str(port)])
     try:
         url = f"http://127.0.0.1:{port}"
         while not answers(url):
             time.sleep(0.2)
-        print(machine())
         for name in NAMES:
-            bench = Bench(name, build(name), remote(url, name), asked.repeats)
-            head = ["", "here", "at a server", "", "target", "", "received"]
+            bench = Bench(name, build(name), remote(url, name), repeats)
             rows = measured(bench)
             if name == "default":
-                here, there = pages(url, TOKENS[0], asked.repeats)
-                rows.append(
-                    row(
-                        f"the page Heads on another head, {TOKENS[0]} tokens",
-                        here,
-                        there,
-                        str(CLICK),
-                        CLICK.verdict(there / here),
-                    )
-                )
-            print_table(f"{name}: {bench.own.info.n_layers} layers, {bench.own.info.n_heads} heads", head, rows)
+                here, there = pages(url, TOKENS[0], repeats)
+                what = f"the page Heads on another head, {TOKENS[0]} tokens"
+                rows.append(row(what, here, there, str(CLICK), CLICK.verdict(there / here)))
+            print_table(f"{name}: {bench.own.info.n_layers} layers, {bench.own.info.n_heads} heads", HEAD, rows)
     finally:
         server.terminate()
         server.wait(20)
 
 
-def answers(url: str) -> bool:
-    """Whether the server is there."""
-    try:
-        return httpx2.get(f"{url}/health").is_success
-    except httpx2.TransportError:
-        return False
+def painted_rows(count: int) -> None:
+    """A reader's clicks, of the embedded model."""
+    with model_server("1 GB") as server:
+        found = painted_clicks(server.url, server.key, TOKENS, count)
+    rows = [
+        row(f"click → another head's map, {n} tokens", *pair, str(CLICK), CLICK.verdict(pair[1] / pair[0]))
+        for n, pair in found.items()
+    ]
+    print_table("Clicks until the map is painted", HEAD, rows)
+
+
+def main() -> None:
+    """Measure what was chosen, and print it with the load of the machine, before and after."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=7, choices=range(1, 8), help="no head is opened twice")
+    parser.add_argument("--painted", type=int, default=0, help="so many clicks in Chromium, at each length")
+    parser.add_argument("--readers", type=float, default=0, help="so many seconds of fifty readers, three times")
+    parser.add_argument("--memory", action="store_true", help="of each part")
+    parser.add_argument("--serve", type=int, default=0, help="be the server, on this port")
+    parser.add_argument("--page", type=int, default=0, help="compute the page Heads on so many tokens, print how long")
+    asked = parser.parse_args()
+    if asked.serve:
+        serve(asked.serve)
+    elif asked.page:
+        print(page_runs(asked.page, asked.repeats))
+    else:
+        before = os.getloadavg()[0]
+        if asked.painted:
+            painted_rows(asked.painted)
+        elif asked.readers:
+            print_table(f"{READERS} readers at once", READERS_HEAD, many_readers(asked.readers))
+        elif asked.memory:
+            print_table("Memory", MEMORY_HEAD, memory_of_parts())
+        else:
+            asked_rows(asked.repeats)
+        print(f"{machine()}, load {before:.0f} before and {os.getloadavg()[0]:.0f} after.")
 
 
 if __name__ == "__main__":

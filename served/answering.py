@@ -11,13 +11,18 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
+import torch
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
+from torch import Tensor
 
+from analysis.cell_ranking import cell_ranking
 from analysis.head_grid import grid_of, written
+from analysis.opening import opening_head
 from hosting.settings import in_bytes
-from model_runner.capture import Capture
+from model_runner.capture import Capture, index
 from model_runner.errors import (
     AnswerTooLate,
     Cancelled,
@@ -35,7 +40,6 @@ from model_runner.questions import EndRun, NextRaceStep, NextToken
 from model_runner.remote.frames import (
     ANSWER,
     FRAMES,
-    HEAD,
     LONGEST_WAIT,
     REFUSAL,
     VERSION,
@@ -47,27 +51,28 @@ from model_runner.remote.step_rows import new_rows
 from model_runner.request import CaptureRequest
 from model_runner.step import Step
 from model_runner.token_questions import VerifyLayer
-from model_runner.verification import Check
 from model_runner.wire import FORMAT, outline, parts, to_bytes
 from served.access import KeyCheck
 from served.checked_question import check_answer, checked_question
 from served.runs import GrowingTexts
-from served.settings import ServedSettings
+from served.settings import Access, QuestionLimits, ServedSettings
 from served.told import body_of, model_named, refuse
 
 LOG = logging.getLogger(__name__)
+SHORT = 1 << 16  # bytes of a question that is read in less than a millisecond
 PIECE = 1 << 20  # bytes of an answer that the connection takes at a time
 DIGITS = 12  # of a whole number in an address
 MOST_PARTS = 8  # of a capture in one answer
 LOOK = 0.1  # seconds between two looks at a model that loads
 
 Encode = Callable[[Any], bytes]
-Asked = Literal["ask", "part", "grid"]
+Asked = Literal["ask", "part", "grid", "opening", "cell"]
 
 
 class QuestionEndpoint:
     """The endpoint of questions, an ASGI application; the others are asked with a request, for what is in its capture:
-    ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head.
+    ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head, ``opening``, the head to open,
+    ``cell``, the weight of one cell in every head.
     """
 
     def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, what: Asked) -> None:
@@ -85,7 +90,7 @@ class QuestionEndpoint:
             encode = ENCODERS[self._what](request)
             with self._keys.inside(access):
                 body = await body_of(request, self._body)
-                question = await asyncio.to_thread(checked_question, body, access, self._settings.limits)
+                question = await _checked(body, access, self._settings.limits)
                 if self._what != "ask" and not isinstance(question, CaptureRequest):
                     raise Unreadable()
                 await self._in_frames(_Line(receive, send), request, name, question, encode)
@@ -113,7 +118,8 @@ class QuestionEndpoint:
     ) -> tuple[bytes, bytes]:
         try:
             runner = await self._runner(line, name, request.query_params.get("base") == "1", until)
-            return ANSWER, await asyncio.to_thread(encode, await self._answer(line, runner, question, until))
+            answer = await self._answer(line, runner, question, until)
+            return ANSWER, await asyncio.to_thread(_written, answer, question, encode)
         except _Left:
             raise
         except UserFacingError as error:
@@ -138,8 +144,7 @@ class QuestionEndpoint:
             self._runs.asked(run, runner, begins=question.index == 0)
         elif isinstance(question, EndRun):
             self._runs.ended(question.run)
-        verify = question if isinstance(question, VerifyLayer) else None
-        job = _asked(runner, question if verify is None else verify.request, run)
+        job = _asked(runner, question.request if isinstance(question, VerifyLayer) else question, run)
         ended, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def tell(_: object) -> None:
@@ -150,10 +155,7 @@ class QuestionEndpoint:
         try:
             while not job.wait(0.0):
                 await self._turn(line, job.ahead, until, ended)
-            answer = _result(job)
-            if verify is not None:  # on a thread of its own, not the model's: others ask meanwhile
-                return await asyncio.to_thread(_verified, answer, verify.layer)
-            return answer
+            return _result(job)
         finally:
             job.cancel()
 
@@ -184,8 +186,16 @@ def _result(job: QueuedJob[Any]) -> Any:
         raise Cancelled() from error
 
 
-def _verified(capture: Any, layer: int) -> Check:
-    return capture.verify(layer)
+async def _checked(body: bytes, access: Access, limits: QuestionLimits) -> Any:
+    """The question in these bytes; of few of them at once, since a thread would take longer."""
+    if len(body) <= SHORT:
+        return checked_question(body, access, limits)
+    return await asyncio.to_thread(checked_question, body, access, limits)
+
+
+def _written(answer: Any, question: Any, encode: Encode) -> bytes:
+    """On a thread that is not the model's: others ask meanwhile. A layer is checked in its capture."""
+    return encode(answer.verify(question.layer) if isinstance(question, VerifyLayer) else answer)
 
 
 class _Left(Exception):
@@ -226,9 +236,9 @@ class _Line:
 
     async def last(self, kind: bytes, data: bytes) -> None:
         """The last frame, in pieces that the connection takes one after the other."""
-        await self._piece(HEAD.pack(kind, len(data)), more=True)
-        for start in range(0, len(data), PIECE):
-            await self._piece(data[start : start + PIECE], more=start + PIECE < len(data))
+        whole = frame(kind, data)
+        for start in range(0, len(whole), PIECE):
+            await self._piece(whole[start : start + PIECE], more=start + PIECE < len(whole))
 
     def close(self) -> None:
         """Listen no more."""
@@ -271,13 +281,24 @@ def _part_encoder(request: Request) -> Encode:
         raise Unreadable()
 
     def encode(capture: Capture) -> bytes:
-        every = parts(capture)
+        every = _parts(capture)
         for which, *_ in wanted:
             if which >= len(every):
                 raise NoSuchPlace(what="part", value=which, count=len(every))
         return to_bytes([every[which][start:stop] for which, start, stop in wanted])
 
     return encode
+
+
+def _parts(capture: Capture) -> list[Tensor]:
+    """Listed once, and forgotten with their capture."""
+    found = _PARTS.get(capture)
+    if found is None:
+        found = _PARTS[capture] = parts(capture)
+    return found
+
+
+_PARTS: WeakKeyDictionary[Capture, list[Tensor]] = WeakKeyDictionary()
 
 
 def _grid_encoder(_request: Request) -> Encode:
@@ -287,10 +308,32 @@ def _grid_encoder(_request: Request) -> Encode:
     return encode
 
 
+def _opening_encoder(_request: Request) -> Encode:
+    def encode(capture: Capture) -> bytes:
+        return to_bytes(list(opening_head(capture)))
+
+    return encode
+
+
+def _cell_encoder(request: Request) -> Encode:
+    """Of a query and a key. Raises Unreadable, and NoSuchPlace of those that there are not."""
+    wanted = list(map(_number, request.query_params.getlist("at")))
+    if len(wanted) != 2:
+        raise Unreadable()
+
+    def encode(capture: Capture) -> bytes:
+        query, key = (index("position", one, len(capture.tokens)) for one in wanted)
+        return to_bytes(torch.from_numpy(cell_ranking(capture, query, key).weights))
+
+    return encode
+
+
 ENCODERS: dict[Asked, Callable[[Request], Encode]] = {
     "ask": _encoder,
     "part": _part_encoder,
     "grid": _grid_encoder,
+    "opening": _opening_encoder,
+    "cell": _cell_encoder,
 }
 
 

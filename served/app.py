@@ -18,7 +18,7 @@ from model_runner.local.runner import LocalRunner
 from model_runner.remote.runner import TEXTS
 from model_runner.wire import from_bytes
 from served.access import KeyCheck
-from served.answering import QuestionEndpoint
+from served.answering import ENCODERS, QuestionEndpoint
 from served.settings import Access, ServedSettings
 from served.told import body_of, model_named, refuse, told
 
@@ -38,9 +38,10 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
             Route("/v1/models", small.guarded(small.names)),
             Route(f"{MODEL}/texts", small.guarded(small.texts)),
             Route(f"{MODEL}/ids", small.guarded(small.ids), methods=["POST"]),
-            Route(f"{MODEL}/ask", QuestionEndpoint(settings, models, keys, what="ask"), methods=["POST"]),
-            Route(f"{MODEL}/part", QuestionEndpoint(settings, models, keys, what="part"), methods=["POST"]),
-            Route(f"{MODEL}/grid", QuestionEndpoint(settings, models, keys, what="grid"), methods=["POST"]),
+            *(
+                Route(f"{MODEL}/{what}", QuestionEndpoint(settings, models, keys, what=what), methods=["POST"])
+                for what in ENCODERS
+            ),
             Route(MODEL, small.guarded(small.model)),
         ]
     )

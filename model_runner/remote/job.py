@@ -39,8 +39,7 @@ class RemoteJob(Generic[T]):
             if self._ended.is_set():
                 return
             self._cancelled.set()
-            hang_up = self._hang_up
-        hang_up()
+            self._hang_up()  # while it is locked: once another question has the connection, it is not hung up
         self.end(error=Cancelled())
 
     # -- for who asks ---------------------------------------------------------------------------------------------
@@ -56,7 +55,7 @@ class RemoteJob(Generic[T]):
             raise Cancelled()
 
     def on_line(self, hang_up: Callable[[], None]) -> None:
-        """How to hang up from now on; at once where it was cancelled."""
+        """How to hang up from now on, quickly; at once where it was cancelled."""
         with self._lock:
             self._hang_up = hang_up
             late = self._cancelled.is_set()

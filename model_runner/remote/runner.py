@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 from urllib.parse import quote
 
+from jaxtyping import Float
 from torch import Tensor
 
 from model_runner import growing
@@ -29,7 +30,13 @@ from model_runner.questions import EndRun, NextRaceStep, NextToken
 from model_runner.remote.job import RemoteJob
 from model_runner.remote.server_link import ServerLink
 from model_runner.remote.step_rows import GrowingSteps
-from model_runner.request import CaptureRequest, GenerateRequest, requests_in
+from model_runner.request import (
+    CaptureRequest,
+    GenerateRequest,
+    capture_request,
+    generate_request,
+    requests_in,
+)
 from model_runner.resolve_request import resolved_question
 from model_runner.runner import ModelInfo
 from model_runner.step import Step
@@ -135,15 +142,15 @@ class RemoteRunner(MatricesOfHeads):
 
     def capture(self, request: CaptureRequest | str) -> Capture:
         """The outline of the capture of this request, or text. Raises RunnerError."""
-        return self.submit(CaptureRequest(text=request) if isinstance(request, str) else request).result()
+        return self.submit(capture_request(request)).result()
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
-        return growing.generate(self, resolved_question(request, self.info), session)
+        return growing.generate(self, resolved_question(generate_request(request), self.info), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
         """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
-        return growing.race(self, resolved_question(request, self.info), session)
+        return growing.race(self, resolved_question(generate_request(request), self.info), session)
 
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""
@@ -164,9 +171,16 @@ class RemoteRunner(MatricesOfHeads):
 
     def grid(self, request: CaptureRequest) -> dict[str, Any]:
         """Thumbnails and metrics of every head, made where the tensors are; see :mod:`analysis.head_grid`."""
-        job, body, near = RemoteJob[Any](), to_bytes(request), _name(request)
-        path = f"{self._path}/grid?{self._base}"
-        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
+        return self._made_there("grid", request)
+
+    def opening(self, request: CaptureRequest) -> tuple[int, int]:
+        """The layer and head on which a page opens, found where the tensors are; see :mod:`analysis.opening`."""
+        layer, head = self._made_there("opening", request)
+        return layer, head
+
+    def cell(self, request: CaptureRequest, query: int, key: int) -> Float[Tensor, "layers heads"]:
+        """The weight of one cell in every head, found where the tensors are; see :mod:`analysis.cell_ranking`."""
+        return self._made_there("cell", request, query, key)
 
     def close(self) -> None:
         """What is kept of this model is let go."""
@@ -220,6 +234,11 @@ class RemoteRunner(MatricesOfHeads):
         if beside is not None and other is not None:
             beside.tensor.rows.give(*other, found[1])
         return found[0]
+
+    def _made_there(self, what: str, request: CaptureRequest, *at: int) -> Any:
+        job, body, near = RemoteJob[Any](), to_bytes(request), _name(request)
+        path = f"{self._path}/{what}?{self._base}" + "".join(f"&at={number}" for number in at)
+        return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
 
     def _next_token(self, job: RemoteJob[Any], asked: NextToken, session: str | None) -> Step:
         """The next token; a run that its server lost goes on at another, after the tokens that are here."""

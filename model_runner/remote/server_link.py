@@ -169,10 +169,13 @@ class ServerLink:
         def waiting(ahead: int) -> None:
             job.ahead = ahead
 
+        pieces = response.iter_raw()
         try:
-            kind, data = last_frame(response.iter_raw(), waiting)
+            kind, data = last_frame(pieces, waiting)
         except ValueError as error:
             raise RunnerAway(reason=_words(error)) from error
+        with suppress(httpx2.TransportError):  # the answer is whole
+            next(pieces, None)  # the end of the body: a connection that was not read to it is not used again
         self._count(len(data), sent)
         if kind == ANSWER:
             return data

@@ -64,11 +64,11 @@ def show_what_if(opened: PageContext, held: Sizes, trial: CacheTrial) -> ExportB
     curve = session.jobs().get("curve", key, lambda name: DropCurve(opened.runner, opened.capture, sinks, name))
     top = st.container()
     left, right = st.columns([0.58, 0.42], gap="medium")
-    with right:
-        show_errors(lambda: _show_answer(opened, held, trial, top))
     curve.pull()  # a moment is all that a short text needs: then nothing is drawn twice
     with left:
         progressive(curve, lambda: _show_curve(curve, trial))
+    with right:
+        show_errors(lambda: _show_answer(opened, held, trial, top))
     show_errors(lambda: _show_texts(opened, trial))
     return ExportBundle(
         name="kv-what-if",

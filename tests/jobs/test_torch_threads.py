@@ -15,8 +15,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GNU's OpenMP comes with torch for Linux")
-def test_the_app_tells_openmp_to_stay_awake_before_it_loads_torch():
-    code = "import sys, app; assert 'torch' not in sys.modules; import torch"
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys, app; assert 'torch' not in sys.modules; import torch",
+        "from pathlib import Path; from served.__main__ import run; run(Path('no.toml'))",
+    ],
+    ids=["app", "server of models"],
+)
+def test_openmp_is_told_to_stay_awake_before_torch_is_loaded(code: str):
     environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     said = subprocess.run(
         [sys.executable, "-c", code],

@@ -14,7 +14,7 @@ import pytest
 from analysis.comparison import next_token_change
 from analysis.mask_effect import cut_mass, perplexity
 from analysis.mask_picture import kept
-from analysis.number_text import three_digits
+from analysis.number_text import significant, three_digits
 from attention.patterns import BY_NAME, PATTERNS
 from jobs.mask_sweep import MaskTrial, SweepPoint
 from model_runner.edits import Blocked, Masked
@@ -129,7 +129,7 @@ def test_before_and_after_are_those_of_the_edited_capture(address, edits):
     np.testing.assert_allclose(last_map(app), expected, atol=1e-6)
     np.testing.assert_allclose(payload(app, "head_grid")[1]["metric"], cut_mass(before, after), atol=1e-6)
     page = html(app)
-    assert f"KL {next_token_change(before, after).kl:.3g} bits" in page
+    assert f"KL {significant(next_token_change(before, after).kl, 3)} bits" in page
     assert f"{perplexity(before):.3g} before, {perplexity(after):.3g} after" in page
 
 

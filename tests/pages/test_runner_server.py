@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from hosting import runner_server
 from model_runner import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.remote import server_link
+from model_runner.remote.runner import RemoteRunner
 from tests.model_runner.remote.test_remote_runner import answering, said
 from tests.served.server import KEY, free_port, serving, settings
 from tests.ui.driving import App, open_app, sentences
@@ -47,6 +49,20 @@ def test_a_page_shows_what_the_server_computed(app_of, model, page):
         app = app_of(url, page=page, text=TEXT)
         assert sentences(app) == []
         assert "Embedded small Llama" in str([box.options for box in app.selectbox])
+
+
+def test_of_a_text_the_page_heads_fetches_one_head_and_no_whole_layer(app_of, model, monkeypatch):
+    fetched, plain = list[tuple[int, int]](), RemoteRunner._part
+
+    def noticed(self: RemoteRunner, written: bytes, near: str, number: int, start: int, stop: int, beside: Any) -> Any:
+        fetched.append((start, stop))
+        return plain(self, written, near, number, start, stop, beside)
+
+    monkeypatch.setattr(RemoteRunner, "_part", noticed)
+    with serving({"default": model}, settings(("default",))) as url:
+        app = app_of(url, text=f"{TEXT} and nobody came")
+        assert sentences(app) == []
+    assert [stop - start for start, stop in fetched] == [1]
 
 
 @pytest.mark.parametrize(

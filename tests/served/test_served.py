@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -15,9 +17,11 @@ import numpy as np
 import pytest
 import torch
 
+from analysis.cell_ranking import cell_ranking
 from analysis.head_grid import head_grid
 from analysis.joined import decoder_side, joined
 from analysis.next_token import next_tokens
+from analysis.opening import opening_head
 from attention import own_metrics
 from attention.own_metrics import Offset, register_metric
 from model_runner import load_runner
@@ -28,12 +32,14 @@ from model_runner.errors import (
     EncoderSaysNothing,
     KeyRefused,
     ModelNotListed,
+    NoSuchPlace,
     OtherVersion,
     QuestionEndsServer,
     QuestionTooLarge,
     RunnerBusy,
     TextTooLongHere,
     TooManyTokensHere,
+    Unreadable,
 )
 from model_runner.local.cancellation import pause
 from model_runner.local.engine import Engine
@@ -45,6 +51,7 @@ from model_runner.remote import server_link
 from model_runner.remote.frames import REFUSAL, VERSION, last_frame
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.wire import FORMAT, from_bytes, to_bytes
+from served import answering
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.served.server import KEY, TheseModels, access, remote, serving, settings
 
@@ -321,6 +328,20 @@ def test_many_readers_at_once_get_their_own_answers(url):
     assert wrong == []
 
 
+def test_the_parts_of_a_capture_are_listed_once_and_go_with_it(url, model, monkeypatch):
+    listed, plain = list[object](), answering.parts
+    monkeypatch.setattr(answering, "parts", lambda capture: listed.append(capture.text) or plain(capture))
+    capture = remote(url).capture(TEXT + " in parts")
+    for head in range(4):
+        assert capture.weights(1, head) is not None
+    assert listed == [capture.text]
+    kept = weakref.ref(model.capture(TEXT + " in parts"))
+    assert kept() in answering._PARTS
+    model.forget()
+    gc.collect()
+    assert kept() is None
+
+
 @pytest.mark.parametrize("family", ["llama", "gpt2", "bert", "deepseek-v3.2", "qwen3-next", "translator"])
 def test_the_grid_of_every_head_is_made_at_the_server_and_is_the_same(family):
     """Of every attention that the model has; no tensor is sent for it."""
@@ -344,6 +365,34 @@ def test_the_grid_of_every_head_is_made_at_the_server_and_is_the_same(family):
                 np.testing.assert_allclose(found.metrics[name], values, atol=1e-6)
             pixels = found.thumbnails.nbytes + found.keep.nbytes * 2
             assert attention == "cross" or sent < pixels + 20_000
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "bert", "deepseek-v3.2", "qwen3-next", "translator"])
+def test_the_head_to_open_and_a_cell_of_every_head_are_found_at_the_server_and_are_the_same(family):
+    """A number a head is sent for them, but for two texts that are joined here."""
+    own = load_runner(family, device="cpu") if family == "translator" else runner_of(FAMILY[family])
+    with serving({"llama": own}) as url:
+        far, words = remote(url), "the wolf saw the wolf and the cat"
+        for attention in own.info.attentions or ("",):
+            request = CaptureRequest(words, **({"attention": attention} if attention else {}))
+            here, there = own.capture(request), far.capture(request)
+            if attention == "cross":
+                here, there = joined(here), joined(there)
+            before = far.link.bytes_in
+            assert opening_head(there) == opening_head(here)
+            found, expected = cell_ranking(there, 5, 2), cell_ranking(here, 5, 2)
+            np.testing.assert_allclose(found.weights, expected.weights, atol=1e-6)
+            assert attention == "cross" or far.link.bytes_in - before < 500 + 4 * found.weights.size
+
+
+def test_a_cell_that_there_is_not_is_refused(url):
+    far = remote(url)
+    request = far.capture(TEXT).request
+    with pytest.raises(NoSuchPlace, match="position 9000"):
+        far.cell(request, 9000, 0)
+    for wrong in ("at=1", "at=1&at=-1", "at=x&at=1", ""):
+        status, error = ask(url, to_bytes(request), path=f"/v1/models/llama/cell?{wrong}")
+        assert (status, type(error)) == (422, Unreadable)
 
 
 def test_a_grid_with_metrics_of_ones_own_or_of_tensors_that_are_here_is_made_here(url, model):

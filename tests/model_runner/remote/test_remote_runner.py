@@ -32,13 +32,15 @@ from model_runner.errors import (
 )
 from model_runner.local.runner import LocalRunner
 from model_runner.remote import server_link
-from model_runner.remote.frames import FRAMES, HEAD, VALUE, VERSION, WAITING, frame
+from model_runner.remote.frames import ANSWER, FRAMES, HEAD, VALUE, VERSION, WAITING, frame
+from model_runner.remote.job import RemoteJob
 from model_runner.remote.models import RemoteModels, remote_runner
 from model_runner.remote.runner import RemoteRunner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import Runner
 from model_runner.transforms import Sampling
 from model_runner.wire import FORMAT, from_bytes, outline, to_bytes
+from served.answering import QuestionEndpoint
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.test_wire import everything, same
 from tests.served.server import KEY, free_port, remote, serving, settings
@@ -155,6 +157,46 @@ def test_the_matrices_of_heads_are_those_of_the_model_and_one_that_is_not_there_
         with pytest.raises(NoSuchMatrix, match="Layer 2 has no W_K"):
             remote(latent).W_K(-1)
         assert remote(latent).capture(TEXT).n_layers == 3
+
+
+def test_questions_that_follow_one_another_share_one_connection(url, monkeypatch):
+    ports, plain = list[int](), QuestionEndpoint.__call__
+
+    async def noticed(self: QuestionEndpoint, scope: Any, receive: Any, send: Any) -> None:
+        ports.append(scope["client"][1])
+        await plain(self, scope, receive, send)
+
+    monkeypatch.setattr(QuestionEndpoint, "__call__", noticed)
+    capture = remote(url).capture(TEXT + " on one line")
+    for layer in range(capture.n_layers):
+        assert capture.verify(layer).ok
+        assert capture.weights(layer, 0) is not None
+    assert len(ports) == 1 + 2 * capture.n_layers
+    assert len(set(ports)) == 1
+
+
+def test_an_answer_that_is_whole_counts_though_its_connection_breaks_behind_it(own):
+    answer = frame(ANSWER, outline(own.capture(TEXT)))
+    with answering(BEGUN + f"{len(answer):x}\r\n".encode() + answer + b"\r\n") as (url, asked):
+        assert at(url, own).capture(TEXT).n_layers == 3
+        assert len(asked) == 1
+
+
+def test_a_job_that_is_cancelled_hangs_nobody_elses_line_up():
+    job, hangs, hung = RemoteJob[int](), threading.Event(), list[str]()
+
+    def hang_up() -> None:
+        hangs.set()
+        time.sleep(0.2)
+        hung.append("its own")
+
+    job.on_line(hang_up)
+    cancelling = threading.Thread(target=job.cancel)
+    cancelling.start()
+    assert hangs.wait(5)
+    job.on_line(lambda: None)  # from here on the connection is another's
+    assert hung == ["its own"]
+    cancelling.join()
 
 
 def test_an_outline_can_be_saved_whole(tmp_path, url, own):

@@ -238,7 +238,7 @@ def test_a_head_that_is_given_before_the_page_stays_until_the_page_has_it_too(mo
         detail = {"figure": "head-map", "of": [layer, head], "bytes": None if data is None else shim.encoded(data)}
         page.evaluate(
             """detail => {
-                if (detail.bytes) detail.bytes = Uint8Array.from(atob(detail.bytes), (one) => one.charCodeAt(0)).buffer
+                if (detail.bytes) detail.bytes = Uint8Array.from(atob(detail.bytes), (one) => one.charCodeAt(0))
                 dispatchEvent(new CustomEvent("atlas-given", { detail }))
             }""",
             detail,
