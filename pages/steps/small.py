@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
-import torch
 
 from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
 from pages.steps.knobs import turn
@@ -60,7 +60,7 @@ def show_small() -> Small:
     numbers = numbers_of(held.tokens, held.d, written)
     steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     if not held.ask:  # a weight that is asked for is not told
-        show_finding(*_finding(steps.weights[head]))
+        show_finding(*_finding(steps.weights[head].numpy()))
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
         pick(StepsState, "tokens", held.tokens, words, width=180)
@@ -90,7 +90,7 @@ def show_small() -> Small:
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload, kv_heads)
 
 
-def _finding(weights: torch.Tensor) -> tuple[str, str]:
+def _finding(weights: np.ndarray) -> tuple[str, str]:
     """The key that the last query looks at most, of these weights [queries, keys]; HTML."""
     query = len(weights) - 1
     key = int(weights[query].argmax())
