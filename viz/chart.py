@@ -25,7 +25,7 @@ _NARROW, _AROUND, _LINE = 270, 70, 18  # px: a plot on a phone, what a chart has
 class Line:
     """One series; ``dash`` as Plotly names it. ``points`` marks every value; ``quiet`` is the colour of no series.
 
-    Not ``joined``, it is its points alone.
+    Not ``joined``, it is its points alone. ``like``: the place of the line whose colour it has.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Line:
     points: bool = False
     quiet: bool = False
     joined: bool = True
+    like: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +127,12 @@ class Axis:
         low, high, at = (_logarithm(one) if self.log else one for one in (self.low, self.high, value))
         return (at - low) / (high - low)
 
+    def value(self, share: float) -> float:
+        """What stands at this share of its length."""
+        if self.log:
+            return self.low * (self.high / self.low) ** share
+        return self.low + share * (self.high - self.low)
+
     def ticks(self, most: int = 6) -> list[float]:
         """Round values, about as many; of a logarithmic axis powers of ten, or what is between where there are few."""
         if not self.log:
@@ -164,7 +171,7 @@ def words_below(chart: Lines) -> float:
     at, high = x_axis.share(chart.marker[0]), _LINE / max(_LINE, chart.height - _AROUND)
     wide = (ems(chart.marker[1]) * FONT + 10) / _NARROW
     span = (at, at + wide) if words_after(at) else (at - wide, at)
-    taken = [one for line in chart.series for one in _within(line, x_axis, y_axis, span)]
+    taken = [one for line in chart.series for one in heights_within(line, x_axis, y_axis, span)]
     places = [high * step / 4 for step in range(int(4 / high) - 3)]
     rules = [(y_axis.share(tick), y_axis.share(tick)) for tick in y_axis.ticks()]
     for avoided in ([*taken, *rules], taken):
@@ -179,7 +186,7 @@ def words_after(at: float) -> bool:
     return at < 0.8
 
 
-def _within(line: Line, x_axis: Axis, y_axis: Axis, span: tuple[float, float]) -> Iterator[tuple[float, float]]:
+def heights_within(line: Line, x_axis: Axis, y_axis: Axis, span: tuple[float, float]) -> Iterator[tuple[float, float]]:
     """Lowest and highest share of the plot's height of each piece of a line within this span of its width."""
     places = [(x_axis.share(x), y_axis.share(y)) for x, y in zip(line.x, line.y, strict=True)]
     for (left, start), (right, end) in itertools.pairwise(places):

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from viz.chart import Axis, Bars, Chart, Line, Lines, axes_of, tick_words, words_after, words_below
-from viz.curves import ALONE
+from viz.curves import ALONE, colors_of
+from viz.line_ends import BEFORE, GAP, STROKE, LineEnd, ends_take, line_ends
+from viz.line_ends import LINE as NAME_LINE
 from viz.svg import FONT, LIGHT, LINE, MARGIN, document, element, text
 from viz.token_text import ems, wrapped
 
 DASHES = {"solid": "", "dash": "9 5", "dot": "2 4", "dashdot": "9 4 2 4"}
-QUIET_SERIES = len(ALONE)  # the number of the colour that is none of theirs
 _COLORS = (*ALONE, LIGHT.quiet)
 _SMALL = 11  # px, of the axes' words
 _WIDTH = 1000  # of a document
@@ -88,13 +89,8 @@ def left_of(chart: Chart) -> float:
 
 
 def right_of(chart: Chart) -> float:
-    """px right of the plot; beside bars, for the words after each."""
-    return chart.beside if isinstance(chart, Bars) else 12
-
-
-def color_of(chart: Lines, place: int) -> int:
-    """The number of a line's colour."""
-    return QUIET_SERIES if chart.series[place].quiet else place % len(ALONE)
+    """px right of the plot: for the names of lines, or the words after each bar."""
+    return chart.beside if isinstance(chart, Bars) else max(12, ends_take(chart))
 
 
 # ---- a chart in a document ------------------------------------------------------------------------------------------
@@ -109,10 +105,11 @@ def _alone(chart: Chart, y: float) -> tuple[list[str], float]:
         body.append(text(chart.note, "quiet", x=beside, y=y + 12) if chart.note else "")
         y += 26
     left = MARGIN + left_of(chart)
-    width = _WIDTH - MARGIN - left
     if isinstance(chart, Bars):
+        width = _WIDTH - MARGIN - left
         return [*body, *_bars(chart, Plot(left, y, width, chart.height))], y + chart.height
-    legend, y = _legend(chart, left, y)
+    width = _WIDTH - MARGIN - left - ends_take(chart)
+    legend, y = ([], y + LINE / 2) if line_ends(chart) else _legend(chart, left, y)
     plot = Plot(left, y + 6, width, chart.height - 60)
     under = plot.top + plot.height + 36
     titles = wrapped(chart.x_title, width / FONT)
@@ -125,11 +122,11 @@ def _alone(chart: Chart, y: float) -> tuple[list[str], float]:
 def _legend(chart: Lines, left: float, y: float) -> tuple[list[str], float]:
     """A sample of every line beside its name, in as many rows as they need; and where they end."""
     found, x = list[str](), left
-    for place, line in enumerate(chart.series):
+    for line, color in zip(chart.series, colors_of(chart), strict=True):
         width = _SAMPLE + 8 + ems(line.name) * FONT * 1.08 + 22
         if x > left and x + width > _WIDTH - MARGIN:
             x, y = left, y + LINE + 2
-        sample = element("path", d=f"M{x:.1f} {y + 8:.1f}h{_SAMPLE}", **_stroke(line, color_of(chart, place)))
+        sample = element("path", d=f"M{x:.1f} {y + 8:.1f}h{_SAMPLE}", **_stroke(line, color))
         found += [sample, text(line.name, x=x + _SAMPLE + 8, y=y + 12)]
         x += width
     return found, y + LINE + 4
@@ -158,7 +155,12 @@ def _lines(chart: Lines, plot: Plot) -> Iterator[str]:
     aside = f"translate({12 - left_of(chart):g} 0) rotate(-90)"
     turned = text(chart.y_title, "quiet", transform=aside, text_anchor="middle")
     yield element("svg", turned, x=plot.x(0), y=plot.y(0.5), overflow="visible")
-    yield plot.stretched(*(_path(chart, place, plot, x_axis, y_axis) for place in range(len(chart.series))))
+    colors = colors_of(chart)
+    for end in line_ends(chart):
+        yield _name(end, chart.series[end.place], colors[end.place], plot)
+    yield plot.stretched(
+        *(_path(line, color, plot, x_axis, y_axis) for line, color in zip(chart.series, colors, strict=True))
+    )
     dotted = {"class_": "s3", "color": _COLORS[3], "stroke": "currentColor", "stroke_dasharray": DASHES["dot"]}
     if chart.marker is not None:
         at, words = x_axis.share(chart.marker[0]), chart.marker[1]
@@ -171,9 +173,17 @@ def _lines(chart: Lines, plot: Plot) -> Iterator[str]:
         yield text(words, "quiet", x=plot.x(1), y=plot.y(at), dy=-5, text_anchor="end")
 
 
-def _path(chart: Lines, place: int, plot: Plot, x_axis: Axis, y_axis: Axis) -> str:
+def _name(end: LineEnd, line: Line, color: int, plot: Plot) -> str:
+    """A line's name behind a sample of it, which leads from its end; all in px, however large the plot is."""
+    sample = element("path", d=f"M{GAP / 2:g} 0L{GAP + STROKE} {-end.up:g}", **_stroke(line, color))
+    first = -end.up - (len(end.words) - 1) * NAME_LINE / 2 + 4
+    words = [text(one, "end", x=BEFORE, y=first + row * NAME_LINE) for row, one in enumerate(end.words)]
+    return element("svg", sample, *words, x=plot.x(end.x), y=plot.y(end.y), overflow="visible")
+
+
+def _path(line: Line, color: int, plot: Plot, x_axis: Axis, y_axis: Axis) -> str:
     """The line through all points that have a place, with a dot on each where it has ``points``."""
-    line, begun, path, dots = chart.series[place], False, "", ""
+    begun, path, dots = False, "", ""
     for x, y in zip(line.x, line.y, strict=True):
         at = x_axis.share(x), y_axis.share(y)
         if not all(map(math.isfinite, at)):
@@ -182,11 +192,11 @@ def _path(chart: Lines, place: int, plot: Plot, x_axis: Axis, y_axis: Axis) -> s
         path += f"{'L' if begun else 'M'}{plot.point(*at)}"
         dots += f"M{plot.point(*at)}h0"
         begun = True
-    look = _stroke(line, color_of(chart, place), fluid=plot.fluid)
+    look = _stroke(line, color, fluid=plot.fluid)
     drawn = element("path", d=path, **look) if path and line.joined else ""
     if not (dots and line.points):
         return drawn
-    round_ones = {"class_": f"dots s{color_of(chart, place)}", "stroke_width": 5.5, "stroke_dasharray": ""}
+    round_ones = {"class_": f"dots s{color}", "stroke_width": 5.5, "stroke_dasharray": ""}
     return drawn + element("path", d=dots, **(look | round_ones))
 
 

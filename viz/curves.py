@@ -6,6 +6,7 @@ it becomes a page that opens offline, with colours of its own.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import textwrap
@@ -17,11 +18,14 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from viz.chart import Bars, Chart, Lines, axes_of, tick_words, words_after, words_below
+from viz.line_ends import BEFORE, GAP, STROKE, ends_take, line_ends
 from viz.token_text import escaped
 
 # Streamlit (1.67) puts the colours of theme.chartCategoricalColors, light or dark, in the place of these.
-SERIES = ("#000001", "#000002", "#000003", "#000004")
-ALONE = ("#5151A7", "#C46400", "#00976F", "#6B6E78")  # the same colours in a file of its own
+SERIES = ("#000001", "#000002", "#000003", "#000004", "#000005", "#000006")
+ALONE = ("#5151A7", "#C46400", "#00976F", "#6B6E78", "#B4478A", "#2A7FB8")  # the same colours in a file of its own
+COLORED = (0, 1, 2, 4, 5)  # of lines: the fourth is the grey of markers and levels
+QUIET_SERIES = len(SERIES)  # the number of the colour that is none of theirs
 QUIET = "rgba(128, 128, 128, 0.9)"  # reads on both themes
 CONFIG: dict[str, Any] = {
     "displaylogo": False,
@@ -76,12 +80,13 @@ def standalone(charts: Sequence[Chart], *, title: str, caption: str, lang: str) 
 
 def _lines(chart: Lines) -> go.Figure:
     drawn = go.Figure()
-    for line in chart.series:
-        color = {"color": QUIET} if line.quiet else {}
+    for line, number in zip(chart.series, colors_of(chart), strict=True):
+        color = _color(number)
         marked = "lines+markers" if line.points else "lines"
         drawn.add_scatter(
             x=list(line.x), y=list(line.y), name=line.name, mode=marked if line.joined else "markers",
-            line={"dash": line.dash, "width": 2.2, **color}, marker={"size": 5}, hovertemplate="%{y:.4~g}",
+            line={"dash": line.dash, "width": 2.2, "color": color}, marker={"size": 5, "color": color},
+            hovertemplate="%{y:.4~g}", cliponaxis=False,
         )  # fmt: skip
     log_x, log_y = chart.log_x, chart.log_y
     below = re.sub("([;；]) ?", r"\1<br>", chart.x_title)  # on a phone there is no room for two clauses in a line
@@ -124,7 +129,44 @@ def _lines(chart: Lines) -> go.Figure:
         drawn.add_annotation(
             x=1, xref="paper", y=_place(at, log=log_y), text=words, showarrow=False, xanchor="right", yanchor="bottom"
         )
-    return _set(drawn, height=chart.height, hovermode="x unified")
+    _name_ends(drawn, chart)
+    margin = MARGIN | ({"r": ends_take(chart), "t": 12} if line_ends(chart) else {})
+    return _set(drawn, height=chart.height, hovermode="x unified", margin=margin)
+
+
+def _name_ends(drawn: go.Figure, chart: Lines) -> None:
+    """Each line's name at its end, behind a sample of the line that leads there, in the place of a legend."""
+    ends = line_ends(chart)
+    across, upright = axes_of(chart)
+    if ends:
+        span = (across.low, across.high)
+        drawn.update_layout(showlegend=False).update_xaxes(range=_range(span, log=chart.log_x))
+    colors = colors_of(chart)
+    for end in ends:
+        line = chart.series[end.place]
+        color = _color(colors[end.place])
+        y = upright.value(end.y)
+        x, xref = (1, "paper") if end.x == 1 else (across.value(end.x), "x")
+        drawn.add_shape(
+            type="line", xref=xref, xsizemode="pixel", xanchor=x, x0=GAP / 2, x1=GAP + STROKE, yref="y",
+            ysizemode="pixel", yanchor=y, y0=0, y1=end.up, line={"color": color, "width": 2.2, "dash": line.dash},
+        )  # fmt: skip
+        drawn.add_annotation(
+            x=x if end.x == 1 else _place(x, log=chart.log_x), xref=xref, xshift=BEFORE,
+            y=_place(y, log=chart.log_y), yshift=end.up, text="<br>".join(map(escaped, end.words)), showarrow=False,
+            xanchor="left", yanchor="middle", align="left", borderpad=0,
+        )  # fmt: skip
+
+
+def _color(number: int) -> str:
+    return QUIET if number == QUIET_SERIES else SERIES[number]
+
+
+def colors_of(chart: Lines) -> list[int]:
+    """The number of each line's colour: quiet ones have one of their own, all others the next of ``COLORED``."""
+    numbers = itertools.cycle(COLORED)
+    own = [QUIET_SERIES if line.quiet else 0 if line.like is not None else next(numbers) for line in chart.series]
+    return [color if line.like is None else own[line.like] for line, color in zip(chart.series, own, strict=True)]
 
 
 def _bars(chart: Bars) -> go.Figure:

@@ -20,6 +20,7 @@ from ui.shell.components import mount, show_heading, show_html
 from ui.shell.page import PageContext, asked, translated
 from ui.state import session
 from ui.state.controls import choose, pick
+from ui.state.kept_click import button
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
 from ui.wording.sentences import listed, number, sentence
@@ -66,7 +67,7 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
         choose(BlockState, "experts", source, words)
     found = _routing(opened, source)
     if not found.layers:
-        st.info(plain(_no_experts(opened)))
+        _offer_mixture(opened)
         return None
     place = _place(found)
     with controls:
@@ -112,11 +113,24 @@ def _routing(opened: PageContext, source: Source) -> Routing:
     return asked(opened, ExpertRouting(opened.capture.request))
 
 
-def _no_experts(opened: PageContext) -> str:
+def _offer_mixture(opened: PageContext) -> None:
+    """Why there is nothing to see of this model, and the way to a mixture that can be seen."""
     info = opened.runner.info
-    none = _("No layer of this model has experts to choose from: every token goes through all of it.")
-    why = sentence(OneStackOnly(name=info.name)) if info.attentions else none
-    return joined(why, _("“tiny, random” above shows a small mixture of experts, of random numbers, on this text."))
+    if info.attentions:
+        st.info(plain(sentence(OneStackOnly(name=info.name))))
+    else:
+        show_finding(escape(_("Every token goes through all of this model: no layer has experts")))
+    words = _("A small mixture of experts, of random numbers, reads the same text.")
+    with st.container(key="expert_offer", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
+        button(
+            _("Show its experts"),
+            key="show_mixture",
+            on_click=change,
+            args=(BlockState,),
+            kwargs={"experts": "random"},
+            type="primary",
+        )
 
 
 def _place(found: Routing) -> int:

@@ -101,7 +101,7 @@ def curves_chart(units: Units) -> Lines:
              quiet=name == "ReLU" and units.activation != "ReLU")
         for name in order
     ]  # fmt: skip  # one line of the chart
-    return Lines(series=series, x_title=_("input"), y_title=_("output"), height=250, heading=_("Activation"))
+    return Lines(series=series, x_title=_("input"), y_title=_("output"), height=300, heading=_("Activation"))
 
 
 def spread_chart(units: Units) -> Lines:
@@ -109,7 +109,7 @@ def spread_chart(units: Units) -> Lines:
     shares, middles = spread(units.before.double().numpy())
     line = Line(_("share of units"), middles.tolist(), shares.tolist())
     return Lines(
-        series=[line], x_title=_("input of the activation"), y_title=_("share of units"), height=250, marker=(0.0, "0"),
+        series=[line], x_title=_("input of the activation"), y_title=_("share of units"), height=300, marker=(0.0, "0"),
         heading=_("What its units read here"),
     )  # fmt: skip
 
@@ -124,7 +124,7 @@ def active_chart(units: Units, position: int) -> Lines:
             Line(_("mean over all tokens"), layers, active.mean(axis=1).tolist(), dash="dash", points=True),
         ]
     return Lines(
-        series=series, x_title=_("layer"), y_title=_("share of units"), height=250, heading=_("Active units by layer")
+        series=series, x_title=_("layer"), y_title=_("share of units"), height=300, heading=_("Active units by layer")
     )
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.ffn_sums import sum_arrays
+from analysis.number_text import three_digits
 from attention.small_feed_forward import SmallFeedForward, small_feed_forward, usual_feed_forward
 from model_runner.block_questions import FeedForwardSums, UnitSums
 from pages.block.ffn import layer_of
@@ -21,6 +22,7 @@ from ui.classroom.class_number import Numbered, ask_class
 from ui.shared.chain_matrix import drawn_matrix
 from ui.shared.changed_numbers import readable_changes, with_changes
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding, token_name
 from ui.shell.components import mount
 from ui.shell.page import PageContext, asked, translated
 from ui.state import session
@@ -55,21 +57,26 @@ class FfnNumbers:
 def show_small_ffn() -> FfnNumbers:
     """The activation and the gate, then the steps; every number of a matrix can be typed."""
     held = state()
+    written = readable_changes(BlockState, held.numbers, FFN_LETTERS)
+    numbers = numbers_of(written)
+    tables = small_tables(numbers, held.activation, gated=held.gated)
+    words = _("Made up to be small: click a number of X, of a W or of a b and type.")
+    if not held.ask:  # a number that is asked for is not told
+        values = np.asarray(tables["M" if held.gated else "A"].values)
+        token, unit, norm = largest_part(values, np.asarray(tables["W2"].values))
+        show_finding(_most(unit, f"x{token}", norm), escape(words))
     with st.container(key="ffn_controls", horizontal=True, vertical_alignment="center", gap="small"):
         choose(BlockState, "activation", held.activation, {name: name for name in SMALL_ACTIVATIONS})
         switch(BlockState, "gated", held.gated, _("gated"))
-        words = _("Made up to be small: click a number of X, of a W or of a b and type.")
-        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-    written = readable_changes(BlockState, state().numbers, FFN_LETTERS)
     usual = usual_feed_forward()
-    numbers = numbers_of(written)
-    tables = small_tables(numbers, held.activation, gated=held.gated)
+    names = GATED if held.gated else PLAIN
     payload = _show(
         usual={name: getattr(usual, field).tolist() for name, field in NAMES.items()},
         edits=written,
         settings=StepSettings(activation=held.activation, gated=held.gated),
         chain=None,
-        steps=GATED if held.gated else PLAIN,
+        steps=names,
+        first=names[1],
         results={step: tables[name].values.tolist() for step, name in RESULTS.items() if name in tables},
     )
     return FfnNumbers(
@@ -87,6 +94,19 @@ def show_small_ffn() -> FfnNumbers:
             gated=held.gated,
         ),
     )
+
+
+def largest_part(values: np.ndarray, down: np.ndarray) -> tuple[int, int, float]:
+    """The token and the unit whose value [tokens, units] times its row [units, d] is longest, and its norm."""
+    norms = np.abs(values) * np.linalg.norm(down, axis=1)
+    token, unit = (int(place) for place in np.unravel_index(int(norms.argmax()), norms.shape))
+    return token, unit, float(norms[token, unit])
+
+
+def _most(unit: int, token: str, norm: float) -> str:
+    """The unit that adds most to a token, whose name is HTML already; HTML."""
+    words = escape(_("Unit {unit} adds most to {token}: a vector of norm {norm}"))
+    return words.format(unit=unit, token=token, norm=three_digits(norm))
 
 
 def numbers_of(written: str) -> SmallFeedForward:
@@ -131,7 +151,12 @@ def show_own_ffn(opened: PageContext) -> FfnNumbers:
         layer=layer, token=token, count=len(found.units), width=f"{found.width:,}",
         shown=min(SHOWN, len(found.read)), d=f"{len(found.read):,}",
     )  # fmt: skip
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    own = sum_arrays(found)
+    if state().ask:  # a number that is asked for is not told
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    else:
+        _token, place, norm = largest_part(own.values[None], own.down)
+        show_finding(_most(int(found.units[place]), token_name(capture, position), norm), escape(words))
     tables, steps = own_chain(found, capture.tokens[position].text)
     shapes = shapes_of(found)
     matrices = {name: drawn_matrix(table, shape=shapes.get(name)) for name, table in tables.items()}
@@ -244,7 +269,7 @@ def _show(
     settings: StepSettings,
     chain: DrawnChain | None,
     steps: Sequence[str],
-    first: str = "ffn_x",
+    first: str,
     results: Numbered,
 ) -> bytes:
     held = state()

@@ -121,7 +121,7 @@ def growth_chart(growth: dict[str, np.ndarray]) -> Lines:
         for kind, values in growth.items()
     ]  # fmt: skip  # one line of the chart
     return Lines(
-        series=series, x_title=_("layers gone through"), y_title=_("times the first norm"), log_y=True, height=270,
+        series=series, x_title=_("layers gone through"), y_title=_("times the first norm"), log_y=True, height=380,
         heading=_("How the stream grows"),
     )  # fmt: skip
 
@@ -143,4 +143,4 @@ def _by_token(values: dict[str, np.ndarray], y_title: str, heading: str, first: 
              dash=DASHES.get(name, "solid"), quiet=not name)
         for name, one in values.items()
     ]  # fmt: skip  # one line of the chart
-    return Lines(series=series, x_title=_("position"), y_title=y_title, log_y=log, height=270, heading=heading)
+    return Lines(series=series, x_title=_("position"), y_title=y_title, log_y=log, height=380, heading=heading)

@@ -55,6 +55,7 @@ class SizesView:
 
 def show_sizes(opened: PageContext) -> SizesView | None:
     """The boxes, the charts and the table of known models; None where the sizes do not fit each other."""
+    finding = st.container()  # above the boxes that change it
     base = _base(opened)
     shape = _typed(base)
     problem = _problem(shape)
@@ -63,6 +64,8 @@ def show_sizes(opened: PageContext) -> SizesView | None:
         st.info(plain(problem))
     else:
         view = SizesView(shape, state().seen, _charts(shape, state().seen))
+        with finding:
+            _show_finding(view)
         _show_charts(view, base)
     rows = [shape, *(one for one in KNOWN_SHAPES if one != shape)] if not problem else [*KNOWN_SHAPES]
     show_html(f"<div class='atlas-wide'>{_table(rows, chosen=not problem)}</div>", key="known_sizes")
@@ -137,7 +140,7 @@ def _bars(counts: dict[str, int], names: dict[str, str], heading: str) -> Bars:
     )
 
 
-def _show_charts(view: SizesView, base: DecoderSizes) -> None:
+def _show_finding(view: SizesView) -> None:
     shape, tokens = view.shape, view.tokens
     said = _("{name}: {count} parameters, {size} in bfloat16")
     if shape.name == _("this model"):
@@ -148,11 +151,14 @@ def _show_charts(view: SizesView, base: DecoderSizes) -> None:
         each=readable(shape.cache_bytes(1)),
     )  # fmt: skip  # its values in two lines
     show_finding(escape(said), escape(beside), of_several=True)
+
+
+def _show_charts(view: SizesView, base: DecoderSizes) -> None:
     for column, chart, key in zip(st.columns(2, gap="large"), view.charts, ("sizes_parts", "sizes_work"), strict=True):
         with column:
             show_heading(escape(chart.heading))
             show_chart(chart, key=key, alt=chart.heading, still=True)
-    st.html(f"<p class='atlas-caption'>{escape(_built_as(shape, base))}</p>")
+    st.html(f"<p class='atlas-caption'>{escape(_built_as(view.shape, base))}</p>")
 
 
 def _built_as(shape: DecoderSizes, base: DecoderSizes) -> str:

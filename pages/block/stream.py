@@ -82,7 +82,7 @@ def _finding(lengths: Growth) -> tuple[str, str] | None:
     if not largest:
         return None
     norm, layer, kind = max(largest)
-    said = _("L{layer} adds most: {part}").format(layer=layer, part=_(PARTS[kind]))
+    said = _("L{layer}’s {part} adds most").format(layer=layer, part=_(PARTS[kind]))
     words = _("norm {norm}; the stream leaves the last layer with {end}")
     end = three_digits(float(lengths.streams[-1]))
     return escape(said), escape(words.format(norm=three_digits(norm), end=end))
@@ -93,7 +93,7 @@ def stream_chart(lengths: Growth) -> Lines:
     rows = list(range(len(lengths.streams)))
     series = [Line(_("residual stream"), rows, lengths.streams.tolist(), points=True)]
     return Lines(
-        series=series, x_title=_("layers gone through"), y_title=_("norm ‖x‖"), height=220,
+        series=series, x_title=_("layers gone through"), y_title=_("norm ‖x‖"), height=290,
         heading=_("The norm of the stream"),
     )  # fmt: skip
 
@@ -105,7 +105,7 @@ def added_chart(lengths: Growth) -> Lines:
         for (kind, values), dash in zip(lengths.added.items(), ("solid", "dash", "dot", "dashdot") * 2, strict=False)
     ]
     return Lines(
-        series=series, x_title=_("layer"), y_title=_("norm ‖x‖"), height=220, heading=_("What each part adds"),
+        series=series, x_title=_("layer"), y_title=_("norm ‖x‖"), height=290, heading=_("What each part adds"),
     )  # fmt: skip
 
 

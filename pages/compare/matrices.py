@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 import pandas as pd
@@ -29,14 +30,14 @@ def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange
     for change, column in zip(found, st.columns(len(found), gap="small"), strict=True):
         with column:
             layers = f"L{opened.layer}" if opened.layer == other.layer else f"A L{opened.layer} · B L{other.layer}"
-            show_heading(change.name, layers)
+            show_heading(_subscripts(change.name), layers)
             words = matrix_title(change, opened, other)
             st.plotly_chart(figure(bars(change, found)), key=f"matrices_{change.name}", config=CONFIG, alt=words)
     words = _(
         "The length of A’s matrix minus B’s (Frobenius norm), as a share of the length of B’s. W_Q and W_O are of each "
         "head, W_K and W_V of each key/value head. 0 %: the matrix is the same."
     )
-    st.html(f"<p class='atlas-caption'>{words}</p>")
+    st.html(f"<p class='atlas-caption'>{_subscripts(words)}</p>")
     return found
 
 
@@ -52,9 +53,14 @@ def _finding(found: tuple[MatrixChange, ...]) -> tuple[str, str]:
         return escape(_("All matrices are the same")), ""
     said = _("{matrix} of {head} differs most: {share}").format(matrix=name, head=label, share=number(most, "share"))
     ends = [number(end, "share") for end in (min(share for share, *_rest in every), most)]
-    return escape(said), escape(
+    return _subscripts(said), escape(
         _("of the length of B’s; all of them: {low} to {high}").format(low=ends[0], high=ends[1])
     )
+
+
+def _subscripts(words: str) -> str:
+    """The words with W_Q, …, as a formula has them; HTML."""
+    return re.sub("W_([QKVO])", r"W<sub>\1</sub>", escape(words))
 
 
 def _labels(change: MatrixChange) -> list[str]:

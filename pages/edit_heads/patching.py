@@ -67,6 +67,7 @@ def show_patches(opened: PageContext) -> Patches | None:
         st.info(plain(words))
         return None
     decoder_side(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
+    finding = st.container()  # above the texts that it is about
     row = st.container(key="patch_text_row", horizontal=True, vertical_alignment="center", gap="small")
     other = show_other(opened, row)
     if other is None:
@@ -78,6 +79,10 @@ def show_patches(opened: PageContext) -> Patches | None:
         refuse(EditHeadsState, "row", sentence(problem))
     key = ref(opened.runner), setting.key
     rows: Rows = session.jobs().get(setting.name, key, lambda name: rows_of(opened.runner, setting, name))
+    found = setting.map_of(rows.items)
+    if len(rows.items) == len(setting.rows) and (said := _finding(setting, found)) is not None:
+        with finding:
+            show_finding(said, of_several=True)
     progressive(rows, lambda: _show(opened, Patches(setting, setting.map_of(rows.items)), rows))
     return Patches(setting, setting.map_of(rows.items))
 
@@ -121,8 +126,6 @@ def _tokens(opened: PageContext, usual: tuple[int, int]) -> tuple[int, int]:
 def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
     """What is there so far."""
     setting, found = patches.setting, patches.found
-    if len(rows.items) == len(setting.rows) and (said := _finding(setting, found)) is not None:
-        show_finding(said, of_several=True)
     left, right = st.columns([0.66, 0.34], gap="medium")
     with left:
         if len(rows.items) < len(setting.rows):

@@ -123,7 +123,7 @@ def curve_chart(curve: DropCurve, trial: CacheTrial) -> Lines:
         series=series,
         x_title=_("W, the newest token included"),
         y_title=_("KL, bits"),
-        x_range=(0.9, 1.1 * every[-1]),
+        x_range=(0.9, float(every[-1])),
         log_x=every[-1] > MOST_WINDOWS,
         marker=marker,
         level=None if rounded is None else (rounded, _("int8: {kl}").format(kl=error_size(rounded))),

@@ -9,17 +9,21 @@ import numpy as np
 
 from analysis.distance_curves import DistanceCurves
 from analysis.score_by_frequency import FrequencyMap
+from model_runner.substitution import NoSoftmax
 from ui.shared.finding import key_name, query_name, show_finding
 from ui.shell.page import PageContext
 from ui.wording.i18n import _
 
 
 def show_score(opened: PageContext, query: int, key: int, *, anywhere: bool) -> None:
-    """The score of the two tokens and how far apart they are; none where it is not finite.
+    """The score of the two tokens and how far apart they are; none where there is none, or it is not finite.
 
     ``anywhere``: the picture shows that it is the same wherever they stand so far apart.
     """
-    score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
+    try:
+        score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
+    except NoSoftmax:
+        return
     if not math.isfinite(score):
         return
     words = _("{query} scores {score} with {key}, {count} apart")

@@ -80,11 +80,8 @@ def show_what_if(opened: PageContext) -> None:
         amount = _amount(opened, name)
         st.html(f"<p class='atlas-caption'>{_meaning(opened, name)}</p>", width="stretch")
     after = edited(opened, QUESTIONS[name].make(amount))
-    left, right = st.columns([0.76, 0.24], gap="medium")
-    with left:
-        changed = show_maps(opened, after)
-    with right:
-        show_change(opened, after)
+    changed = show_maps(opened, after)
+    show_change(opened, after)
     show_export_menu(opened, change_view(changed))
 
 

@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.number_text import significant
 from attention.batched_attention import DROPPED, HIDDEN, BatchedSteps, cached_step, padded_batch
@@ -47,6 +48,7 @@ def show_batch() -> BatchView:
     held = state()
     n = max(2, held.tokens)
     heads = held.heads if held.heads in divisors(held.d) else 1
+    finding = st.container()  # above the sizes that change it
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         pick(
             StepsState,
@@ -63,8 +65,8 @@ def show_batch() -> BatchView:
             pick(StepsState, "cached", cached, words, width=180)
     numbers = numbers_of(n, held.d, changed())
     if held.batch == "cached":
-        return _show_cached(numbers, cached, heads)
-    return _show_padded(numbers, short, heads)
+        return _show_cached(numbers, cached, heads, finding)
+    return _show_padded(numbers, short, heads, finding)
 
 
 def _padding_controls(n: int, short: int) -> None:
@@ -85,7 +87,7 @@ def _padding_controls(n: int, short: int) -> None:
 # -- two texts --------------------------------------------------------------------------------------------------------
 
 
-def _show_padded(numbers: ExampleNumbers, short: int, heads: int) -> BatchView:
+def _show_padded(numbers: ExampleNumbers, short: int, heads: int, finding: DeltaGenerator) -> BatchView:
     held = state()
     fill = -math.inf if held.fill == "inf" else HIDDEN
     steps = padded_batch(
@@ -94,7 +96,8 @@ def _show_padded(numbers: ExampleNumbers, short: int, heads: int) -> BatchView:
     item = int(held.item)
     real = steps.real[item].tolist()
     names = [f"x{sum(real[:at])}" if one else f"PAD{at - sum(real[:at])}" for at, one in enumerate(real)]
-    show_finding(*_of_padding(steps, len(numbers.x), short), of_several=True)
+    with finding:
+        show_finding(*_of_padding(steps, len(numbers.x), short), of_several=True)
     tables = _tables(steps, item, names, names)
     if held.dropout:
         tables["D"] = Table("D", tables["A"].rows, tables["A"].columns, steps.dropped[item, 0].numpy())
@@ -151,7 +154,7 @@ def _why_padded(steps: BatchedSteps, item: int, names: list[str]) -> list[list[l
 # -- a step with a cache ----------------------------------------------------------------------------------------------
 
 
-def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int) -> BatchView:
+def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int, finding: DeltaGenerator) -> BatchView:
     steps = cached_step(numbers, n_cache, n_heads=heads)
     n = len(numbers.x)
     if n_cache:
@@ -161,7 +164,8 @@ def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int) -> BatchView
     words = _("new rows of queries: {new}; tokens whose keys and values come from the cache: {cache}").format(
         new=n - n_cache, cache=n_cache
     )
-    show_finding(escape(said), escape(words), of_several=True)
+    with finding:
+        show_finding(escape(said), escape(words), of_several=True)
     names = [f"x{place}" for place in range(n)]
     tables = _tables(steps, 0, names[n_cache:], names)
     notes = {
@@ -219,6 +223,34 @@ def _tables(steps: BatchedSteps, item: int, rows: list[str], keys: list[str]) ->
     }
 
 
+def _share_words(scores: list[float], place: int) -> list[str]:
+    """How softmax makes one weight of a row of masked scores; what a mask hides counts for nothing in its sum."""
+    top = max(scores)
+    if top == -math.inf:
+        return ["0 ÷ 0 = NaN"]
+    seen = [score for score in scores if score > HIDDEN or top == HIDDEN]
+    powers = [math.exp(score - top) for score in scores]
+    share = significant(powers[place] / sum(powers), 4)
+    if scores[place] not in seen:
+        return [f"e^({'−∞' if scores[place] == -math.inf else '−1e9'}) = {share}"]
+    return [f"{_power(scores[place])} ÷ ({' + '.join(map(_power, seen))}) = {share}"]
+
+
+def _power(score: float) -> str:
+    written = significant(score, 3)
+    return f"e^({written})" if score < 0 else f"e^{written}"
+
+
+def _mix_words(weights: list[float], values: list[float]) -> str:
+    """The sum that mixes one dimension of all keys' values."""
+    terms = " + ".join(
+        f"{significant(weight, 3)} · {significant(value, 3) if value >= 0 else f'({significant(value, 3)})'}"
+        for weight, value in zip(weights, values, strict=True)
+    )
+    mixed = sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return f"{terms} = {significant(mixed, 4)}"
+
+
 def _show_chain(
     steps: BatchedSteps, item: int, tables: dict[str, Table], notes: dict[str, str], why: list[list[list[str]]]
 ) -> bytes:
@@ -226,10 +258,7 @@ def _show_chain(
     matrices = {name: drawn_matrix(table) for name, table in tables.items()}
     root = steps.q.shape[-1]
     weights = steps.weights[item, 0].numpy()
-    shares = [
-        [[f"= {significant(value, 4)}" if math.isfinite(value) else "0 ÷ 0 = NaN"] for value in row]
-        for row in weights.tolist()
-    ]
+    shares = [[_share_words(row, place) for place in range(len(row))] for row in steps.masked[item, 0].tolist()]
     made = [
         DrawnStep("x", "model", "X", short="X", title="X", note=notes["x"]),
         DrawnStep("scores", "product", "C", left="Q", right="K", turned=True),
@@ -244,7 +273,8 @@ def _show_chain(
         used = "D"
         made.append(_dropout_step(tables))
     if np.isnan(weights).any():
-        mixed = [[[f"= {significant(value, 4)}"] for value in row] for row in steps.output[item, 0].tolist()]
+        values = steps.v[item, 0].T.tolist()
+        mixed = [[[_mix_words(row, column)] for column in values] for row in steps.dropped[item, 0].tolist()]
         made.append(DrawnStep("mix", "told", "O", parts=[used, "V"], short="A V", title="A V", note=notes["mix"],
                               lines=mixed, lights=[Light(used, row="i")]))  # fmt: skip
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -18,12 +19,14 @@ from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, USUAL, StepsSt
 from ui.classroom.class_number import Numbered, ask_class
 from ui.shared.code_pane import show_code, small_words
 from ui.shared.export_bundle import ExportBundle, component_page
+from ui.shared.finding import show_finding
 from ui.shell.components import mount
 from ui.shell.page import translated
 from ui.state import session
 from ui.state.controls import pick, switch
 from ui.state.page_state import change, refuse
 from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import StepSettings
 from viz.matrices_svg import Table, matrices_svg
@@ -49,10 +52,15 @@ class Small:
 
 
 def show_small() -> Small:
-    """The sizes, then the steps."""
+    """What the last token looks at, the sizes, then the steps."""
     held = state()
     heads = _heads(held.d, held.heads)
     head, kv_heads = min(held.head, heads - 1), _kv_heads(heads, held.kv_heads)
+    written = changed()
+    numbers = numbers_of(held.tokens, held.d, written)
+    steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
+    if not held.ask:  # a weight that is asked for is not told
+        show_finding(*_finding(steps.weights[head].numpy()))
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
         pick(StepsState, "tokens", held.tokens, words, width=180)
@@ -65,11 +73,6 @@ def show_small() -> Small:
             pick(StepsState, "kv_heads", kv_heads, {count: _shared(count, heads) for count in shared}, width=170)
         switch(StepsState, "causal", held.causal, _("mask"))
         switch(StepsState, "scaled", held.scaled, _("divide by √d"))
-        words = _("Made up to be small: click a number of X or of a W and type.")
-        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-    written = changed()
-    numbers = numbers_of(held.tokens, held.d, written)
-    steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     usual = usual_numbers(held.tokens, held.d)
     payload = step_by_step.StepByStepPicture(
         usual={name: getattr(usual, field).tolist() for name, field in FIRST.items()},
@@ -85,6 +88,18 @@ def show_small() -> Small:
     lines = code_lines(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     show_code(lines, held.step or USUAL, small_words())
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload, kv_heads)
+
+
+def _finding(weights: np.ndarray) -> tuple[str, str]:
+    """The key that the last query looks at most, of these weights [queries, keys]; HTML."""
+    query = len(weights) - 1
+    key = int(weights[query].argmax())
+    said = _("{query} looks {value} at {key}").format(
+        query=f"<span class='atlas-q'>x{query}</span>",
+        value=escape(number(float(weights[query, key]), "share")),
+        key=f"<span class='atlas-k'>x{key}</span>",
+    )
+    return said, escape(_("Made up to be small: click a number of X or of a W and type."))
 
 
 def _by_step(numbers: ExampleNumbers, steps: ExampleSteps, head: int) -> Numbered:

@@ -52,19 +52,19 @@ def show_in_model(opened: PageContext) -> InModel:
         here = {"layer": opened.layer, "head": opened.head}
         wheres = {"head": _("in L{layer}H{head}"), "layer": _("in layer {layer}"), "all": _("in all layers")}
         choose(ZooState, "where", held.where, {name: words.format(**here) for name, words in wheres.items()})
-    left, right = st.columns([0.76, 0.24], gap="medium")
+    values = values_of(held.first, n_tokens)
+    with st.container(key="zoo_model_sliders", gap=None):
+        show_sliders(held.first, held.first.parameters, values, n_tokens)
+    layers = None if held.where == "all" else (opened.layer,)
+    heads = (opened.head,) if held.where == "head" else None
+    edits = (Substituted(held.variant, tuple(values.items()), layers, heads),)
+    after = edited(opened, edits)
+    drawn = show_maps(opened, after)
+    _show_left_out(opened, heads)
+    left, right = st.columns(2, gap="large")
     with left:
-        values = values_of(held.first, n_tokens)
-        with st.container(key="zoo_model_sliders", gap=None):
-            show_sliders(held.first, held.first.parameters, values, n_tokens)
-        layers = None if held.where == "all" else (opened.layer,)
-        heads = (opened.head,) if held.where == "head" else None
-        edits = (Substituted(held.variant, tuple(values.items()), layers, heads),)
-        after = edited(opened, edits)
-        drawn = show_maps(opened, after)
-        _show_left_out(opened, heads)
-    with right:
         change, perplexities = show_effect(opened, after)
+    with right:
         show_everywhere(edits)
         show_rule(held.first)
         if held.variant == "relu":

@@ -27,6 +27,7 @@ from model_runner.memory import readable
 from pages.zoo.by_formula import SOFTMAX, Numbered, looks_back
 from pages.zoo.cost import show_choices
 from ui.shared.export_bundle import ExportBundle
+from ui.shared.finding import show_finding
 from ui.shell.components import show_heading
 from ui.shell.page import PageContext
 from ui.shell.progressive import progressive, show_chart
@@ -41,7 +42,6 @@ N_ = str  # marks a text for Babel without translating it here
 
 STORED, TILES = "softmax", "tiles"  # names of the two that are always measured
 LABELS = {STORED: N_("softmax, map stored"), TILES: N_("softmax, torch’s tiles")}
-DASHES = ("dot", "dash", "dashdot")  # of the formulas: softmax, and one or two variants
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,8 @@ def _label(found: MeasuredCost, name: str) -> str:
 
 def _show(found: MeasuredCost) -> None:
     run = found.run
+    if (said := _finding(found)) is not None:
+        show_finding(*said, of_several=True)
     with st.container(key="cost_run", horizontal=True, vertical_alignment="center", gap="small"):
         longest = max((one.n_tokens for one in run.items), default=0)
         words = _("measured up to {count} tokens").format(count=f"{longest:,}")
@@ -101,6 +103,21 @@ def _show(found: MeasuredCost) -> None:
     for key, chart in zip(("cost_seconds", "cost_bytes"), charts_of(found), strict=True):
         show_heading(escape(chart.heading))
         show_chart(chart, key=key, alt=chart.heading, still=not run.running)
+
+
+def _finding(found: MeasuredCost) -> tuple[str, str] | None:
+    """From which length on the first variant is faster, measured, and by formula; HTML. None before it is measured."""
+    if not found.variants:
+        return None
+    variant, values = found.variants[0]
+    lengths, at = _measured_crossing(found, variant)
+    if not lengths:
+        return None
+    words = _("{name} is not yet faster than softmax at {count} tokens")
+    if at is not None:
+        words = _("From about {count} tokens on, {name} is faster than softmax")
+    said = words.format(name=_(variant.label), count=f"{lengths[-1] if at is None else round(at):,}")
+    return escape(said), escape(joined(_("Softmax with its map stored."), _by_formula(found, variant, values)))
 
 
 def charts_of(found: MeasuredCost) -> tuple[Lines, Lines]:
@@ -141,9 +158,15 @@ def _formulas(found: MeasuredCost) -> list[Line]:
     works += [(_(one.label), work_of(one, values, d)) for one, values in found.variants]
     words = _("{name}, formula")
     return [
-        Line(words.format(name=name), lengths, [speed * work(n) for n in lengths], dash=dash, quiet=True)
-        for dash, (name, work) in zip(DASHES, works)
+        Line(words.format(name=name), lengths, [speed * work(n) for n in lengths], dash="dot", like=place)
+        for place, (name, work) in zip(_places(found), works, strict=True)
     ]
+
+
+def _places(found: MeasuredCost) -> list[int]:
+    """Of the measured lines whose formulas there are: softmax with its map stored, and the variants."""
+    names = found.run.names
+    return [names.index(name) for name in (STORED, *(variant.name for variant, _values in found.variants))]
 
 
 def _memory_formulas(found: MeasuredCost) -> list[Line]:
@@ -156,14 +179,14 @@ def _memory_formulas(found: MeasuredCost) -> list[Line]:
     held += [(_(one.label), memory_of(one, values, d)) for one, values in found.variants]
     words = _("{name}, formula")
     return [
-        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash=dash, quiet=True)
-        for dash, (name, of) in zip(DASHES, held)
+        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash="dot", like=place)
+        for place, (name, of) in zip(_places(found), held, strict=True)
     ]
 
 
 def _show_words(found: MeasuredCost) -> None:
     """Where each variant becomes cheaper, measured and by formula, and how it was measured."""
-    words = [_crossed(found, variant, values) for variant, values in found.variants]
+    words = [_crossed(found, variant, values) for variant, values in found.variants[1:]]
     words += [
         _(
             "{name} is computed here by its whole map: seconds and bytes grow with the square, whatever the formula."
@@ -175,7 +198,7 @@ def _show_words(found: MeasuredCost) -> None:
         _(
             "One head of {d} dimensions, random numbers in float32, on this machine’s processor as it is now: the "
             "fastest of three runs. A length is left out where it might take more than is left of {seconds} seconds, "
-            "or more than {size}. Bytes are those of torch’s tensors. Grey: the formula, at the speed of softmax’s "
+            "or more than {size}. Bytes are those of torch’s tensors. Dotted: the formula, at the speed of softmax’s "
             "longest text; of bytes, what the rule itself has to hold, of which a program holds some numbers twice."
         ).format(d=found.run.d_head, seconds=f"{SECONDS:.0f}", size=readable(MOST_BYTES))
     )
@@ -184,19 +207,29 @@ def _show_words(found: MeasuredCost) -> None:
 
 def _crossed(found: MeasuredCost, variant: Variant, values: dict[str, int]) -> str:
     """From which length on it is cheaper: measured, then by formula."""
-    usual = {one.n_tokens: one.seconds for one in found.run.of(STORED)}
-    rival = {one.n_tokens: one.seconds for one in found.run.of(variant.name)}
-    lengths, d = sorted(usual.keys() & rival.keys()), found.run.d_head
-    at = crossing(lengths, [usual[n] for n in lengths], [rival[n] for n in lengths])
-    formula = crossing_by_formula(lambda n: flash.multiply_adds(n, d), work_of(variant, values, d), LONGEST)
+    lengths, at = _measured_crossing(found, variant)
     words = _("{name} is faster than softmax with its map stored from about {count} tokens on.")
     if at is None:
         words = (
             _("{name} is not yet faster than softmax with its map stored at {count} tokens.") if lengths else "{name}:"
         )
     said = words.format(name=_(variant.label), count=f"{lengths[-1] if at is None else round(at):,}" if lengths else "")
+    return joined(said, _by_formula(found, variant, values))
+
+
+def _measured_crossing(found: MeasuredCost, variant: Variant) -> tuple[list[int], float | None]:
+    """The lengths at which both were measured, and where the variant becomes faster; None where it does not."""
+    usual = {one.n_tokens: one.seconds for one in found.run.of(STORED)}
+    rival = {one.n_tokens: one.seconds for one in found.run.of(variant.name)}
+    lengths = sorted(usual.keys() & rival.keys())
+    return lengths, crossing(lengths, [usual[n] for n in lengths], [rival[n] for n in lengths])
+
+
+def _by_formula(found: MeasuredCost, variant: Variant, values: dict[str, int]) -> str:
+    d = found.run.d_head
+    formula = crossing_by_formula(lambda n: flash.multiply_adds(n, d), work_of(variant, values, d), LONGEST)
     cheaper = _("By formula it is cheaper from {count} tokens on.") if formula else _("By formula it never is cheaper.")
-    return joined(said, cheaper.format(count=f"{formula or 0:,}"))
+    return cheaper.format(count=f"{formula or 0:,}")
 
 
 # -- to be taken away -------------------------------------------------------------------------------------------------

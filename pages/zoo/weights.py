@@ -49,27 +49,33 @@ class SingularValuesView:
 def show_weights(opened: PageContext) -> SingularValuesView:
     """The matrix and its sliders, the open head before and after, and what the model says then. Raises RunnerError."""
     found = _singulars(opened)
-    with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(ZooState, "matrix", found.name, {name: name for name in found.names}, width=240)
-        words = _("W = U Σ Vᵀ of L{layer}: each of the {count} largest σ times z; the others stay.")
-        shown = min(SLIDERS, len(found.sizes))
-        words = words.format(layer=opened.layer, count=shown)
-        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
+        finding = st.container()  # above what changes it
+        shown = min(SLIDERS, len(found.sizes))
+        _show_matrix(opened, found, shown)
         factors = _show_sliders(found, shown)
     edits = _edits(opened.layer, found.name, factors)
     after = edited(opened, edits) if edits else opened.capture
     scaled = found.sizes.numpy().astype(float)
     scaled[: len(factors)] *= factors
     with left:
-        drawn = show_maps(opened, after)
+        drawn = show_maps(opened, after, finding=finding)
         chart = chart_of(found, scaled)
         show_chart(chart, key="zoo_singulars", alt=chart.heading, still=True)
     with right:
         show_effect(opened, after)
         show_everywhere(edits)
     return SingularValuesView(edits, after, drawn, found, scaled)
+
+
+def _show_matrix(opened: PageContext, found: Singulars, shown: int) -> None:
+    """Which matrix it is, and what the sliders are."""
+    with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(ZooState, "matrix", found.name, {name: name for name in found.names}, width=240)
+        words = _("W = U Σ Vᵀ of L{layer}: each of the {count} largest σ times z; the others stay.")
+        words = words.format(layer=opened.layer, count=shown)
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
 
 
 def _singulars(opened: PageContext) -> Singulars:

@@ -152,7 +152,7 @@ def test_compare_says_how_far_each_head_s_matrices_are_apart(adapter, adapted):
     shown = {name.split("-")[0]: chart["data"][0]["x"] for name, chart in charts.items()}
     assert len(shown) == 4
     written = re.sub(r"<[^>]*>", "", html(app))
-    assert all(f"{name} L3" in re.sub(r"\s+", " ", written) for name in shown)
+    assert all(f"{name.replace('_', '')} L3" in re.sub(r"\s+", " ", written) for name in shown)  # with a subscript
     assert expected == pytest.approx(list(shown["W_Q"]), rel=1e-4)
     assert max(shown["W_K"]) == max(shown["W_O"]) == 0
     assert min(shown["W_V"]) > 0

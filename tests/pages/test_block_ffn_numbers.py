@@ -80,7 +80,8 @@ def test_covered_numbers_stand_in_no_table(monkeypatch):
     [
         ({"block.ffn": "own"}, "ffn_act"),
         ({"block.ffn": "own", "block.step": "ffn_x"}, "ffn_x"),
-        ({"block.ffn": "small"}, "ffn_x"),  # whose numbers are typed there
+        ({"block.ffn": "small"}, "ffn_first"),  # the first that is a sum
+        ({"block.ffn": "small", "block.gated": "1"}, "ffn_gate"),
     ],
 )
 def test_the_models_own_sums_open_on_the_activation_unless_the_address_names_a_step(address, opened: str):

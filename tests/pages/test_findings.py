@@ -12,6 +12,8 @@ import torch
 
 from analysis.families_published import KNOWN
 from analysis.zoo import substituted
+from attention.small_attention import usual_numbers
+from attention.small_feed_forward import usual_feed_forward
 from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, WhatItIsMadeOf
@@ -101,6 +103,20 @@ def test_the_look_of_the_query_whose_steps_are_shown():
     assert "data-finding role" not in html(open_app(page=STEPS, **address, **{"steps.ask": "1"}))
 
 
+@pytest.mark.parametrize("address", [{}, {"steps.tokens": "3", "steps.heads": "2", "steps.head": "1"}])
+def test_the_key_that_the_last_of_a_few_small_tokens_looks_at_most(address: dict[str, str]):
+    app = open_app(page=STEPS, **address)
+    heads, head = int(address.get("steps.heads", "1")), int(address.get("steps.head", "0"))
+    numbers = usual_numbers(int(address.get("steps.tokens", "4")), 4)
+    q, k = (numbers.x @ w for w in (numbers.w_q, numbers.w_k))
+    own = slice(head * 4 // heads, (head + 1) * 4 // heads)
+    scores = [float(q[-1, own] @ row[own]) / math.sqrt(4 // heads) for row in k]
+    key = scores.index(max(scores))
+    share = math.exp(scores[key]) / sum(map(math.exp, scores))
+    assert finding(app).startswith(f"x{len(k) - 1} looks {share_digits(share)} % at x{key} ")
+    assert "data-finding role" not in html(open_app(page=STEPS, **address, **{"steps.ask": "1"}))
+
+
 @pytest.mark.parametrize("text, steps", [(DEFAULT_TEXT, 7), (ONE, None)])
 def test_the_steps_from_the_last_token_to_the_first(text: str, steps: int | None):
     app = open_app(page=STEPS, text=text, **{"steps.view": "others"})
@@ -134,6 +150,38 @@ def test_the_unit_that_adds_most_and_the_token_that_it_promotes():
     said = f"Unit {int(units.top[0])} adds most: {logit} to the logit of “{token}” "
     assert int(units.lengths.argmax()) == 0
     assert finding(app).startswith(said)
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_the_unit_that_adds_most_among_small_numbers(gated: bool):
+    address = {"block.view": "ffn", "block.ffn": "small"} | ({"block.gated": "1"} if gated else {})
+    numbers = usual_feed_forward()
+    values = numbers.x @ numbers.w_1 + numbers.b_1
+    values = (numbers.x @ numbers.w_gate).relu() * values if gated else values.relu()
+    norms = {
+        (token, unit): math.hypot(*(float(value * one) for one in numbers.w_2[unit]))
+        for token, row in enumerate(values.tolist())
+        for unit, value in enumerate(row)
+    }
+    (token, unit), norm = max(norms.items(), key=lambda one: one[1])
+    said = f"Unit {unit} adds most to x{token}: a vector of norm {norm:.3g} "
+    assert finding(open_app(page=BLOCK, **address)).startswith(said)
+    assert "data-finding role" not in html(open_app(page=BLOCK, **address, **{"block.ask": "1"}))
+
+
+def test_the_unit_of_the_model_that_adds_most_number_by_number():
+    address = {"block.view": "ffn", "block.ffn": "own", "block.layer": "5", "query": "7"}
+    units = load_runner("default").submit(FeedForwardUnits(CaptureRequest(DEFAULT_TEXT), 5, 7)).result()
+    said = f"Unit {int(units.top[0])} adds most to “it”: a vector of norm {float(units.lengths[0]):.3g} "
+    assert finding(open_app(page=BLOCK, **address)).startswith(said)
+    assert "data-finding role" not in html(open_app(page=BLOCK, **address, **{"block.ask": "1"}))
+
+
+def test_a_model_without_experts_offers_those_of_a_small_mixture():
+    app = open_app(page=BLOCK, **{"block.view": "experts"})
+    assert finding(app) == "Every token goes through all of this model: no layer has experts"
+    app.button(key="show_mixture").click().run()
+    assert "goes to E" in finding(app)
 
 
 def test_the_experts_of_the_chosen_token():

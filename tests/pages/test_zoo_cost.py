@@ -17,7 +17,7 @@ from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, offering, opened
-from tests.ui.driving import html, open_app
+from tests.ui.driving import finding, html, open_app
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_measured_cost_says_how_far_it_is_and_where_the_lines_cross(monkeypatc
         if "measured up to 1,048,576 tokens" in html(app):
             break
         app.run()
-    assert "DeltaNet is faster than softmax with its map stored from about 1,000 tokens on." in html(app)
+    assert finding(app).startswith("From about 1,000 tokens on, DeltaNet is faster than softmax ")
     assert "By formula it is cheaper from 49 tokens on." in html(app)  # 3 n d² < 2 n² d: n > 1.5 d
 
 
@@ -167,7 +167,10 @@ def test_the_bytes_have_their_formulas_dotted_beside_them(monkeypatch):
     _seconds, held = (json.loads(one.proto.spec)["data"] for one in app.get("plotly_chart"))
     dotted = {line["name"]: values_in(line["y"]) for line in held if line["name"].endswith(", formula")}
     lengths = [2**power for power in range(7, 21)]
-    assert len({line["line"]["dash"] for line in held if line["name"] in dotted}) == 2  # told apart
+    looks = {line["name"]: (line["line"]["color"], line["line"]["dash"]) for line in held}
+    for measured, formula in (("softmax, map stored", "softmax"), ("Titans MAG (memory as gate)",) * 2):
+        assert looks[f"{formula}, formula"] == (looks[measured][0], "dot")
+    assert looks["softmax, formula"] != looks["Titans MAG (memory as gate), formula"]
     assert dotted["softmax, formula"] == [4 * n * (n + 32) for n in lengths]
     windows = [min(200, n) for n in lengths]  # no more than a text has tokens
     expected = [4 * (n * (64 + w + 2 + 64) + 2 * 32 * 32) for n, w in zip(lengths, windows, strict=True)]

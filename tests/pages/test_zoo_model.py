@@ -117,6 +117,7 @@ NO_SCORES = (
     "positions.distance",
     "steps.steps",
     "zoo.maps",
+    "zoo.linear",
     "zoo.flash",
 )
 EVERY = [(page, view) for page, views in VIEWS.items() for view in views if page not in ("sharing", "families")]

@@ -55,7 +55,9 @@ def reader(root: ElementTree.Element, side: str, place: str, *, log: bool):
 
 def points(root: ElementTree.Element, kind: str, color: int) -> list[tuple[float, float]]:
     paths = [one.get("d") or "" for one in root.iter(f"{SVG}path") if one.get("class") == f"{kind} s{color}"]
-    return [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", paths[-1])]  # after the legend's
+    return [
+        (float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", paths[-1])
+    ]  # after the sample beside its name
 
 
 @pytest.mark.parametrize("log_x", [False, True])
@@ -64,7 +66,7 @@ def test_every_point_of_every_line_is_its_number(log_x, log_y):
     chart = lines(log_x=log_x, log_y=log_y, x_range=(1, 50), ticks=(1, 10, 50))
     root = parsed(chart)
     x_of, y_of = reader(root, "x", "x", log=log_x), reader(root, "y", "y", log=log_y)
-    for line, color in zip(chart.series, (0, 1, 4), strict=True):
+    for line, color in zip(chart.series, (0, 1, 6), strict=True):
         found = [(x_of(x), y_of(y)) for x, y in points(root, "line", color)]
         wanted = [(x, y) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)]
         assert len(found) == len(wanted)
@@ -145,7 +147,7 @@ def test_words_below_a_narrow_plot_do_not_meet():
 def test_the_screens_colours_are_the_pages():
     theme = loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"]
     for scheme, before in (("light", r"\.chart"), ("dark", r'\.chart\[data-theme="dark"\]')):
-        found = re.findall(rf"^{before} \.s([0-3]) {{\n  color: (#\w+);", SOURCE.css, re.MULTILINE)
+        found = re.findall(rf"^{before} \.s([0-5]) {{\n  color: (#\w+);", SOURCE.css, re.MULTILINE)
         assert found == [(str(n), color.lower()) for n, color in enumerate(theme[scheme]["chartCategoricalColors"])]
 
 

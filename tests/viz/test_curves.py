@@ -31,7 +31,7 @@ def test_lines_hold_their_numbers_and_both_axes_their_words():
         ("two", [1, 2], [0.5, 0.25]),
     ]
     assert [trace.mode for trace in drawn.data] == ["lines", "lines+markers"]
-    assert [trace.line.color for trace in line_figure().data] == [None, None]
+    assert [trace.line.color for trace in line_figure().data] == list(SERIES[:2])
     assert (drawn.layout.xaxis.title.text, drawn.layout.yaxis.title.text) == ("step", "tokens / s")
 
 
@@ -43,15 +43,15 @@ def test_axes_are_linear_from_zero_or_logarithmic():
 
 def test_a_marker_and_a_level_stand_at_their_values_with_their_words():
     drawn = line_figure(marker=(2.0, "W = 2"), level=(0.3, "int8"))
-    upright, across = drawn.layout.shapes
+    upright, across = drawn.layout.shapes[:2]
     assert (upright.x0, upright.x1) == (2, 2)
     assert (across.y0, across.y1) == (0.3, 0.3)
-    assert {note.text for note in drawn.layout.annotations} == {"W = 2", "int8"}
+    assert {note.text for note in drawn.layout.annotations} == {"W = 2", "int8", "one", "two"}
 
 
 def test_on_a_logarithmic_axis_the_words_stand_where_their_lines_do():
     drawn = line_figure(log_x=True, log_y=True, x_range=(1, 1000), marker=(100.0, "W = 100"), level=(0.01, "int8"))
-    upright, across = drawn.layout.shapes
+    upright, across = drawn.layout.shapes[:2]
     assert (upright.x0, across.y0) == (100, 0.01)
     words = {note.text: note for note in drawn.layout.annotations}
     assert (words["W = 100"].x, words["int8"].y) == (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from html import escape
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.color_scale import change_scale
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
@@ -47,12 +49,13 @@ def show_maps(
     clicked: Clicked | None = None,
     said: str = "",
     between: Callable[[], None] | None = None,
+    finding: DeltaGenerator | None = None,
 ) -> tuple[DrawnHead, DrawnHead]:
     """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
 
     ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
-    another than how much of the head's attention moves and what that does to the next token; ``between`` draws what
-    stands below it, above the maps.
+    another than what becomes of the next token; ``between`` draws what stands below it, above the maps, and
+    ``finding`` is its place where that is not above them.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
@@ -64,9 +67,9 @@ def show_maps(
     moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
     moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
     beside = escape(_("indigo: looks more than before, orange: less"))
-    then = "" if said else output_finding(opened, after)
-    title = _("{change}; {next_token}").format(change=moved, next_token=then) if then else moved
-    show_finding(said or title, f"{moved} · {beside}" if said else beside, of_several=True)
+    said = said or output_finding(opened, after)
+    with finding or nullcontext():
+        show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
     if between is not None:
         between()
     left, middle, right = st.columns(3)

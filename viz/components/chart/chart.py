@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Annotated
 
 from viz.chart import Bars, Chart
-from viz.chart_svg import DASHES, color_of, left_of, right_of, screen_svg
+from viz.chart_svg import DASHES, left_of, right_of, screen_svg
 from viz.components.picture import UNSENT, Picture, sent
 from viz.components.source import read_source
+from viz.curves import colors_of
+from viz.line_ends import line_ends
 
 SOURCE = read_source(Path(__file__).parent, "chart", '<div class="chart"></div>\n')
 
@@ -77,8 +79,9 @@ class ChartPicture(Picture):
 
     @sent
     def right(self) -> float:
-        """px for the words after the longest bar."""
-        return right_of(self.chart)
+        """px for the words after the longest bar, or for the names of lines, wherever the slider stands."""
+        charts = [self.chart, *(self.knob.charts if self.knob else [])]
+        return max(map(right_of, charts))
 
     @sent
     def height(self) -> float:
@@ -92,12 +95,13 @@ class ChartPicture(Picture):
 
     @sent
     def legend(self) -> Sequence[LegendLine]:
-        """The names of its lines."""
+        """The names of its lines, where they do not stand at their ends."""
         return _legend(self.chart)
 
 
 def _legend(chart: Chart) -> list[LegendLine]:
-    if isinstance(chart, Bars):
+    """Of lines that are not named at their ends."""
+    if isinstance(chart, Bars) or line_ends(chart):
         return []
-    lines = enumerate(chart.series)
-    return [LegendLine(line.name, color_of(chart, place), DASHES[line.dash]) for place, line in lines]
+    lines = zip(chart.series, colors_of(chart), strict=True)
+    return [LegendLine(line.name, color, DASHES[line.dash]) for line, color in lines]

@@ -8,13 +8,13 @@ export interface Meta {
   below: string
   /** px for the words before the axis. */
   left: number
-  /** px for the words after the longest bar. */
+  /** px for the words after the longest bar, or for the names of lines, wherever the slider stands. */
   right: number
   /** px */
   height: number
   /** What stands inside the axes. */
   svg: string
-  /** The names of its lines. */
+  /** The names of its lines, where they do not stand at their ends. */
   legend: LegendLine[]
 }
 
