@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from jobs.session_jobs import SessionJobs
 from jobs.head_tiles import TilesHere
+from jobs.session_jobs import SessionJobs
 from jobs.tile_server import TileServer
 from jobs.tile_tickets import TileTickets
 from model_runner import CaptureRequest
