@@ -24,6 +24,7 @@ Given: TypeAlias = "Tensor | np.ndarray | Sequence[Tensor | np.ndarray]"
 
 SHAPES = "[queries, keys], [heads, queries, keys], [layers, heads, queries, keys], or a list of the layers"
 ABOVE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # how far the sum of a row of rounded numbers may be above 1
+DROPOUT = "Of a model in training mode dropout scales them: call model.eval() before the forward."
 UNSEEN = -1e4  # a score whose exponential is 0
 
 
@@ -68,7 +69,10 @@ def _layers(weights: Given) -> list[Tensor]:
     if isinstance(weights, Tensor | np.ndarray):
         whole = torch.as_tensor(weights)
         return list(whole) if whole.dim() == 4 else [whole]
-    layers = [torch.as_tensor(one) for one in weights]
+    try:
+        layers = [torch.as_tensor(one) for one in weights]
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"A {type(weights).__name__} cannot be drawn; give a capture, or weights: {SHAPES}.") from None
     if not layers:
         raise ValueError("There are no weights: the list of layers is empty.")
     return layers
@@ -83,10 +87,14 @@ def _layer(weights: Tensor, number: int) -> Tensor:
         raise ValueError(f"Weights of shape {tuple(weights.shape)} cannot be drawn; give {SHAPES}.")
     found, above = shaped.detach().float().cpu(), ABOVE.get(shaped.dtype, 1e-4)
     sums = found.sum(-1)
-    if bool((~found.isfinite()).any() | (found < 0).any() | (sums > 1 + above).any()):
-        head, query = divmod(int((sums - 1).abs().nan_to_num(torch.inf).argmax()), found.shape[1])
+    wrong = (~found.isfinite()).any(-1) | (found < 0).any(-1) | (sums > 1 + above)
+    if bool(wrong.any()):
+        head, query = divmod(
+            int((sums - 1).abs().nan_to_num(torch.inf).masked_fill(~wrong, -1).argmax()), len(wrong[0])
+        )
         row = f"row {query} of head {head} of layer {number} sums to {float(sums[head, query]):.3g}"
-        raise ValueError(f"These are no attention weights, whose rows sum to 1 and have no number below 0: {row}.")
+        why = "" if bool((found < 0).any()) else f" {DROPOUT}"
+        raise ValueError(f"These are no attention weights, whose rows sum to 1 and have no number below 0: {row}.{why}")
     return found
 
 

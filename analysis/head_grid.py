@@ -37,6 +37,11 @@ class HeadGrid:
     has_weights: tuple[bool, ...]
     left_out: UInt8[np.ndarray, "layers side side"] | None = None  # 1 where none is, since an indexer chose others
 
+    def __repr__(self) -> str:
+        """One line: how many heads, and which metrics there are."""
+        layers, heads = self.thumbnails.shape[:2]
+        return f"<HeadGrid: {layers} layers, {heads} heads; metrics: {', '.join(self.metrics)}>"
+
     def ranking(self, metric: str) -> list[int]:
         """Heads (layer × n_heads + head) by falling metric, the undefined ones last."""
         values = self.metrics[metric].ravel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -12,7 +13,7 @@ from torch import Tensor
 from analysis.joined import Joined
 from analysis.made_there import far_maker
 from analysis.mask_effect import looks_ahead
-from model_runner.capture import COMPRESSED, ROWS, Capture
+from model_runner.capture import COMPRESSED, ROWS, Capture, index
 
 # The strongest look: at a token of its own, at any, all along a text, or along its keys that stand for several tokens.
 Rule = Literal["far", "any", "in_turn", "blocks"]
@@ -65,7 +66,7 @@ def opening_rule(capture: Capture) -> Rule:
     return "any" if all(_dull(capture)) else "far"
 
 
-def opening_head(capture: Capture) -> tuple[int, int]:
+def opening_head(capture: Capture, layer: int | None = None, head: int | None = None) -> tuple[int, int]:
     """The head whose opening query puts the most weight on one key that is neither special, beside it nor itself.
 
     Those are where most heads look anyway. Where a text has no other token, every key counts. O(heads × keys).
@@ -73,19 +74,31 @@ def opening_head(capture: Capture) -> tuple[int, int]:
     Of what was written looking at another text, the head in which most of that text is once looked at hard: the one
     that goes from word to word. O(cells).
 
-    It is found where the tensors are: of a capture elsewhere two numbers are sent, not every query and key.
+    ``layer`` and ``head`` are chosen already, where they are given. Raises NoSuchPlace.
+
+    Of a capture elsewhere it is found where the tensors are: two numbers are sent, not every query and key.
     """
-    maker = far_maker(capture)
+    maker = far_maker(capture) if layer is None and head is None else None
     if maker is not None:
         return maker.opening(capture.request)
+    layers = range(capture.n_layers) if layer is None else [index("layer", layer, capture.n_layers)]
+    best, place = -1.0, (layers[0], 0 if head is None else index("head", head, capture.n_heads))
+    for one, strengths in _strengths(capture):
+        if one in layers and (head is None or -len(strengths) <= head < len(strengths)):
+            chosen = int(np.argmax(strengths)) if head is None else head % len(strengths)
+            if strengths[chosen] > best:
+                best, place = strengths[chosen], (one, chosen)
+    return place
+
+
+def _strengths(capture: Capture) -> Iterator[tuple[int, list[float]]]:
+    """Of every layer that has weights, by its number: how strongly each of its heads looks, as the opening counts."""
     if isinstance(capture, Joined):
-        return divmod(int(_looks(capture).amax(dim=1).mean(dim=1).argmax()), capture.n_heads)
+        looks = _looks(capture).amax(dim=1).mean(dim=1).unflatten(0, (-1, capture.n_heads))
+        yield from enumerate(looks.tolist())
+        return
     dull = _dull(capture)
     if all(dull):
         dull = [False] * len(dull)
-    best, place = -1.0, (0, 0)
     for layer, rows in opening_rows(capture):
-        peaks = rows.masked_fill(torch.tensor(dull, device=rows.device), 0.0).amax(-1)
-        if best < 0 or float(peaks.max()) > best:
-            best, place = float(peaks.max()), (layer, int(peaks.argmax()))
-    return place
+        yield layer, rows.masked_fill(torch.tensor(dull, device=rows.device), 0.0).amax(-1).tolist()

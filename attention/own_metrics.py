@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention.metrics import METRICS, Metric, Rows
 
+AGAIN = "Mend it and register it again by the same name."
 UNITS = ("share", "bits", "tokens")
 _own: dict[str, Metric] = {}  # by name
 
@@ -44,16 +45,23 @@ def register_metric(
     Raises ValueError for the name of a built-in metric, an empty name, or a unit that there is none of.
     """
     if not name or name in {metric.name for metric in METRICS}:
-        raise ValueError(f"{name!r} is the name of a built-in metric" if name else "a metric needs a name")
+        why = f"{name!r} is the name of a built-in metric" if name else "A metric needs a name"
+        raise ValueError(f"{why}: choose another one.")
     if unit not in UNITS:
         raise ValueError(f"There is no unit {unit!r}; choose from {', '.join(UNITS)}.")
 
     def checked(rows: Rows) -> Tensor:
-        values = of(rows)
+        try:
+            values = of(rows)
+        except Exception as error:
+            error.add_note(f"This was raised by the metric {name!r}. {AGAIN}")
+            raise
         wanted = tuple(rows.weights.shape[:2])
         if not isinstance(values, Tensor) or tuple(values.shape) != wanted:  # pyright: ignore[reportUnnecessaryIsInstance]
             got = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"The metric {name!r} returned {got}; it must return [heads, queries], here {wanted}.")
+            raise ValueError(
+                f"The metric {name!r} returned {got}; it must return [heads, queries], here {wanted}. {AGAIN}"
+            )
         return values.to(rows.weights.dtype)
 
     metric = Metric(name, checked, label or name, definition, unit, "", across)

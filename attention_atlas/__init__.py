@@ -46,6 +46,26 @@ if TYPE_CHECKING:
     from model_runner import rising_tone as rising_tone
     from model_runner import runner_of as runner_of
     from model_runner import sound_of as sound_of
+    from model_runner.edits import Blocked as Blocked
+    from model_runner.edits import ChosenKeys as ChosenKeys
+    from model_runner.edits import Documents as Documents
+    from model_runner.edits import Int8Cache as Int8Cache
+    from model_runner.edits import KeepLast as KeepLast
+    from model_runner.edits import Masked as Masked
+    from model_runner.edits import MeanHead as MeanHead
+    from model_runner.edits import OfAttention as OfAttention
+    from model_runner.edits import ScaledHead as ScaledHead
+    from model_runner.edits import SharedKeys as SharedKeys
+    from model_runner.edits import SharpenedHead as SharpenedHead
+    from model_runner.edits import SwappedHeads as SwappedHeads
+    from model_runner.matrix_edit import ScaledSingulars as ScaledSingulars
+    from model_runner.rotation_edit import NtkTheta as NtkTheta
+    from model_runner.rotation_edit import RestartedPositions as RestartedPositions
+    from model_runner.rotation_edit import ScaledTheta as ScaledTheta
+    from model_runner.rotation_edit import ShiftedPositions as ShiftedPositions
+    from model_runner.rotation_edit import Unrotated as Unrotated
+    from model_runner.rotation_edit import YarnTheta as YarnTheta
+    from model_runner.substitution import Substituted as Substituted
     from served.ray.text_workers import RayWorkers as RayWorkers
 
 if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, where the rooms are packages themselves
@@ -67,13 +87,15 @@ _FROM = {name: module for module, names in _MODULES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in (_FROM.get(name, "model_runner"), "model_runner.edits"):
-        found = import_module(f"{__name__}.{module}")
-        if hasattr(found, name):
-            return getattr(found, name)
+    found = import_module(f"{__name__}.{_FROM.get(name, 'model_runner')}")
+    if hasattr(found, name):
+        return getattr(found, name)
+    edits = import_module(f"{__name__}.model_runner.edits").KINDS
+    if name in edits:
+        return edits[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    offered = import_module(f"{__name__}.model_runner")
-    return sorted(["__version__", *_FROM, *offered.__all__])
+    offered, edits = (import_module(f"{__name__}.model_runner{room}") for room in ("", ".edits"))
+    return sorted(["__version__", *_FROM, *offered.__all__, *edits.KINDS])

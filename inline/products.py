@@ -8,11 +8,20 @@ from analysis.cell import cell
 from model_runner.capture import Capture, index
 from viz.components.head_map import head_map
 from viz.share_text import share_digits
+from viz.token_text import ems, shortened
 
 NOTE = (
     "{query}: q × k of each dimension, scaled. A row sums to the score{more}; "
     "the softmax over all keys gives the percentage."
 )
+
+
+LONGEST = 11.0  # ems of a row's label, which pictures cut: of a long token, not of its numbers
+
+
+def _name(token: str, place: int, weight: float) -> str:
+    numbers = f" {place} · {share_digits(weight)} %"
+    return shortened(token, LONGEST - ems(numbers)) + numbers
 
 
 def products_payload(capture: Capture, layer: int, head: int, query: int, key: int | None, *, max_height: int) -> bytes:
@@ -21,7 +30,7 @@ def products_payload(capture: Capture, layer: int, head: int, query: int, key: i
     drawn = [int(place) for place in found.row.drawn if found.row.keep[place]]
     rows = [int(np.flatnonzero(found.row.drawn == place)[0]) for place in drawn]
     values = (found.q[None, :] * found.row.k[rows] * found.scale).astype(np.float32)
-    names = [f"{capture.tokens[place].text} {place} · {share_digits(found.row.weights[place])} %" for place in drawn]
+    names = [_name(capture.tokens[place].text, place, found.row.weights[place]) for place in drawn]
     largest = float(np.abs(values).max()) or 1.0
     more = " before the cap" if found.softcap is not None else " without its bias" if found.bias is not None else ""
     texts = head_map.TEXTS | {

@@ -64,7 +64,8 @@ def show(  # noqa: PLR0913  all but the first three by keyword
     ``kind``: "map" is who looks at whom in one head, "lines" the same between two columns of words, "grid" the whole
     model, every head of every layer, "products" q × k of every dimension for one query.
 
-    Without a layer and a head, the one that the app would open. ``query`` and ``key`` are pinned: token positions or
+    Without a layer and a head, the one that the app would open; with one of the two, the one that it would open among
+    these. ``query`` and ``key`` are pinned: token positions or
     None; of a cross-attention those of what is written and of what is read. ``reading`` is the map's; ``metric``, a
     name of ``attention.metrics`` or of your own, sets the strength of the grid's frames.
     Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output;
@@ -87,7 +88,7 @@ def show(  # noqa: PLR0913  all but the first three by keyword
     if capture.source is not None:  # a decoder's look at another text: both are drawn in a row
         query, capture = None if query is None else query + len(capture.keys), joined(capture)
     if layer is None or head is None:
-        layer, head = opening_head(capture)
+        layer, head = opening_head(capture, layer, head)
     check = None if given else _checked(capture, layer)
     layer, head = layer % capture.n_layers, index("head", head, len(capture.q(layer)))
     says = _summary(capture, layer, head, reading, query, key)
@@ -118,7 +119,7 @@ def _picture(kind: Kind, payload: bytes, title: str, caption: str, room: float |
             grid = {name: arrays[name] for name in ("thumbnails", "keep", "left_out") if name in arrays}
             return grid_svg(**grid, title=title, caption=caption, room=room)
         case "map" | "products":
-            return drawn_maps_svg(payload, title=title, caption=caption, room=room)
+            return drawn_maps_svg(payload, title=title, caption=caption, room=room, every_row=kind == "products")
 
 
 def _checked(capture: Capture, layer: int) -> Check:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from model_runner.cell_traceback import cell_traceback
+
 N_ = str  # marks a text for Babel without translating it here
 
 
@@ -33,6 +35,10 @@ class UserFacingError(Exception):
     def __init__(self, **values: Any) -> None:
         self.values = values
         super().__init__(f"{self.message} {self.hint}".strip().format(**values))
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints for it: the cell's own lines and the sentence, without our frames and what caused it."""
+        return cell_traceback(self)
 
 
 class Cancelled(UserFacingError):

@@ -63,6 +63,12 @@ class LayerRecord:
     rest_in: str | None = None  # the attention whose map has the rest of each row; ``sinks`` are then its log-sum-exp
     unrolled: Unrolled | None = None  # of a layer without softmax
 
+    def __repr__(self) -> str:
+        """One line: how many heads, queries and keys there are."""
+        queries, heads = self.output.shape[:2]
+        shared = "" if self.group == 1 else f" on {len(self.k)} of keys and values"
+        return f"<LayerRecord: {heads} heads{shared}, {queries} queries, {self.v.shape[1]} keys>"
+
     @property
     def group(self) -> int:
         """Query heads per key/value head."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from operator import index
 from typing import Any
 
 from model_runner.edits import Edit
@@ -58,7 +59,7 @@ class CaptureRequest:
     input_ids: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input_ids", tuple(map(int, self.input_ids)))  # a list or an array is no key
+        _make_a_key(self)
 
     def going_on(self, **other: Any) -> GenerateRequest:
         """The same, read by the same model, and how it goes on; ``other`` fields are in the place of its own."""
@@ -91,13 +92,61 @@ class GenerateRequest:
     input_ids: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input_ids", tuple(map(int, self.input_ids)))
+        _make_a_key(self)
 
     def so_far(self, continuation: tuple[int, ...], **other: Any) -> CaptureRequest:
         """What was read when the text had come so far; ``other`` fields are in the place of its own."""
         same: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(CaptureRequest)}
         same["continuation"] = continuation
         return CaptureRequest(**same | other)
+
+
+def _make_a_key(request: CaptureRequest | GenerateRequest) -> None:
+    """Its token ids and edits as tuples, for a list or an array is no key. Raises TypeError for what are none."""
+    for name in ("input_ids", "continuation"):
+        try:
+            ids = tuple(map(index, getattr(request, name)))
+        except TypeError:
+            raise TypeError(
+                f"{name} are the token ids of one text, whole numbers in a row, such as [5, 6, 7]; of a batch give one "
+                f"text: {name}[0]."
+            ) from None
+        object.__setattr__(request, name, ids)
+    if not isinstance(request.edits, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        one = type(request.edits).__name__
+        raise TypeError(f"edits are a tuple, also where it is one: edits=({one}(…),).")
+    object.__setattr__(request, "edits", tuple(request.edits))
+
+
+def capture_request(asked: CaptureRequest | str) -> CaptureRequest:
+    """The request for the capture of a text, or the request itself. Raises TypeError for anything else."""
+    if isinstance(asked, str):
+        return CaptureRequest(text=asked)
+    if not isinstance(asked, CaptureRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
+        kind = type(asked).__name__
+        raise TypeError(
+            f"A capture is made of a text or a CaptureRequest, not of this {kind}. Give token ids as "
+            "CaptureRequest(input_ids=[5, 6, 7]), and several texts to capture_many."
+        )
+    return asked
+
+
+def generate_request(asked: GenerateRequest) -> GenerateRequest:
+    """The request itself. Raises TypeError for what is none, as a text is."""
+    if not isinstance(asked, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
+        kind = type(asked).__name__
+        raise TypeError(
+            f"Text is generated from a GenerateRequest, not from this {kind}: "
+            "GenerateRequest(text=…, max_new_tokens=20)."
+        )
+    return asked
+
+
+def several(requests: Iterable[CaptureRequest | str]) -> Iterator[CaptureRequest | str]:
+    """These requests or texts, one after the other. Raises TypeError for one by itself, such as a str."""
+    if isinstance(requests, str | CaptureRequest):
+        raise TypeError(f"capture_many reads several texts: give a list, not this {type(requests).__name__}.")
+    return iter(requests)
 
 
 def requests_in(question: object) -> dict[str, CaptureRequest | GenerateRequest]:

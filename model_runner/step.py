@@ -38,6 +38,11 @@ class Step:
     stop: Stop
     capture: Capture = field(repr=False)  # views of what is kept: later steps do not change it
 
+    def __repr__(self) -> str:
+        """One line: which token was drawn, where it stands, and how likely it was."""
+        likely = f"probability {self.probability:.3g}, rank {self.rank}"
+        return f"<Step {self.index}: {self.token.text!r} at position {self.position}, {likely}>"
+
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """The distribution after each transform of the sampling; the token was drawn from the last."""

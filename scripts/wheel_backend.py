@@ -25,6 +25,10 @@ BESIDE = ("app.py", ".streamlit/config.toml", "docs/privacy.md", "docs/privacy.z
 LEFT_OUT = ("_repository.py",)
 
 
+class UnsupportedOperation(Exception):
+    """What a backend raises for what it does not make."""
+
+
 def stage(target: Path) -> None:
     """The package, in this folder, which is emptied first."""
     shutil.rmtree(target, ignore_errors=True)
@@ -71,8 +75,8 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
-    """Refused: the repository is the source."""
-    raise NotImplementedError("Build the wheel, from a clone of the repository.")
+    """Refused: the repository is the source. A frontend prints the sentence of this error, and of no other."""
+    raise UnsupportedOperation("There is no source distribution: build the wheel (python -m build --wheel).")
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> Sequence[str]:

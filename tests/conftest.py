@@ -36,8 +36,15 @@ _SERVER_FIXTURES = {"hosted", "nginx"}  # a whole server, or two, in processes o
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    words = f"of a test with more than {FEW} cases so many, evenly apart, are in each run: the others are marked long"
+    words = (
+        f"of a test with more than {FEW} cases so many, evenly apart, are in each run, and of a page in the browser "
+    )
+    words += "one: the others are marked long"
     parser.addoption("--few", action="store_true", help=words)
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
 
 
 def _mark_all_but_few(items: list[pytest.Item]) -> None:
@@ -46,10 +53,14 @@ def _mark_all_but_few(items: list[pytest.Item]) -> None:
     for item in items:
         path = item.nodeid.split("::")[0]
         if path.startswith(TABLES) and not path.endswith(WHOLE):
-            in_browser = path.startswith("tests/viz/components/") and "browser" in path  # of one component each
-            cases[path if in_browser else item.nodeid.split("[")[0]].append(item)
-    for same in cases.values():
+            component = path.startswith("tests/viz/components/") and "browser" in path  # of one component each
+            cases[path if component else item.nodeid.split("[")[0]].append(item)
+    for name, same in cases.items():
         often = [item for item in same if item.get_closest_marker("long") is None]
+        if name.startswith("tests/pages/") and _fixtures(same[0]) & _BROWSER_FIXTURES:  # one, in one of the languages
+            for item in often[1:] if len(name) % 2 else often[:-1]:
+                item.add_marker(pytest.mark.long)
+            continue
         # From the first to the last, and not every second: where names meet dtypes, those would all be of one dtype.
         last, count = len(often) - 1, min(FEW, len(often))
         picked = {round(one * last / max(1, count - 1)) for one in range(count)}
@@ -69,10 +80,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("few"):
         _mark_all_but_few(items)
     for item in items:
-        fixtures = set(getattr(item, "fixturenames", ()))
-        if fixtures & _BROWSER_FIXTURES:
+        if _fixtures(item) & _BROWSER_FIXTURES:
             item.add_marker(pytest.mark.browser)
-        if fixtures & (_BROWSER_FIXTURES | _SERVER_FIXTURES):
+        if _fixtures(item) & (_BROWSER_FIXTURES | _SERVER_FIXTURES):
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 

@@ -24,6 +24,7 @@ import attention_atlas as aa
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import KeepLast
 from model_runner.python_lines import python_start
+from scripts import wheel_backend
 from scripts.wheel_backend import BESIDE, LEFT_OUT, PACKAGE, ROOMS, prefixed
 from tests.browser import free_port
 from tests.test_repository import ROOT, libraries
@@ -106,6 +107,11 @@ def test_an_import_of_a_room_is_given_the_packages_name_and_nothing_else_is():
         prefixed("import viz.color\n")
 
 
+def test_a_source_distribution_is_refused_in_the_way_that_frontends_know(tmp_path):
+    with pytest.raises(wheel_backend.UnsupportedOperation, match=r"build the wheel \(python -m build --wheel\)"):
+        wheel_backend.build_sdist(str(tmp_path))
+
+
 def test_in_the_repository_a_room_is_the_same_module_under_both_names():
     import model_runner.edits
 
@@ -115,7 +121,12 @@ def test_in_the_repository_a_room_is_the_same_module_under_both_names():
     assert edits.__spec__.name == "model_runner.edits"
     assert aa.CaptureRequest is CaptureRequest
     assert aa.KeepLast is KeepLast
-    assert {"load_runner", "show", "CaptureRequest"} <= set(dir(aa))
+    assert {"load_runner", "show", "CaptureRequest", "ScaledHead", "KeepLast"} <= set(dir(aa))
+    assert all(hasattr(aa, name) for name in dir(aa))
+    listed = re.findall(
+        r"^ *from \S+ import \w+ as (\w+)$", Path(aa.__file__).read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == dir(aa)  # what an editor offers
     with pytest.raises(AttributeError, match="no attribute 'load_model'"):
         _ = aa.load_model
 

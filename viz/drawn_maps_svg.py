@@ -16,15 +16,17 @@ _HEADING_EMS = 30.0  # longer headings are cut
 _TITLE = 26  # room for the title of several
 
 
-def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: str, room: float | None = None) -> str:
+def drawn_maps_svg(
+    maps: bytes | Mapping[str, bytes], *, title: str, caption: str, room: float | None = None, every_row: bool = False
+) -> str:
     """One map, or several from left to right, each by the heading above it, as they stand on the screen.
 
     Values, window, labels, colours, what is pinned and the words of the axes are those that the component was given.
     With `room` one map is made so small that it fits into this width, in units of the file, as a paper has it: title
-    and caption are in the file and not drawn.
+    and caption are in the file and not drawn. With `every_row` its rows are then so high that each has its label.
     """
     if isinstance(maps, bytes) and room is not None:
-        one = _drawn(maps, "", _side_in(maps, room), paper=True)
+        one = _drawn(maps, "", _side_in(maps, room), paper=True, every_row=every_row)
         return document(one.body, width=one.width, below=one.below, title=title, caption=caption, bare=True)
     if isinstance(maps, bytes):
         one = _drawn(maps, title, _SIDES[0])
@@ -40,7 +42,9 @@ def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: st
     return document(body, width=width, below=below, title=title, caption=caption, room=MARGIN / 2 - 4)
 
 
-def _drawn(payload: bytes, headed: str, side: int, nth: int = 0, *, paper: bool = False) -> Drawn:
+def _drawn(
+    payload: bytes, headed: str, side: int, nth: int = 0, *, paper: bool = False, every_row: bool = False
+) -> Drawn:
     meta, arrays = unpack(payload)
     words = {"row_axis": "axis_query", "column_axis": "axis_key", "masked": "masked_label", "percent": "percent"}
     words |= {"left_out": "left_out_label"} if "left_out_label" in meta["texts"] else {}
@@ -49,6 +53,7 @@ def _drawn(payload: bytes, headed: str, side: int, nth: int = 0, *, paper: bool 
         low=meta["low"], high=meta["high"], log=meta["log"], number=meta["number"], headed=headed, side=side,
         nth=nth, left_out=arrays["left_out"] > 0 if "left_out" in arrays else None,
         texts={name: meta["texts"][here] for name, here in words.items()}, pinned=_pinned(meta), paper=paper,
+        every_row=every_row,
     )  # fmt: skip  # the map's many settings in four lines
 
 

@@ -55,12 +55,16 @@ class MapSettings(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where things are, in SVG units: the column axis' word, the cells' corner, one cell, and the whole figure."""
+    """Where things are, in SVG units: the column axis' word, the cells' corner, one cell, and the whole figure.
+
+    A cell is ``cell`` wide and ``tall`` high.
+    """
 
     word: float
     left: float
     top: float
     cell: float
+    tall: float
     rows: int
     columns: int
     width: float
@@ -71,7 +75,7 @@ class _Frame:
 
     @property
     def bottom(self) -> float:
-        return self.top + self.cell * self.rows
+        return self.top + self.tall * self.rows
 
     @property
     def below(self) -> float:
@@ -117,6 +121,7 @@ def drawn_map(
     left_out: NDArray[np.bool_] | None = None,
     pinned: tuple[int | None, int | None] = (None, None),
     paper: bool = False,
+    every_row: bool = False,
 ) -> Drawn:
     """One map; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
 
@@ -125,7 +130,7 @@ def drawn_map(
     escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
     maps in one file this is the `nth`. Masked cells are paper with lines across it, those of `left_out` with others.
     The row and the column that are `pinned` have a frame. On `paper` no room is kept for words below, and cells need
-    not be whole.
+    not be whole. With `every_row` rows are so high that each has its label, whatever the columns are.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -135,7 +140,7 @@ def drawn_map(
         raise ValueError("a logarithmic colour needs the sequential scale and a positive low end")
     words = {**TEXTS, **(texts or {})}
     template = words["percent"] if number == "percent" else ""
-    frame = _frame(rows, columns, row_labels, col_labels, headed, side, paper=paper)
+    frame = _frame(rows, columns, row_labels, col_labels, headed, side, paper=paper, every_row=every_row)
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)
     ink = DARK if dark else LIGHT
@@ -207,15 +212,18 @@ def _frame(
     side: int,
     *,
     paper: bool,
+    every_row: bool = False,
 ) -> _Frame:
     cell = side / max(rows, columns, 1)
     cell = min(_LARGEST, cell if paper else max(1.0, math.floor(cell)))
     widest_row = max((ems(word) for word in row_labels), default=0)
-    turned = [word for word in col_labels if stance(word, cell / FONT) == "turned"]
+    step = _column_step(col_labels, cell)
+    drawn = col_labels[::step]
+    turned = [word for word in drawn if stance(word, step * cell / FONT) == "turned"]
     reach = min(max((ems(word) for word in turned), default=0), _LABEL_EMS + 1) * FONT * math.cos(_SLOPE)
     left = MARGIN + 22 + min(widest_row, _LABEL_EMS + 1) * FONT + 6
     word = MARGIN + (42 if title else 12)
-    top = word + 14 + max((_label_height(label, cell) for label in col_labels), default=0.0)
+    top = word + 14 + max((_label_height(label, step * cell) for label in drawn), default=0.0)
     right = left + cell * columns
     width = max(
         right + 24 + _BAR[0] + 64,
@@ -223,7 +231,8 @@ def _frame(
         ems(title) * 15 + 2 * MARGIN,
         0.0 if paper else _NARROWEST,
     )
-    return _Frame(word, left, top, cell, rows, columns, width)
+    tall = max(cell, FONT + 1.0) if every_row else cell
+    return _Frame(word, left, top, cell, tall, rows, columns, width)
 
 
 def map_width(rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], side: int) -> float:
@@ -235,8 +244,8 @@ def _cells(pixels: NDArray[np.uint8], frame: _Frame, background: str) -> str:
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     # Not every reader of SVG knows image-rendering, so the cells are enlarged here: at twice the drawn size smoothing
     # blurs no more than a line of pixels.
-    factor = max(1, math.ceil(2 * frame.cell))
-    picture = picture.resize((frame.columns * factor, frame.rows * factor), Image.Resampling.NEAREST)
+    wide, high = (max(1, math.ceil(2 * size)) for size in (frame.cell, frame.tall))
+    picture = picture.resize((frame.columns * wide, frame.rows * high), Image.Resampling.NEAREST)
     data = io.BytesIO()
     picture.save(data, format="PNG", optimize=True)
     address = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode('ascii')}"
@@ -255,7 +264,7 @@ def _numbers(values: NDArray[np.floating], pixels: NDArray[np.uint8], frame: _Fr
         text(
             f"{100 * values[row, column]:.0f}".replace("-", "\u2212"),
             x=frame.left + (column + 0.5) * frame.cell,
-            y=frame.top + (row + 0.5) * frame.cell + 4,
+            y=frame.top + (row + 0.5) * frame.tall + 4,
             style=f"fill:{ink_on(pixels[row, column])}",
         )
         for row, column in np.argwhere(np.abs(np.nan_to_num(values)) >= _WRITTEN).tolist()
@@ -268,8 +277,8 @@ def _pins(pinned: tuple[int | None, int | None], frame: _Frame, *, dark: bool) -
     row, column = pinned
     boxes: list[str] = []
     if row is not None and row < frame.rows:
-        y, width = frame.top + row * frame.cell, frame.right - frame.left
-        boxes.append(_box(frame.left, y, width, frame.cell, palette()["query"][_side(dark)]))
+        y, width = frame.top + row * frame.tall, frame.right - frame.left
+        boxes.append(_box(frame.left, y, width, frame.tall, palette()["query"][_side(dark)]))
     if column is not None and column < frame.columns:
         x, height = frame.left + column * frame.cell, frame.bottom - frame.top
         boxes.append(_box(x, frame.top, frame.cell, height, palette()["key"][_side(dark)]))
@@ -283,30 +292,42 @@ def _box(x: float, y: float, width: float, height: float, color: Sequence[float]
 
 
 def _separators(frame: _Frame, color: str) -> str:
-    across = "".join(f"M{frame.left:g} {frame.top + i * frame.cell:g}H{frame.right:g}" for i in range(1, frame.rows))
+    across = "".join(f"M{frame.left:g} {frame.top + i * frame.tall:g}H{frame.right:g}" for i in range(1, frame.rows))
     down = "".join(f"M{frame.left + i * frame.cell:g} {frame.top:g}V{frame.bottom:g}" for i in range(1, frame.columns))
     return element("path", d=across + down, stroke=color, stroke_width=0.8, fill="none")
 
 
+def _step(cell: float) -> int:
+    """Every which row has its label: as many as do not overlap."""
+    return max(1, math.ceil((FONT + 1) / cell))
+
+
+def _column_step(labels: Sequence[str], cell: float) -> int:
+    """The same for columns; numbers, of which a reader needs only some, so far apart that each stands upright."""
+    if not all(word.isdigit() for word in labels):
+        return _step(cell)
+    widest = max((ems(word) for word in labels), default=0.0) + 0.3
+    return max(_step(cell), math.ceil(widest * FONT / cell))
+
+
 def _row_labels(labels: Sequence[str], frame: _Frame) -> str:
-    step = max(1, math.ceil((FONT + 1) / frame.cell))
+    step = _step(frame.tall)
     texts = [
-        text(label(labels[i], _LABEL_EMS), x=frame.left - 6, y=frame.top + (i + 0.5) * frame.cell + 4)
+        text(label(labels[i], _LABEL_EMS), x=frame.left - 6, y=frame.top + (i + 0.5) * frame.tall + 4)
         for i in range(0, len(labels), step)
     ]
     return element("g", *texts, text_anchor="end")
 
 
 def _column_labels(labels: Sequence[str], frame: _Frame) -> str:
-    step = max(1, math.ceil((FONT + 1) / frame.cell))
-    y = frame.top - 6
+    step, y = _column_step(labels, frame.cell), frame.top - 6
     places = ((frame.left + (i + 0.5) * frame.cell, labels[i]) for i in range(0, len(labels), step))
-    return "".join(_column_label(word, x, y, frame.cell) for x, word in places)
+    return "".join(_column_label(word, x, y, step * frame.cell) for x, word in places)
 
 
-def _column_label(word: str, x: float, y: float, cell: float) -> str:
+def _column_label(word: str, x: float, y: float, room: float) -> str:
     """A label upright where it fits, with its letters one below the other where they are written so, else turned."""
-    match stance(word, cell / FONT):
+    match stance(word, room / FONT):
         case "upright":
             return text(label(word, _LABEL_EMS), x=x, y=y, text_anchor="middle")
         case "stacked":
@@ -320,8 +341,8 @@ def _column_label(word: str, x: float, y: float, cell: float) -> str:
             return text(label(word, _LABEL_EMS), transform=f"translate({x + 3:g} {y:g}) rotate(-60)")
 
 
-def _label_height(word: str, cell: float) -> float:
-    match stance(word, cell / FONT):
+def _label_height(word: str, room: float) -> float:
+    match stance(word, room / FONT):
         case "upright":
             return _LETTER
         case "stacked":
@@ -365,7 +386,7 @@ def _swatch(word: str, pattern: str, frame: _Frame, nth: int) -> str:
 def _lines(kind: Hatch, cells: NDArray[np.bool_], frame: _Frame, ink: Ink, nth: int) -> str:
     """The cells that no colour is painted over, in their lines."""
     return lines_across(kind, ink, name=_pattern(kind, nth)) + element(
-        "path", d=cells_path(cells, frame.left, frame.top, frame.cell), fill=f"url(#{_pattern(kind, nth)})"
+        "path", d=cells_path(cells, frame.left, frame.top, frame.cell, frame.tall), fill=f"url(#{_pattern(kind, nth)})"
     )
 
 
@@ -373,13 +394,14 @@ def _pattern(kind: str, nth: int) -> str:
     return f"atlas-{kind.replace('_', '-')}{nth or ''}"  # a file has one of each name
 
 
-def cells_path(cells: NDArray[np.bool_], left: float, top: float, size: float) -> str:
-    """The outline of these cells as data of a path, a run of each row at a time."""
+def cells_path(cells: NDArray[np.bool_], left: float, top: float, size: float, tall: float | None = None) -> str:
+    """The outline of these cells as data of a path, a run of each row at a time; `tall` where they are no squares."""
+    high = size if tall is None else tall
     parts: list[str] = []
     for row, line in enumerate(cells):
         edges = np.flatnonzero(np.diff(np.concatenate([[0], line.astype(np.int8), [0]])))
         parts += [
-            f"M{left + start * size:g} {top + row * size:g}h{(stop - start) * size:g}v{size:g}H{left + start * size:g}z"
+            f"M{left + start * size:g} {top + row * high:g}h{(stop - start) * size:g}v{high:g}H{left + start * size:g}z"
             for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
         ]
     return "".join(parts)

@@ -21,6 +21,7 @@ SMALLEST_TEXT = 11  # of words in `quiet` and of the axes
 _FAMILIES = (
     "system-ui,-apple-system,'Segoe UI','Noto Sans','Helvetica Neue',Arial,'Liberation Sans','DejaVu Sans',sans-serif"
 )
+_TITLE_LINE = 20
 LINE = 16  # from one line of the caption to the next
 
 
@@ -89,6 +90,11 @@ def caption_lines(caption: str, width: float) -> list[str]:
     return [line for part in caption.splitlines() for line in wrapped(part, (width - 2 * MARGIN) / 11)]
 
 
+def title_lines(title: str, width: float) -> list[str]:
+    """The title as the lines that fit a document of this width."""
+    return wrapped(title, (width - 2 * MARGIN) / 15) if title else []
+
+
 def document(
     body: Iterable[str],
     *,
@@ -102,18 +108,22 @@ def document(
 ) -> str:
     """The whole file: title at the top, `body`, and from `below` on the caption, with `room` under it.
 
+    A title longer than the file is wide has several lines, and the rest stands lower.
+
     `bare`: title and caption are the file's alone and not drawn, as a paper has them in its own words.
     """
     lines = [] if bare else caption_lines(caption, width)
-    height = round(below + LINE * len(lines) + room, 1)
+    headed = [] if bare else title_lines(title, width)
+    lower = _TITLE_LINE * max(0, len(headed) - 1)
+    height = round(lower + below + LINE * len(lines) + room, 1)
     parts = [
         element("title", escaped(title)),
         element("desc", escaped(caption)),
         element("style", _style(ink)),
         element("rect", width="100%", height="100%", fill=ink.background),
-        text(title, "title", x=MARGIN, y=MARGIN + 14) if title and not bare else "",
-        *body,
-        *(text(line, "quiet", x=MARGIN, y=below + LINE * i) for i, line in enumerate(lines)),
+        *(text(line, "title", x=MARGIN, y=MARGIN + 14 + _TITLE_LINE * i) for i, line in enumerate(headed)),
+        *([element("g", *body, transform=f"translate(0 {lower})")] if lower else body),
+        *(text(line, "quiet", x=MARGIN, y=lower + below + LINE * i) for i, line in enumerate(lines)),
     ]
     size = {"width": width, "height": height, "viewBox": f"0 0 {width:g} {height:g}"}
     return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **size, role="img") + "\n"

@@ -20,6 +20,7 @@ from transformers.generation.stopping_criteria import StoppingCriteria, Stopping
 
 from model_runner.beams import Beam, BeamSearch, BeamStep, Finished
 from model_runner.errors import BrokenLogits
+from model_runner.local.cache_argument import cache_argument
 from model_runner.local.cancellation import pause
 from model_runner.local.encoder_input import growing_caches, masked
 from model_runner.local.recording.rope_switch import crosses, rope_switches
@@ -66,7 +67,7 @@ def search_beams(
     given = {"input_ids": ids} if read is None else dict(read)
     written: dict[str, Any] = {} if read is None else {"decoder_input_ids": ids}
     if read is not None and settings.use_cache:
-        written["past_key_values"] = growing_caches(model)
+        written |= cache_argument(model, growing_caches(model))
     with _without_own_settings(model):
         output = ALONE.generate(
             model,

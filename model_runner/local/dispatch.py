@@ -156,7 +156,9 @@ class QuestionDispatcher:
             case Question():
                 raise OneStackOnly(name=engine.info.name)
             case _:
-                raise TypeError(f"{question!r} is no question")
+                raise TypeError(
+                    f"A {type(question).__name__} is no question; model_runner.questions has those that there are."
+                )
 
     def _of_one_stack(self, engine: Engine, question: Question[Any]) -> Any:
         match question:
@@ -169,7 +171,9 @@ class QuestionDispatcher:
             case ExpertRouting(request):
                 return routing(engine, request)
             case _:
-                raise TypeError(f"{question!r} is no question")
+                raise TypeError(
+                    f"A {type(question).__name__} is no question; model_runner.questions has those that there are."
+                )
 
     def end_all_runs(self) -> None:
         """Let go everything that grows: its first tokens were read by other weights."""
@@ -229,3 +233,7 @@ def _line_up(engine: Engine | EncoderDecoder, request: GenerateRequest) -> Race:
 def _race_step(engine: Engine | EncoderDecoder, race: Race) -> Any:
     with explained(engine.info, len(race.cached.writer.tokens)):
         return race.step()
+
+
+def _no_question(asked: object) -> TypeError:
+    return TypeError(f"A {type(asked).__name__} is no question; model_runner.questions has those that there are.")

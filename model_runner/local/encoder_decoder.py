@@ -27,6 +27,7 @@ from model_runner.local.answers.block_path import BlockPath, block_paths
 from model_runner.local.answers.block_probe import LayerRun, probe
 from model_runner.local.answers.feed_forward import FeedForward, feed_forward
 from model_runner.local.beam_search import ALONE, search_beams
+from model_runner.local.cache_argument import cache_argument
 from model_runner.local.cancellation import pause
 from model_runner.local.capture_cache import CaptureCache
 from model_runner.local.classifier import class_logits, class_names, decoder_tokens, is_classifier, scale_of
@@ -198,7 +199,7 @@ class EncoderDecoder:
                 num_beams=1,
                 do_sample=False,
                 use_cache=edit is None,
-                past_key_values=growing_caches(self.model) if edit is None else None,
+                **cache_argument(self.model, growing_caches(self.model) if edit is None else None),
             )
         new = made[0, before.shape[1] :].tolist()
         return tuple(new[:-1] if new and new[-1] in end_tokens(self.model) else new)

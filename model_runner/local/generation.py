@@ -24,6 +24,7 @@ from attention.masks import Written
 from model_runner import sampling as drawing
 from model_runner.capture import Capture
 from model_runner.errors import N_, BrokenLogits
+from model_runner.local.cache_argument import cache_argument
 from model_runner.local.preallocated_cache import empty_cache, preallocated_cache
 from model_runner.local.recording.arena import Arena
 from model_runner.local.recording.compressed_keys import GROWING, compression_of
@@ -212,7 +213,7 @@ def _run(model: Any, ids: Sequence[int], cache: DynamicCache) -> Any:
     """What the model returns for these tokens: tensors that nothing may be written into, nor differentiated through."""
     with torch.inference_mode():  # a tenth faster than no_grad where a step is little work
         batch = torch.tensor([list(ids)], device=model.device)
-        return model(input_ids=batch, past_key_values=cache, use_cache=True, return_dict=True)
+        return model(input_ids=batch, **cache_argument(model, cache), use_cache=True, return_dict=True)
 
 
 def end_tokens(model: Any) -> frozenset[int]:

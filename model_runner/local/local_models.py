@@ -224,5 +224,5 @@ class LocalModels(ModelCache):
 
     def _give_up(self, loading: PendingLoad) -> None:
         given_up = loading.future.result()
-        given_up.close()
+        given_up.give_up()
         self._worked += sum(one.worker.seconds for one in (given_up, given_up.base) if one is not None)

@@ -28,7 +28,7 @@ from model_runner.local.tokenizing import display
 from model_runner.local.weights_state import WeightsState
 from model_runner.local.worker import QueuedJob, Worker
 from model_runner.question import Question
-from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.request import CaptureRequest, GenerateRequest, capture_request, generate_request, several
 from model_runner.resolve_request import resolved_question
 from model_runner.step import Step
 
@@ -103,8 +103,7 @@ class LocalRunner(MatricesOfHeads):
         A capture that is kept is there at once, whatever the model works on meanwhile.
         ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
         """
-        if self._closed:
-            raise RunnerClosed(name=self.info.name)
+        self._open()
         self.allow(question)
         question = resolved_question(question, self.info)
         if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
@@ -131,7 +130,6 @@ class LocalRunner(MatricesOfHeads):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._closed = True
         self.close()
 
     def forget(self) -> None:
@@ -139,14 +137,26 @@ class LocalRunner(MatricesOfHeads):
 
         Only a change of the weights that torch does not count makes it needed: one through ``weight.data``.
         """
+        self._open()
         self.worker.submit(lambda _: self._forget()).result()
 
     def close(self) -> None:
-        """No further question is answered; what is kept of this model, and of its base, is let go."""
+        """No further question is answered: each raises RunnerClosed. What is kept of this model is let go."""
+        self._closed = True
+        if self.base is not None:
+            self.base.close()
+        self.give_up()
+
+    def give_up(self) -> None:
+        """The same for others, who may have it loaded again: a question raises Cancelled, which is asked again."""
         self.worker.close()
         self.engine.cache.clear()
         if self.base is not None:
-            self.base.close()
+            self.base.give_up()
+
+    def _open(self) -> None:
+        if self._closed:
+            raise RunnerClosed(name=self.info.name)
 
     def _notice_changes(self) -> None:
         """On the model's thread. Raises ModelChanged."""
@@ -173,7 +183,7 @@ class LocalRunner(MatricesOfHeads):
 
         Raises RunnerError.
         """
-        return self.submit(CaptureRequest(text=request) if isinstance(request, str) else request).result()
+        return self.submit(capture_request(request)).result()
 
     def capture_many(self, requests: Iterable[CaptureRequest | str], *, batch_size: int = 16) -> Generator[Capture]:
         """The captures of these requests, or texts, in their order, one at each ``next``.
@@ -184,16 +194,15 @@ class LocalRunner(MatricesOfHeads):
         """
         if batch_size < 1:
             raise ValueError(f"A batch has at least one text, not {batch_size}.")
-        coming = iter(requests)
+        coming = several(requests)
         while batch := list(islice(coming, batch_size)):
-            asked = [CaptureRequest(text=one) if isinstance(one, str) else one for one in batch]
+            asked = [capture_request(one) for one in batch]
             for one in asked:
                 self.allow(one)
             yield from self._together([resolved_question(one, self.info) for one in asked]).result()
 
     def _together(self, requests: list[CaptureRequest]) -> QueuedJob[list[Capture]]:
-        if self._closed:
-            raise RunnerClosed(name=self.info.name)
+        self._open()
 
         def answer(job: QueuedJob[list[Capture]]) -> list[Capture]:
             with checked(job.check), on_one_device():
@@ -206,11 +215,11 @@ class LocalRunner(MatricesOfHeads):
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
-        return growing.generate(self, resolved_question(request, self.info), session)
+        return growing.generate(self, resolved_question(generate_request(request), self.info), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
         """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
-        return growing.race(self, resolved_question(request, self.info), session)
+        return growing.race(self, resolved_question(generate_request(request), self.info), session)
 
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""

@@ -30,7 +30,13 @@ from model_runner.questions import EndRun, NextRaceStep, NextToken
 from model_runner.remote.job import RemoteJob
 from model_runner.remote.server_link import ServerLink
 from model_runner.remote.step_rows import GrowingSteps
-from model_runner.request import CaptureRequest, GenerateRequest, requests_in
+from model_runner.request import (
+    CaptureRequest,
+    GenerateRequest,
+    capture_request,
+    generate_request,
+    requests_in,
+)
 from model_runner.resolve_request import resolved_question
 from model_runner.runner import ModelInfo
 from model_runner.step import Step
@@ -136,15 +142,15 @@ class RemoteRunner(MatricesOfHeads):
 
     def capture(self, request: CaptureRequest | str) -> Capture:
         """The outline of the capture of this request, or text. Raises RunnerError."""
-        return self.submit(CaptureRequest(text=request) if isinstance(request, str) else request).result()
+        return self.submit(capture_request(request)).result()
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
-        return growing.generate(self, resolved_question(request, self.info), session)
+        return growing.generate(self, resolved_question(generate_request(request), self.info), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
         """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
-        return growing.race(self, resolved_question(request, self.info), session)
+        return growing.race(self, resolved_question(generate_request(request), self.info), session)
 
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""

@@ -116,6 +116,11 @@ def test_many_heads_have_smaller_thumbnails(monkeypatch: pytest.MonkeyPatch) -> 
     assert head_grid(made_capture(weights)).thumbnails.shape == (2, 2, 8, 8)  # but never too small to be seen
 
 
+def test_a_grid_prints_one_line() -> None:
+    line = repr(head_grid(made_capture(causal_noise(5, layers=2, heads=3))))
+    assert line == f"<HeadGrid: 2 layers, 3 heads; metrics: {', '.join(metric.name for metric in METRICS)}>"
+
+
 def test_a_ranking_falls_and_ends_with_the_undefined() -> None:
     values = np.array([[0.2, np.nan, 0.9], [0.9, -1.0, np.nan]], np.float32)
     nothing = np.zeros((2, 3, 1, 1), np.uint8)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import pytest
 import torch
 
 from analysis.opening import opening_head, opening_query, opening_rule
 from model_runner import CaptureRequest
+from model_runner.errors import NoSuchPlace
 from model_runner.mask_rule import FULL
 from tests.analysis.made import causal_noise, embedded, made_capture
 
@@ -74,6 +76,17 @@ def test_where_every_token_is_special_previous_or_itself_all_count() -> None:
 
 def test_a_layer_without_weights_is_never_opened() -> None:
     assert _opening(_peaks({(0, 0): (2, 0.9), (1, 1): (2, 0.3)}), without={0}) == (1, 1)
+
+
+def test_a_layer_or_a_head_that_was_chosen_is_kept() -> None:
+    weights = _peaks({(0, 0): (2, 0.5), (0, 1): (2, 0.6), (1, 0): (3, 0.8), (1, 1): (1, 0.7)})
+    capture = made_capture(weights)
+    assert [opening_head(capture, layer) for layer in (0, 1, -2)] == [(0, 1), (1, 0), (0, 1)]
+    assert [opening_head(capture, head=head) for head in (0, 1, -1)] == [(1, 0), (1, 1), (1, 1)]
+    assert opening_head(made_capture(weights, without={0}), 0) == (0, 0)  # which the page then says
+    for place in ({"layer": 2}, {"head": 2}):
+        with pytest.raises(NoSuchPlace):
+            opening_head(capture, **place)
 
 
 def test_every_head_of_a_long_text_is_asked() -> None:

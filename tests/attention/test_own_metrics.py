@@ -50,5 +50,14 @@ def test_what_is_no_metric_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match=r"'mine' returned \(2,\); it must return \[heads, queries\], here \(2, \d+\)"):
         mine.of(rows(noise()))
     mine = register_metric("mine", lambda _block: 1.0)
-    with pytest.raises(ValueError, match="'mine' returned float"):
+    with pytest.raises(ValueError, match="'mine' returned float.* Mend it and register it again by the same name"):
         mine.of(rows(noise()))
+
+
+def test_what_a_metric_raises_says_whose_it_is():
+    mine = register_metric("mine", lambda block: block.weights.no_such_thing)
+    with pytest.raises(AttributeError) as raised:
+        mine.of(rows(noise()))
+    assert raised.value.__notes__ == [
+        "This was raised by the metric 'mine'. Mend it and register it again by the same name."
+    ]

@@ -74,6 +74,32 @@ def test_without_a_head_the_one_that_the_app_opens_is_shown(capture):
     assert show(capture).says.startswith(f"L{layer}H{head}: ")
 
 
+def test_products_at_one_column_name_each_key_and_its_weight(tmp_path):
+    capture = embedded().capture(CaptureRequest(text="The dog chased the squirrel because straightforwardly it was"))
+    show(capture, 6, 4, kind="products").save(tmp_path / "products.svg", size="column")
+    root = ElementTree.parse(tmp_path / "products.svg").getroot()
+    texts = root.iter("{http://www.w3.org/2000/svg}text")
+    keys = [node for node in texts if "".join(node.itertext()).strip("\u2068\u2069").endswith(" %")]
+    assert len(keys) == len(capture.tokens)  # none is left out, and of none the weight is cut
+    heights = sorted(float(node.get("y")) for node in keys)
+    assert min(np.diff(heights)) >= 12  # the size of the letters
+    width, height = (float(number) for number in root.get("viewBox").split()[2:])
+    assert width <= 3.3 * 72 / 7 * 11 + 0.01
+    assert heights[-1] < height
+
+
+def test_a_layer_alone_or_a_head_alone_is_kept(capture):
+    for layer in range(capture.n_layers):
+        assert show(capture, layer).says.startswith(f"L{layer}H")
+    for head in range(capture.n_heads):
+        assert show(capture, head=head).says.partition(":")[0].endswith(f"H{head}")
+    assert [show(torch.cat(eager_weights(layers=1)), head=head).says[:4] for head in (0, 1, 2)] == [
+        "L0H0",
+        "L0H1",
+        "L0H2",
+    ]
+
+
 def test_negative_places_count_from_the_end(capture):
     assert show(capture, -1, -1, query=-2) == show(capture, 7, 7, query=6)
 
@@ -190,11 +216,12 @@ def test_of_a_learned_sink_rows_may_sum_to_less_and_two_texts_may_look_across():
         (torch.full((2, 3, 3), 0.4), {}, "row 0 of head 0 of layer 0 sums to 1.2"),
         ([torch.rand(4, 2, 3, 3)], {}, "a batch of 4 texts"),
         ([], {}, "the list of layers is empty"),
+        (torch.tensor([[0.5, 0.0], [0.0, 1.1]]), {}, r"row 1 of head 0 .* sums to 1.1\. .*call model.eval\(\)"),
         (torch.eye(3)[None], {"tokens": ["a"]}, "1 words for 3 rows"),
         (torch.full((1, 2, 3), 1 / 3), {}, "2 rows look at 3 columns"),
         (torch.eye(3)[None], {"kind": "products"}, "no q and k"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_what_are_no_weights_is_said_in_one_sentence(weights, more, says):
     with pytest.raises(ValueError, match=says):

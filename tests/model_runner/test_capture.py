@@ -12,7 +12,7 @@ from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
 from model_runner.errors import NoRotation, NoSuchPlace, NoWeights
 from model_runner.local.runner import LocalRunner
-from model_runner.request import CaptureRequest
+from model_runner.request import CaptureRequest, GenerateRequest
 from tests.model_runner.cases import case_of, shared_runner
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -197,3 +197,9 @@ def test_a_capture_and_its_runner_print_one_line() -> None:
     assert len(repr(long)) < 160
     assert repr(runner).startswith(f"<Runner: {runner.info.name} (llama), ")
     assert repr(runner).endswith("float32 on cpu>")
+    step = next(runner.generate(GenerateRequest("the dog", max_new_tokens=1)))
+    likely = f"probability {step.probability:.3g}, rank 1>"
+    assert repr(step) == f"<Step 0: {step.token.text!r} at position {step.position}, {likely}"
+    n, record = len(plain.tokens), plain.record(0)
+    shared = f" on {len(record.k)} of keys and values" if len(record.k) < plain.n_heads else ""
+    assert repr(record) == f"<LayerRecord: {plain.n_heads} heads{shared}, {n} queries, {n} keys>"

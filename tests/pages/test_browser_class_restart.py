@@ -27,7 +27,8 @@ SAME_PAGE = "position", 2  # a step without a question, whose next one is on the
 GONE = ("WebSocket", "_stcore", "ERR_", "not responding")  # what a browser says of a server that is not there
 
 
-@pytest.mark.parametrize("lesson", [pytest.param(False, marks=pytest.mark.long), True])
+@pytest.mark.long
+@pytest.mark.parametrize("lesson", [False, True])
 def test_the_open_question_is_there_again_with_every_answer_and_nobody_clicks(
     tmp_path: Path, new_page: Callable[..., Page], watch: Watch, lesson: bool
 ):

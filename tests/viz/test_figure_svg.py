@@ -16,7 +16,8 @@ from PIL import Image
 
 from viz.color import diverging, sequential
 from viz.figure_svg import drawn_map, map_svg
-from viz.token_text import printable
+from viz.svg import MARGIN, document
+from viz.token_text import ems, printable
 
 SVG = "{http://www.w3.org/2000/svg}"
 VALUES: NDArray[Any] = np.array([[1.0, np.nan, np.nan], [0.25, 0.75, np.nan], [0.0, 0.5, 0.5]], dtype=np.float32)
@@ -105,6 +106,32 @@ def test_labels_are_thinned_until_they_do_not_touch():
     ]
     assert len(heights) > n / 5
     assert min(np.diff(heights)) >= 12  # the size of the letters
+
+
+def test_numbers_of_columns_are_thinned_until_each_stands_upright():
+    n = 40
+    root = figure(np.zeros((n, n)), row_labels=[], col_labels=[str(i) for i in range(n)], side=300)
+    labels = [node for node in root.iter(f"{SVG}text") if "".join(node.itertext()).strip("\u2068\u2069").isdigit()]
+    assert 10 < len(labels) < n
+    places = [float(node.get("x")) for node in labels]
+    assert min(np.diff(places)) > max(ems("39") * 12, 12)
+    assert [node.get("transform") for node in labels] == [None] * len(labels)
+
+
+def test_a_title_longer_than_the_figure_is_wide_has_several_lines():
+    title = "which token looks at which " * 6
+    short, long = (
+        ET.fromstring(document(["<rect/>"], width=400, below=100, title=name, caption="it"))
+        for name in ("which", title)
+    )
+    lines = [node for node in long.iter(f"{SVG}text") if node.get("class") == "title"]
+    assert len(lines) > 1
+    assert " ".join(node.text for node in lines) == " ".join(title.split())
+    assert max(ems(node.text) * 15 for node in lines) <= 400 - 2 * MARGIN
+    lower = 20 * (len(lines) - 1)
+    assert next(long.iter(f"{SVG}g")).get("transform") == f"translate(0 {lower})"
+    assert float(long.get("height")) - float(short.get("height")) == lower
+    assert max(float(node.get("y")) for node in lines) < lower + 100
 
 
 def test_a_pooled_picture_needs_no_labels():

@@ -16,6 +16,7 @@ from torch import Tensor
 from model_runner.errors import N_, NotSeparable
 from model_runner.kv import CachedLayer
 from model_runner.local.answers.kv_race import Lane, Race
+from model_runner.local.cache_argument import cache_argument
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.encoder_input import EncoderInput, growing_caches
 from model_runner.local.generation import end_tokens
@@ -39,7 +40,7 @@ class EncoderDecoderLane(Lane):
             output = self.model(
                 encoder_outputs=self.made,
                 decoder_input_ids=torch.tensor([written], device=self.model.device),
-                past_key_values=self.cache,
+                **cache_argument(self.model, self.cache),
                 use_cache=self.cache is not None,
                 return_dict=True,
             )

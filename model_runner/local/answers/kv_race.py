@@ -17,6 +17,7 @@ from transformers import DynamicCache
 
 from model_runner.errors import BrokenLogits
 from model_runner.kv import RaceStep
+from model_runner.local.cache_argument import cache_argument
 from model_runner.local.preallocated_cache import empty_cache
 from model_runner.local.recording.rope_switch import crosses
 from model_runner.local.tokenizing import Writer
@@ -82,7 +83,7 @@ def forward(model: Any, ids: Sequence[int], cache: DynamicCache | None, **more: 
     """
     options: dict[str, Any] = dict(more)
     if model.can_generate():  # an encoder knows neither of these
-        options |= {"past_key_values": cache, "use_cache": cache is not None}
+        options |= cache_argument(model, cache) | {"use_cache": cache is not None}
         options |= {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
     with torch.no_grad():
         batch = torch.tensor([list(ids)], device=model.device)

@@ -54,6 +54,7 @@ from model_runner.local.loading.hub import Look, Progress
 from model_runner.local.loading.known_families import tell
 from model_runner.local.loading.missing_weights import check_missing, tied_against
 from model_runner.local.loading.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
+from model_runner.local.loading.progress_bars import without_bars
 from model_runner.local.loading.quantized_weights import QuantizedFails, check_claim, check_quantized, method_of
 from model_runner.local.loading.sandboxed_tokenizer import (
     SandboxedTemplate,
@@ -326,7 +327,7 @@ def _model(
 ) -> tuple[Any, set[str]]:
     """The model, and the names of what is in no file."""
     try:
-        with named_as_usual(checkpoint) as folder:
+        with named_as_usual(checkpoint) as folder, without_bars():
             loaded: Any = auto.from_pretrained(
                 folder,
                 config=config,

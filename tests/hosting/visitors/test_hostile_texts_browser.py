@@ -124,6 +124,7 @@ def files() -> Iterator[FileServer]:
     server.server_close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", TYPES)
 def test_a_file_that_is_saved_comes_as_its_type_and_is_not_shown(hosted: Hosted, page: Page, ending: str):
     """The address that the app gives a file is one that anybody could be sent: opened, it is saved and not shown."""
@@ -144,6 +145,7 @@ def test_a_file_that_is_saved_comes_as_its_type_and_is_not_shown(hosted: Hosted,
     assert page.url == stood
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", COUNTS)
 def test_no_file_makes_more_of_a_text_than_words(
     page: Page, watch: Watch, files: FileServer, monkeypatch: pytest.MonkeyPatch, given: Given

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM, LlamaForCausalLM
 
-from model_runner import CaptureRequest, RunnerError, load_runner, runner_of
+from model_runner import CaptureRequest, GenerateRequest, RunnerError, load_runner, runner_of
 from model_runner.errors import (
     AdapterWritesTokens,
     ModelChanged,
@@ -98,6 +98,25 @@ def test_the_callers_model_is_as_before_while_it_is_open_and_after(name):
         assert torch.equal(tensor, numbers[one])
     with pytest.raises(RunnerClosed, match="closed"):
         runner.capture(REQUEST)
+
+
+def test_a_closed_runner_says_so_whoever_asks():
+    runner = runner_of(caller_model(), byte_tokenizer())
+    capture = runner.capture(REQUEST)
+    runner.close()
+    runner.close()
+    asked = {
+        "a capture": lambda: runner.capture(REQUEST),
+        "many": lambda: list(runner.capture_many([TEXT])),
+        "matrices": lambda: runner.W_Q(0),
+        "logits": lambda: capture.logits(0),
+        "a generation": lambda: list(runner.generate(GenerateRequest(text=TEXT))),
+        "forget": runner.forget,
+    }
+    for ask in asked.values():
+        with pytest.raises(RunnerClosed, match="is closed"):
+            ask()
+    assert capture.verify(0).ok  # what it holds itself
 
 
 def test_the_callers_translator_is_as_before_too():
