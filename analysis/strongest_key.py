@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from analysis.first_hidden import weights_without_first
+from analysis.made_there import far_maker, head_is_here
 from model_runner.capture import Capture
 
 N_ = str  # marks a text for Babel without translating it here
@@ -18,9 +19,13 @@ def strongest_key(
     """(query, key, weight) of the key that is looked at most, or of ``key``; None without a query. O(keys).
 
     ``hide_first`` as in a map's Reading: of what it leaves out, as of a row that saw nothing else, nothing is said.
+    It is found where the tensors are, unless those of this head came already.
     """
     if query is None or (hide_first and key == 0):
         return None
+    maker = None if hide_first else far_maker(capture)
+    if maker is not None and not head_is_here(capture, layer, head):
+        return maker.strongest(capture.request, layer, head, query, key)
     read = weights_without_first if hide_first else partial(Capture.weights, shares=True)
     row = read(capture, layer, head, queries=slice(query, query + 1), keys=slice(0, len(capture.tokens)))[0]
     if not row.any():

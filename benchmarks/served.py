@@ -24,6 +24,8 @@ import uvicorn
 
 from analysis.head_grid import head_grid
 from analysis.head_map import head_map
+from analysis.long_blocks import block, blocks_of
+from analysis.long_map import Spot, Tiling
 from benchmarks._llama import N_HEADS, random_llama, text, word_tokenizer
 from benchmarks._many_readers import HEAD as READERS_HEAD
 from benchmarks._many_readers import READERS, many_readers
@@ -32,6 +34,7 @@ from benchmarks._memory_of_parts import memory_of_parts
 from benchmarks._model_server import answers, model_server
 from benchmarks._painted_clicks import painted_clicks
 from benchmarks._table import Target, machine, print_table
+from jobs.head_tiles import head_tiles
 from model_runner import Capture, CaptureRequest, GenerateRequest, load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.remote.runner import RemoteRunner
@@ -146,6 +149,24 @@ def same_layer(capture: Capture, at: int) -> Any:
     return head_map(capture, 0, at % capture.n_heads)
 
 
+def tile(capture: Capture, at: int) -> Any:
+    """All of a text in the first tile of a head that nobody looked at, as a page's browser is given it."""
+    return head_tiles(capture).packed(at % capture.n_layers, at % N_HEADS % capture.n_heads, Spot(0, 0, 0))
+
+
+def cells(capture: Capture, at: int) -> Any:
+    """The last tile on the diagonal, of single cells."""
+    tiling = Tiling(len(capture.tokens))
+    last = tiling.tiles(tiling.last) - 1
+    spot = Spot(tiling.last, last, last)
+    return head_tiles(capture).packed(at % capture.n_layers, at % N_HEADS % capture.n_heads, spot)
+
+
+def small_maps(capture: Capture, at: int) -> Any:
+    """Every head of a layer of a long text in small."""
+    return [block(capture, rows) for rows in blocks_of(capture) if rows.layer == at % capture.n_layers]
+
+
 def page_runs(n_tokens: int, runs: int) -> float:
     """Seconds in which the page Heads is computed on another head of a text that is kept; median."""
     from tests.ui.driving import open_app  # it brings the app along
@@ -189,6 +210,13 @@ def measured(bench: Bench) -> list[list[str]]:
     if bench.name == "llama":
         here, there, n_bytes = bench.captures(LONG, FEW)
         rows.append(row(f"capture, {LONG} tokens", here, there, str(CAPTURE), CAPTURE.verdict(there / here), n_bytes))
+    for words, look in (
+        ("a tile of all of a head", tile),
+        ("a tile of cells", cells),
+        ("a layer in small", small_maps),
+    ):
+        here, there, n_bytes = bench.clicks(TOKENS[1], look)
+        rows.append(row(f"{words}, {TOKENS[1]} tokens", here, there, "", "", n_bytes))
     here, there, n_bytes = bench.clicks(TOKENS[0], lambda capture, _: head_grid(capture))
     rows.append(row(f"every head, {TOKENS[0]} tokens", here, there, "", "", n_bytes))
     here, there, n_bytes = bench.tokens(TOKENS[0])

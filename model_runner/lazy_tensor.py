@@ -64,6 +64,11 @@ def is_away(tensor: Tensor) -> bool:
     return isinstance(tensor, LazyTensor) and not tensor.rows.here
 
 
+def has_rows(tensor: Tensor, start: int, stop: int) -> bool:
+    """Whether these rows can be looked at without fetching them."""
+    return not isinstance(tensor, LazyTensor) or tensor.rows.has(start, stop)
+
+
 class _Rows:
     """The numbers of one tensor, as far as they were fetched; safe to use from several threads."""
 
@@ -77,6 +82,10 @@ class _Rows:
     def here(self) -> bool:
         """Whether all of it was fetched."""
         return self._whole is not None
+
+    def has(self, start: int, stop: int) -> bool:
+        """Whether these rows were fetched."""
+        return self.here or (start, stop) in self._parts
 
     def give(self, start: int, stop: int, found: Tensor) -> None:
         """Keep these rows, which came together with others, as if they had been fetched. Raises ValueError."""

@@ -18,9 +18,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 from torch import Tensor
 
+from analysis import long_blocks
 from analysis.cell_ranking import cell_ranking
 from analysis.head_grid import grid_of, written
+from analysis.long_blocks import BlockRows
+from analysis.long_map import Spot, zipped
 from analysis.opening import opening_head
+from analysis.strongest_key import strongest_key
 from hosting.settings import in_bytes
 from model_runner.capture import Capture, index
 from model_runner.errors import (
@@ -54,6 +58,7 @@ from model_runner.token_questions import VerifyLayer
 from model_runner.wire import FORMAT, outline, parts, to_bytes
 from served.access import KeyCheck
 from served.checked_question import check_answer, checked_question
+from served.kept_tiles import KeptTiles
 from served.runs import GrowingTexts
 from served.settings import Access, QuestionLimits, ServedSettings
 from served.told import body_of, model_named, refuse
@@ -66,13 +71,14 @@ MOST_PARTS = 8  # of a capture in one answer
 LOOK = 0.1  # seconds between two looks at a model that loads
 
 Encode = Callable[[Any], bytes]
-Asked = Literal["ask", "part", "grid", "opening", "cell"]
+Asked = Literal["ask", "part", "grid", "opening", "cell", "strongest", "tile", "far", "block"]
 
 
 class QuestionEndpoint:
     """The endpoint of questions, an ASGI application; the others are asked with a request, for what is in its capture:
     ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head, ``opening``, the head to open,
-    ``cell``, the weight of one cell in every head.
+    ``cell``, the weight of one cell in every head, ``strongest``, the key that a query looks at most, ``tile`` of a
+    head's map, ``far``, its strongest looks far back, ``block``, what all heads of a layer do in some rows.
     """
 
     def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, what: Asked) -> None:
@@ -119,7 +125,7 @@ class QuestionEndpoint:
         try:
             runner = await self._runner(line, name, request.query_params.get("base") == "1", until)
             answer = await self._answer(line, runner, question, until)
-            return ANSWER, await asyncio.to_thread(_written, answer, question, encode)
+            return ANSWER, await self._written(line, answer, question, encode, until)
         except _Left:
             raise
         except UserFacingError as error:
@@ -159,6 +165,14 @@ class QuestionEndpoint:
         finally:
             job.cancel()
 
+    async def _written(self, line: _Line, answer: Any, question: Any, encode: Encode, until: float) -> bytes:
+        """On a thread that is not the model's: others ask meanwhile. What takes long says that it goes on."""
+        ended, writing = asyncio.Event(), asyncio.ensure_future(asyncio.to_thread(_written, answer, question, encode))
+        writing.add_done_callback(lambda done: (ended.set(), done.cancelled() or done.exception()))
+        while not writing.done():
+            await self._turn(line, 0, until, ended)
+        return writing.result()
+
     async def _turn(self, line: _Line, ahead: int, until: float, ended: asyncio.Event | None = None) -> None:
         """Half a second, or until ``ended``. Raises _Left where nobody waits, AnswerTooLate."""
         await line.wait(WAITING_EVERY if ended is not None else 0.0, ended)
@@ -194,7 +208,7 @@ async def _checked(body: bytes, access: Access, limits: QuestionLimits) -> Any:
 
 
 def _written(answer: Any, question: Any, encode: Encode) -> bytes:
-    """On a thread that is not the model's: others ask meanwhile. A layer is checked in its capture."""
+    """A layer is checked in its capture."""
     return encode(answer.verify(question.layer) if isinstance(question, VerifyLayer) else answer)
 
 
@@ -317,13 +331,55 @@ def _opening_encoder(_request: Request) -> Encode:
 
 def _cell_encoder(request: Request) -> Encode:
     """Of a query and a key. Raises Unreadable, and NoSuchPlace of those that there are not."""
-    wanted = list(map(_number, request.query_params.getlist("at")))
-    if len(wanted) != 2:
-        raise Unreadable()
+    wanted = _numbers_at(request, 2)
 
     def encode(capture: Capture) -> bytes:
         query, key = (index("position", one, len(capture.tokens)) for one in wanted)
         return to_bytes(torch.from_numpy(cell_ranking(capture, query, key).weights))
+
+    return encode
+
+
+def _strongest_encoder(request: Request) -> Encode:
+    """Of a layer, a head, a query, and a key if that is chosen."""
+    layer, head, *places = _numbers_at(request, 3, 4)
+
+    def encode(capture: Capture) -> bytes:
+        query, *key = (index("position", one, len(capture.tokens)) for one in places)
+        return to_bytes(strongest_key(capture, layer, head, query, *key))
+
+    return encode
+
+
+def _tile_encoder(request: Request) -> Encode:
+    """Of a layer, a head, a zoom, and the tile's numbers from the left and from the top."""
+    layer, head, *spot = _numbers_at(request, 5)
+
+    def encode(capture: Capture) -> bytes:
+        return to_bytes(zipped(_TILES.of(capture).tile(layer, head, Spot(*spot))))
+
+    return encode
+
+
+def _far_encoder(request: Request) -> Encode:
+    """Of a layer, a head, how far away at least, and how many."""
+    wanted = _numbers_at(request, 4)
+
+    def encode(capture: Capture) -> bytes:
+        return to_bytes([[one.query, one.key, one.weight] for one in _TILES.of(capture).far(*wanted)])
+
+    return encode
+
+
+_TILES = KeptTiles()
+
+
+def _block_encoder(request: Request) -> Encode:
+    """Of a layer, a row and the row after the last."""
+    wanted = BlockRows(*_numbers_at(request, 3))
+
+    def encode(capture: Capture) -> bytes:
+        return to_bytes(long_blocks.written(long_blocks.block_of(capture, wanted)))
 
     return encode
 
@@ -334,7 +390,19 @@ ENCODERS: dict[Asked, Callable[[Request], Encode]] = {
     "grid": _grid_encoder,
     "opening": _opening_encoder,
     "cell": _cell_encoder,
+    "strongest": _strongest_encoder,
+    "tile": _tile_encoder,
+    "far": _far_encoder,
+    "block": _block_encoder,
 }
+
+
+def _numbers_at(request: Request, *counts: int) -> list[int]:
+    """The whole numbers that say which place is asked for. Raises Unreadable."""
+    wanted = list(map(_number, request.query_params.getlist("at")))
+    if len(wanted) not in counts:
+        raise Unreadable()
+    return wanted
 
 
 def _number(given: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 from urllib.parse import quote
@@ -177,6 +177,26 @@ class RemoteRunner(MatricesOfHeads):
         """The layer and head on which a page opens, found where the tensors are; see :mod:`analysis.opening`."""
         layer, head = self._made_there("opening", request)
         return layer, head
+
+    def tile(self, request: CaptureRequest, layer: int, head: int, zoom: int, x: int, y: int) -> bytes:
+        """One tile of a head's map, made where the tensors are; see :mod:`analysis.long_map`."""
+        return self._made_there("tile", request, layer, head, zoom, x, y)
+
+    def far(
+        self, request: CaptureRequest, layer: int, head: int, least: int, count: int
+    ) -> Sequence[tuple[int, int, float]]:
+        """The strongest looks far back, found where the tensors are; see :mod:`analysis.far_looks`."""
+        return self._made_there("far", request, layer, head, least, count)
+
+    def strongest(
+        self, request: CaptureRequest, layer: int, head: int, query: int, key: int | None
+    ) -> tuple[int, int, float] | None:
+        """Where a query looks most, found where the tensors are; see :mod:`analysis.strongest_key`."""
+        return self._made_there("strongest", request, layer, head, query, *([] if key is None else [key]))
+
+    def block(self, request: CaptureRequest, layer: int, start: int, stop: int) -> dict[str, Any]:
+        """What all heads of a layer do in some rows, made where the tensors are; see :mod:`analysis.long_blocks`."""
+        return self._made_there("block", request, layer, start, stop)
 
     def cell(self, request: CaptureRequest, query: int, key: int) -> Float[Tensor, "layers heads"]:
         """The weight of one cell in every head, found where the tensors are; see :mod:`analysis.cell_ranking`."""

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.away import away
 from analysis.head_map import Pooled
+from analysis.made_there import far_maker
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from jobs.tile_server import TileServer
@@ -112,7 +113,7 @@ def _served(opened: PageContext) -> TileServer:
     """This session's ticket for its capture; the layer in view has passed its check."""
     jobs, kept, key = session.jobs(), session.kept(), (ref(opened.runner), opened.capture.request)
     most = kept.most // 8  # of what all sessions may keep
-    alone = away(opened.capture)  # it asks no model, and holds none that is given up for another
+    alone = opened.capture if far_maker(opened.capture) else away(opened.capture)  # it holds no model that has to go
     grown = jobs.weighing("long_map", kept)
     served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most, grown=grown))
     served.show(opened.layer)

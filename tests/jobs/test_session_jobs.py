@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+from jobs.head_tiles import TilesHere
 from jobs.session_jobs import SessionJobs
 from jobs.tile_server import TileServer
 from jobs.tile_tickets import TileTickets
@@ -50,7 +51,9 @@ def test_a_long_map_counts_what_was_made_of_it_and_no_more(kept: ByteBudgetCache
     for head in range(3):
         for spot in ("0/0/0", "1/0/0", "1/1/1"):
             assert desk.answer(opened.ticket, f"tile/3/{head}/{spot}")[0] == 200
-    held = [[entry.value for entry in part._held.values()] for part in opened._kept]
+    tiles = opened._tiles
+    assert isinstance(tiles, TilesHere)
+    held = [[entry.value for entry in part._held.values()] for part in (tiles._rows, tiles._wide, tiles._close)]
     assert kept.nbytes == pytest.approx(len(pickle.dumps(held)), rel=0.05)
     works.drop("long_map")
     assert kept.nbytes == 0

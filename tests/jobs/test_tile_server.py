@@ -14,7 +14,8 @@ import pytest
 
 from analysis import long_map
 from analysis.long_map import SIDE, Spot, unpacked
-from jobs import tile_server
+from jobs import head_tiles
+from jobs.head_tiles import TilesHere
 from jobs.tile_server import TileServer
 from jobs.tile_tickets import TileTickets
 from model_runner import Capture, CaptureRequest
@@ -100,9 +101,9 @@ def test_what_was_made_stays_within_its_bytes_and_is_made_once(capture: Capture,
     for head in (0, 1, 2, 3):
         for zoom, x, y in spots:
             desk.answer(opened.ticket, f"tile/3/{head}/{zoom}/{x}/{y}")
-            assert 0 < sum(part.nbytes for part in opened._kept) <= opened.most
-    spot = Spot(1, 0, 0)
-    assert opened.tile(3, 0, spot) is opened.tile(3, 0, spot)
+            assert 0 < opened.nbytes <= opened.most
+    tiles, spot = TilesHere(capture, ROOM), Spot(1, 0, 0)
+    assert tiles.tile(3, 0, spot) is tiles.tile(3, 0, spot)
 
 
 @pytest.fixture
@@ -118,18 +119,17 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[Any]:
         return counting
 
     for name in ("denominators", "far_looks", "tile"):
-        monkeypatch.setattr(tile_server, name, counted(name, getattr(tile_server, name)))
+        monkeypatch.setattr(head_tiles, name, counted(name, getattr(head_tiles, name)))
     monkeypatch.setattr(long_map, "DIRECT", 1)
     return counts
 
 
 def test_an_overview_that_fills_the_room_leaves_what_takes_every_row_of_the_head(
-    desk: TileTickets, made: Counter[Any]
+    made: Counter[Any],
 ) -> None:
     text = "The dog chased the squirrel because it was hungry. " * 60
     capture = embedded().capture(CaptureRequest(text=text))
-    opened = TileServer(capture, 8 * 800_000, desk)  # two tiles of cells, and five larger ones
-    opened.show(3)
+    opened = TilesHere(capture, 8 * 800_000)  # two tiles of cells, and five larger ones
     opened.far(3, 5, 100)
     assert opened.tile(3, 5, Spot(0, 0, 0)).nbytes < 800_000
     assert sum(spot.zoom == 2 for spot in made if isinstance(spot, Spot)) > 5  # more than there is room for
@@ -145,17 +145,16 @@ def test_an_overview_that_fills_the_room_leaves_what_takes_every_row_of_the_head
 
 
 def test_two_tiles_asked_for_at_once_wait_for_the_same_denominators(
-    capture: Capture, desk: TileTickets, made: Counter[Any], monkeypatch: pytest.MonkeyPatch
+    capture: Capture, made: Counter[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counting = tile_server.denominators
+    counting = head_tiles.denominators
 
     def slow(*given: Any) -> Any:
         time.sleep(0.3)
         return counting(*given)
 
-    monkeypatch.setattr(tile_server, "denominators", slow)
-    opened = TileServer(capture, desk=desk)
-    opened.show(3)
+    monkeypatch.setattr(head_tiles, "denominators", slow)
+    opened = TilesHere(capture)
     both = [threading.Thread(target=opened.tile, args=(3, 5, Spot(1, 0, y))) for y in range(2)]
     for one in both:
         one.start()
@@ -165,11 +164,10 @@ def test_two_tiles_asked_for_at_once_wait_for_the_same_denominators(
 
 
 def test_the_denominators_of_a_text_longer_than_the_room_are_kept_all_the_same(
-    capture: Capture, desk: TileTickets, made: Counter[Any]
+    capture: Capture, made: Counter[Any]
 ) -> None:
-    opened = TileServer(capture, 100, desk)
-    opened.show(3)
+    opened = TilesHere(capture, 100)
     for y in range(2):
         opened.tile(3, 5, Spot(1, 0, y))
     assert made["denominators"] == 1
-    assert sum(part.nbytes for part in opened._kept) <= opened.most
+    assert opened.nbytes <= opened.most
