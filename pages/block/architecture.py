@@ -78,8 +78,9 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     ).packed()
     blocks = [stage for stage in found if stage.role == "block" and stage.block is not None]
     inside = sum(stage.n_parameters for stage in blocks if stage.block and stage.block.shares is None)
-    words = _("The blocks hold {share} of the parameters")
-    show_finding(escape(words.format(share=number(inside / made.n_parameters, "share"))), of_several=True)
+    words = _("The {count} layers hold {share} of the parameters")
+    share = number(inside / made.n_parameters, "share")
+    show_finding(escape(words.format(count=len(made.blocks), share=share)), of_several=True)
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
     mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
     return ArchitectureView(made, found, rows, payload, position, stack, says, word)

@@ -113,7 +113,7 @@ def finding(opened: PageContext, found: Cell) -> tuple[str, str]:
         share = with_unit("share").format(
             number=exact_digits(float(found.row.weights[found.key]))
         )  # as the steps say it
-        said = _("{key} gets {value} of {query}").format(value=escape(share), **tokens)
+        said = _("{key} gets {value} of the attention of {query}").format(value=escape(share), **tokens)
     return said, f"L{found.layer}H{found.head} · " + escape(_("the seven steps to this number"))
 
 

@@ -53,7 +53,9 @@ def show_maps(opened: PageContext, other: PageContext) -> ComparedMaps | None:
     payloads: list[bytes | None] = []
     names = names_of(opened, other, layers=state().layers)
     if _common_words(opened, view):
-        apart = _("{share} of the attention lies elsewhere").format(share=number(view.elsewhere, "share"))
+        apart = _("{share} of the attention goes to other tokens in B than in A").format(
+            share=number(view.elsewhere, "share")
+        )
         same = _("A and B look at the same tokens")
         beside = _("indigo: A looks more, orange: B does")
         show_finding(apart if view.elsewhere > 0 else same, beside, of_several=True)

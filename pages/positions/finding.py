@@ -6,8 +6,10 @@ import math
 from html import escape
 
 import numpy as np
+from jaxtyping import Float
 
 from analysis.distance_curves import DistanceCurves
+from analysis.number_text import significant
 from analysis.score_by_frequency import FrequencyMap
 from model_runner.substitution import NoSoftmax
 from ui.shared.finding import key_name, query_name, show_finding
@@ -15,23 +17,25 @@ from ui.shell.page import PageContext
 from ui.wording.i18n import _
 
 
-def show_score(opened: PageContext, query: int, key: int, *, anywhere: bool) -> None:
-    """The score of the two tokens and how far apart they are; none where there is none, or it is not finite.
+def show_turned(opened: PageContext, theta: Float[np.ndarray, "pairs"], token: int, position: int) -> None:
+    """How far a token at this position is turned in its fastest and slowest pair; ``theta`` in radians a position."""
+    words = _("Position {position} turns {token} by {fast} in the fastest pair, by {slow} in the slowest")
+    fast, slow = (escape(f"{significant(math.degrees(position * one), 3)}°") for one in (theta.max(), theta.min()))
+    said = words.format(position=f"{position:,}", token=query_name(opened.capture, token), fast=fast, slow=slow)
+    _show(opened, said, _("each pair turns at its own speed, the fastest first"))
 
-    ``anywhere``: the picture shows that it is the same wherever they stand so far apart.
-    """
+
+def show_score(opened: PageContext, query: int, key: int) -> None:
+    """The score of the two tokens wherever they stand so far apart; none where there is none, or it is not finite."""
     try:
         score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
     except NoSoftmax:
         return
     if not math.isfinite(score):
         return
-    words = _("{query} scores {score} with {key}, {count} apart")
-    beside = _("each pair turns at its own speed, the fastest first")
-    if anywhere:
-        words = _("{query} scores {score} with {key} wherever they stand {count} apart")
-        beside = _("move both: nothing changes")
-    _show(opened, words.format(score=_score(score), count=abs(query - key), **_names(opened, query, key)), beside)
+    words = _("{query} scores {score} with {key} wherever they stand {count} apart")
+    said = words.format(score=_score(score), count=abs(query - key), **_names(opened, query, key))
+    _show(opened, said, _("move both: nothing changes"))
 
 
 def show_largest_pair(opened: PageContext, found: FrequencyMap, key: int) -> None:

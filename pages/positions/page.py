@@ -104,8 +104,8 @@ def draw() -> None:
     if layout is None or view == "others":
         show_export_menu(opened, show_others(opened, layout))
         return
-    if view in ("rotation", "difference"):
-        show_score(opened, query, key, anywhere=view == "difference")
+    if view == "difference":
+        show_score(opened, query, key)
     if view == "rotation":
         show_export_menu(opened, show_rotation(opened, layout, query))
     elif view == "difference":

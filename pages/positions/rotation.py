@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.number_text import error_size
 from analysis.positions import Turned, dials, moved_cell, shift_deviation
+from pages.positions.finding import show_turned
 from pages.positions.places import titled
 from pages.positions.state import pin, pinned, place, put, state, tie, widen
 from ui.shared.export_bundle import ExportBundle, component_page
@@ -31,11 +32,13 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> ExportBund
         notes.append(words.format(count=n_still, total=layout.d_head))
     if layout.factor != 1:
         notes.append(_("The rotation also stretches by {factor}.").format(factor=f"{layout.factor:.4g}"))
+    position = place("at", own, rotation.FARTHEST * context)
+    show_turned(opened, layout.theta, token, position)
     payload = rotation.RotationPicture(
         head=name,
         token=text,
         own=own,
-        position=place("at", own, rotation.FARTHEST * context),
+        position=position,
         span=state().span,
         context=context,
         q=found.q_before,

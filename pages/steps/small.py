@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import significant
 from attention.small_attention import ExampleNumbers, ExampleSteps, small_attention, usual_numbers
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
@@ -60,7 +60,7 @@ def show_small() -> Small:
     numbers = numbers_of(held.tokens, held.d, written)
     steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
     if not held.ask:  # a weight that is asked for is not told
-        show_finding(*_finding(steps.weights[head].numpy()))
+        show_finding(*_finding(steps, head, held.step or USUAL))
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
         pick(StepsState, "tokens", held.tokens, words, width=180)
@@ -90,13 +90,17 @@ def show_small() -> Small:
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload, kv_heads)
 
 
-def _finding(weights: np.ndarray) -> tuple[str, str]:
-    """The key that the last query looks at most, of these weights [queries, keys]; HTML."""
-    query = len(weights) - 1
-    key = int(weights[query].argmax())
-    said = _("{query} looks {value} at {key}").format(
+def _finding(steps: ExampleSteps, head: int, step: str) -> tuple[str, str]:
+    """The key that the last query looks at most, or as long as there are no weights, matches best; HTML."""
+    rows = {"scores": steps.scores, "scale": steps.scaled, "mask": steps.masked}.get(step, steps.weights)[head]
+    query = len(rows) - 1
+    key = int(rows[query].argmax())
+    value = float(rows[query, key])
+    weighs = step not in ("scores", "scale", "mask")
+    words = _("{query} looks {value} at {key}") if weighs else _("{query} matches {key} best: {value}")
+    said = words.format(
         query=f"<span class='atlas-q'>x{query}</span>",
-        value=escape(number(float(weights[query, key]), "share")),
+        value=escape(number(value, "share") if weighs else significant(value, 3)),
         key=f"<span class='atlas-k'>x{key}</span>",
     )
     return said, escape(_("Made up to be small: click a number of X or of a W and type."))

@@ -89,7 +89,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
     after = edited(opened, edits) if edits else opened.capture
     if then := output_finding(opened, after):
         with finding:
-            words = _("With {count} of {total} layers of softmax {next_token}")
+            words = _("{next_token} with {count} of {total} layers of softmax")
             show_finding(words.format(count=len(softmax), total=len(layers), next_token=then), of_several=True)
     with left:
         runs = _show_recall(opened, (variant.name, values, block), layers, softmax)

@@ -118,7 +118,7 @@ def test_the_strips_of_the_stream_are_its_additions():
     assert titles[:4] == ["embedding", "L0 attention", "L0 FFN", "L1 attention"]
     norms = {title: np.linalg.norm(vector) for title, vector in zip(titles, arrays["vectors"], strict=True)}
     layer, part = max((one for one in norms if one[0] == "L"), key=norms.__getitem__).split(" ", 1)
-    assert f"{layer} adds most: {part}</b>" in html(app)
+    assert f"{layer}’s {part} adds most</b>" in html(app)
     assert len(app.get("plotly_chart")) == 2
 
 
@@ -171,8 +171,10 @@ def test_the_units_of_the_chosen_layer_are_told():
 
 def test_experts_of_a_random_mixtral_are_offered_where_the_model_has_none_and_are_its_own_numbers():
     app = view("experts")
-    assert "No layer of this model has experts" in sentences(app)[0]
+    assert "no layer has experts" in html(app)
     assert not payloads(app, "layer_head_map")
+    app.button(key="show_mixture").click().run()
+    assert app.query_params["block.experts"] == "random"
     app = view("experts", query="3", **{"block.experts": "random", "block.expert_layer": "2"})
     ids = tuple(token.id for token in runner().capture(REQUEST).tokens)
     routing = runner().submit(RandomRouting(ids, runner().info.n_vocab + 1)).result()
@@ -205,7 +207,7 @@ SAID = {
     ("encoder", "lens"): None, ("encoder", "stream"): None, ("encoder", "ffn"): None, ("encoder", "architecture"): None,
     ("encoder", "learning"): "This model sees the tokens that it would have to predict",
     ("llama-base", "lens"): "comes without an output layer", ("mixtral", "ffn"): "experts", ("gptj", "stream"): None,
-    ("gptj", "ffn"): None, ("jamba", "architecture"): None, ("encoder", "experts"): "No layer of this model",
+    ("gptj", "ffn"): None, ("jamba", "architecture"): None, ("encoder", "experts"): None,
     ("translator", "experts"): ONE_STACK, ("jamba", "experts"): None, ("llama4", "experts"): None,
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ def test_a_first_visit_compares_the_open_head_with_the_one_that_looks_at_the_tok
     assert app.selectbox(key="compare.head").value == "L3H7"
     page = html(app)
     elsewhere = np.nansum(np.abs(one - two), axis=1).mean() / 2
-    assert f"{share_digits(float(elsewhere))} % of the attention lies elsewhere" in page
+    assert f"{share_digits(float(elsewhere))} % of the attention goes to other tokens in B than in A" in page
     assert "A: <span class='atlas-q'><bdi>·it</bdi> (7)</span> looks most at" in page
     assert "compare.head" not in app.query_params
 

@@ -9,8 +9,10 @@ import re
 import numpy as np
 import pytest
 import torch
+from transformers import AutoConfig
 
 from analysis.families_published import KNOWN
+from analysis.number_text import significant
 from analysis.zoo import substituted
 from attention.small_attention import usual_numbers
 from attention.small_feed_forward import usual_feed_forward
@@ -18,6 +20,7 @@ from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, WhatItIsMadeOf
 from model_runner.expert_questions import RandomRouting
+from model_runner.local.loading.model_folder import EMBEDDED
 from model_runner.projection_questions import LayerMatrices
 from tests.pages import patch_driving, zoo_driving
 from tests.ui.driving import button, finding, html, open_app, payload, payloads, until
@@ -110,10 +113,16 @@ def test_the_key_that_the_last_of_a_few_small_tokens_looks_at_most(address: dict
     numbers = usual_numbers(int(address.get("steps.tokens", "4")), 4)
     q, k = (numbers.x @ w for w in (numbers.w_q, numbers.w_k))
     own = slice(head * 4 // heads, (head + 1) * 4 // heads)
-    scores = [float(q[-1, own] @ row[own]) / math.sqrt(4 // heads) for row in k]
+    products = [float(q[-1, own] @ row[own]) for row in k]
+    scores = [one / math.sqrt(4 // heads) for one in products]
     key = scores.index(max(scores))
     share = math.exp(scores[key]) / sum(map(math.exp, scores))
-    assert finding(app).startswith(f"x{len(k) - 1} looks {share_digits(share)} % at x{key} ")
+    last = len(k) - 1
+    assert finding(app).startswith(f"x{last} matches x{key} best: {significant(products[key], 3)}")
+    scaled = finding(open_app(page=STEPS, **address, **{"steps.step": "scale"}))
+    assert scaled.startswith(f"x{last} matches x{key} best: {significant(scores[key], 3)}")
+    weighed = finding(open_app(page=STEPS, **address, **{"steps.step": "softmax"}))
+    assert weighed.startswith(f"x{last} looks {share_digits(share)} % at x{key} ")
     assert "data-finding role" not in html(open_app(page=STEPS, **address, **{"steps.ask": "1"}))
 
 
@@ -201,9 +210,24 @@ def test_the_share_of_the_parameters_in_the_blocks():
     outside = sum(math.prod(one.shape) for part in made.before for one in part.weights)
     outside += sum(math.prod(one.shape) for part in made.after for one in part.weights) * (not made.tied)
     share = 1 - outside / made.n_parameters
-    found = re.match(r"The blocks hold (\d+) % of the parameters", finding(app))
+    found = re.match(r"The (\d+) layers hold (\d+) % of the parameters", finding(app))
     assert found
-    assert int(found[1]) == pytest.approx(100 * share, abs=0.6)
+    assert int(found[1]) == len(made.blocks)
+    assert int(found[2]) == pytest.approx(100 * share, abs=0.6)
+
+
+# -- positions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [5, 0])
+def test_how_far_a_position_turns_its_fastest_and_its_slowest_pair(query: int):
+    said = finding(open_app(page="pages/positions/page.py", query=str(query)))
+    config = AutoConfig.from_pretrained(EMBEDDED["default"])
+    slowest = query * config.rope_parameters["rope_theta"] ** (2 / config.head_dim - 1)
+    fast, slow = (f"{significant(math.degrees(one), 3)}°" for one in (query, slowest))
+    token = capture().tokens[query].text.strip("·")
+    named = token if token.startswith("⟨") else f"“{token}”"
+    assert said.startswith(f"Position {query} turns {named} by {fast} in the fastest pair, by {slow} in the slowest ")
 
 
 # -- edit heads -------------------------------------------------------------------------------------------------------
@@ -264,7 +288,7 @@ def test_where_a_rival_looks_or_how_its_output_turns(name: str):
     else:
         own = zoo_driving.head().softmax()
         moved = float((np.nan_to_num(found.weights) - np.nan_to_num(own.numpy())).clip(0).sum(1).mean())
-        assert f"{share_digits(moved)} % of L3H5’s attention lies elsewhere" in said
+        assert f"{share_digits(moved)} % of L3H5’s attention goes to other tokens" in said
 
 
 def test_the_work_at_the_longest_text_is_that_of_the_formulas():

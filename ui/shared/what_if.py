@@ -165,15 +165,22 @@ def output_name(position: int | None) -> str:
 
 
 def next_finding(opened: PageContext, after: Capture) -> str:
-    """How the token that came next loses or gains by the change; HTML. Raises NoLogits."""
+    """How the token that came next, or in the place of a mask, loses or gains by the change; HTML. Raises NoLogits."""
     change = change_at(opened.capture, after, opened.query)
     token = opened.runner.token_text(change.ids[0])
-    words = _("“{token}” stays at {before}")
-    if percent(change.before[0]) != percent(change.after[0]):
-        falls = change.after[0] < change.before[0]
-        words = (
-            _("“{token}” falls from {before} to {after}") if falls else _("“{token}” rises from {before} to {after}")
+    stays, falls, rises = (
+        _("The next token “{token}” stays at {before}"),
+        _("The next token “{token}” falls from {before} to {after}"),
+        _("The next token “{token}” rises from {before} to {after}"),
+    )
+    if change.position is not None:
+        stays, falls, rises = (
+            _("“{token}” stays at {before}"),
+            _("“{token}” falls from {before} to {after}"),
+            _("“{token}” rises from {before} to {after}"),
         )
+    moved = percent(change.before[0]) != percent(change.after[0])
+    words = stays if not moved else falls if change.after[0] < change.before[0] else rises
     name = f"<bdi>{escape(token.strip('·') or lone_spaces(token))}</bdi>"
     shares = (escape(percent(float(share), _("{number} %"))) for share in (change.before[0], change.after[0]))
     return words.format(token=name, **dict(zip(("before", "after"), shares, strict=True)))
