@@ -38,7 +38,7 @@ from viz.chart_svg import charts_svg
 from viz.continuations import TextEnding, continuations
 from viz.curves import standalone
 
-CONTINUED = 20  # tokens of the greedy continuations
+CONTINUED = 12  # tokens of the greedy continuations
 
 
 def ask(opened: PageContext) -> CacheTrial:
@@ -64,7 +64,8 @@ def show_what_if(opened: PageContext, held: Sizes, trial: CacheTrial) -> ExportB
     curve = session.jobs().get("curve", key, lambda name: DropCurve(opened.runner, opened.capture, sinks, name))
     top = st.container()
     left, right = st.columns([0.58, 0.42], gap="medium")
-    curve.pull()  # a moment is all that a short text needs: then nothing is drawn twice
+    for _moment in range(2):  # all that a short text needs: then nothing is drawn twice
+        curve.pull()
     with left:
         progressive(curve, lambda: _show_curve(curve, trial))
     with right:

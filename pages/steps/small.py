@@ -100,7 +100,7 @@ def _finding(steps: ExampleSteps, head: int, step: str) -> tuple[str, str]:
     words = _("{query} looks {value} at {key}") if weighs else _("{query} matches {key} best: {value}")
     said = words.format(
         query=f"<span class='atlas-q'>x{query}</span>",
-        value=escape(number(value, "share") if weighs else significant(value, 3)),
+        value=escape(number(value, "share") if weighs else significant(value, 4)),
         key=f"<span class='atlas-k'>x{key}</span>",
     )
     return said, escape(_("Made up to be small: click a number of X or of a W and type."))

@@ -118,9 +118,9 @@ def test_the_key_that_the_last_of_a_few_small_tokens_looks_at_most(address: dict
     key = scores.index(max(scores))
     share = math.exp(scores[key]) / sum(map(math.exp, scores))
     last = len(k) - 1
-    assert finding(app).startswith(f"x{last} matches x{key} best: {significant(products[key], 3)}")
+    assert finding(app).startswith(f"x{last} matches x{key} best: {significant(products[key], 4)}")
     scaled = finding(open_app(page=STEPS, **address, **{"steps.step": "scale"}))
-    assert scaled.startswith(f"x{last} matches x{key} best: {significant(scores[key], 3)}")
+    assert scaled.startswith(f"x{last} matches x{key} best: {significant(scores[key], 4)}")
     weighed = finding(open_app(page=STEPS, **address, **{"steps.step": "softmax"}))
     assert weighed.startswith(f"x{last} looks {share_digits(share)} % at x{key} ")
     assert "data-finding role" not in html(open_app(page=STEPS, **address, **{"steps.ask": "1"}))
