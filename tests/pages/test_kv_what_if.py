@@ -54,7 +54,7 @@ def test_the_slider_moves_the_marker_the_next_token_and_the_text():
     edits = (KeepLast(2, 1),)
     kl = kl_of_rows(logits(), logits(*edits))
     assert f"KL {kl:.3g} bits" in html(app)
-    request = GenerateRequest(DEFAULT_TEXT, max_new_tokens=20, edits=edits)
+    request = GenerateRequest(DEFAULT_TEXT, max_new_tokens=12, edits=edits)
     changed = "".join(step.token.text for step in runner().generate(request)).replace("·", " ")
     shown = unescape(re.sub(r"</?(mark|span)[^>]*>", "", html(app)))
     assert changed in shown
