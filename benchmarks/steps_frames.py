@@ -22,6 +22,7 @@ from benchmarks._table import machine, print_table
 from tests.browser import Watch
 
 LEAST = 50  # frames a second
+RESTS = 1500  # milliseconds; a slider that rests is told to the server, and the page runs
 START = 300_000  # ms in which a busy machine has the engine
 FIND = """([selector, place]) => [...document.querySelectorAll("*")]
   .flatMap((one) => (one.shadowRoot ? [...one.shadowRoot.querySelectorAll(selector)] : []))[place]"""
@@ -38,7 +39,7 @@ DRAG = f"""async ([selector, place, milliseconds]) => {{
   for (let i = 1; now - start < milliseconds; i++) {{
     const there = i % (2 * places)
     slider.value = String(least + step * (there > places ? 2 * places - there : there)) // there and back
-    slider.dispatchEvent(new Event("input", {{ bubbles: true }}))
+    slider.dispatchEvent(new Event("input", {{ bubbles: true, composed: true }}))
     now = await frame()
     frames++
     runs += app.dataset.testScriptState === "running"
@@ -103,6 +104,7 @@ def _row(browser: Browser, watch: Watch, app: App, drag: Drag, seconds: float) -
         if drag.cell:
             page.locator(drag.cell).first.click()
         page.evaluate(DRAG, [drag.selector, drag.place, 500])  # to warm up
+        page.wait_for_timeout(RESTS)
         settle(page)
         worked = working(page)
         before = worked()
