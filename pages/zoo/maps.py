@@ -107,7 +107,7 @@ def _finding(head: str, variant: Variant, found: Compared) -> tuple[str, str]:
         said = _("With {variant}, {head}’s output has cosine {value} with softmax’s")
         return escape(said.format(**named, value=variant_words("direction", found))), ""
     elsewhere = variant_words("elsewhere", found)
-    said = _("With {variant} in the place of softmax, {share} of {head}’s attention goes to other tokens").format(
+    said = _("With {variant} instead of softmax, {share} of {head}’s attention goes to other tokens").format(
         **named, share=elsewhere
     )
     if elsewhere == number(0.0, "share"):
