@@ -231,7 +231,9 @@ def _measured(
 def _places(page: Page, control: Control) -> int:
     """How many there are to go round."""
     if control.kind == "segments":
-        return page.locator(f".st-key-{control.key} [role=radio]").count()
+        segments = page.locator(f".st-key-{control.key} [role=radio]")
+        segments.first.wait_for(timeout=START)
+        return segments.count()
     return {"list": 2, "switch": 2, "canvas": 4, "rows": 4, "range": 2}.get(
         control.kind, page.locator(control.key).count() if "." in control.key else 2
     )
