@@ -156,9 +156,7 @@ class QuestionDispatcher:
             case Question():
                 raise OneStackOnly(name=engine.info.name)
             case _:
-                raise TypeError(
-                    f"A {type(question).__name__} is no question; model_runner.questions has those that there are."
-                )
+                raise _no_question(question)
 
     def _of_one_stack(self, engine: Engine, question: Question[Any]) -> Any:
         match question:
@@ -171,9 +169,7 @@ class QuestionDispatcher:
             case ExpertRouting(request):
                 return routing(engine, request)
             case _:
-                raise TypeError(
-                    f"A {type(question).__name__} is no question; model_runner.questions has those that there are."
-                )
+                raise _no_question(question)
 
     def end_all_runs(self) -> None:
         """Let go everything that grows: its first tokens were read by other weights."""

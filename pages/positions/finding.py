@@ -6,7 +6,6 @@ import math
 from html import escape
 
 import numpy as np
-from jaxtyping import Float
 
 from analysis.distance_curves import DistanceCurves
 from analysis.number_text import significant
@@ -17,10 +16,10 @@ from ui.shell.page import PageContext
 from ui.wording.i18n import _
 
 
-def show_turned(opened: PageContext, theta: Float[np.ndarray, "pairs"], token: int, position: int) -> None:
-    """How far a token at this position is turned in its fastest and slowest pair; ``theta`` in radians a position."""
-    words = _("Position {position} turns {token} by {fast} in the fastest pair, by {slow} in the slowest")
-    fast, slow = (escape(f"{significant(math.degrees(position * one), 3)}°") for one in (theta.max(), theta.min()))
+def show_turned(opened: PageContext, theta: np.ndarray, token: int, position: int) -> None:
+    """How often a token at this position is turned in its fastest and slowest pair; ``theta`` [pairs] in radians a position."""
+    words = _("Position {position} turns {token} {fast} times round in the fastest pair, {slow} times in the slowest")
+    fast, slow = (escape(significant(position * one / (2 * math.pi), 3)) for one in (theta.max(), theta.min()))
     said = words.format(position=f"{position:,}", token=query_name(opened.capture, token), fast=fast, slow=slow)
     _show(opened, said, _("each pair turns at its own speed, the fastest first"))
 

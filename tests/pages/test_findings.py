@@ -224,10 +224,12 @@ def test_how_far_a_position_turns_its_fastest_and_its_slowest_pair(query: int):
     said = finding(open_app(page="pages/positions/page.py", query=str(query)))
     config = AutoConfig.from_pretrained(EMBEDDED["default"])
     slowest = query * config.rope_parameters["rope_theta"] ** (2 / config.head_dim - 1)
-    fast, slow = (f"{significant(math.degrees(one), 3)}°" for one in (query, slowest))
+    fast, slow = (significant(one / (2 * math.pi), 3) for one in (query, slowest))
     token = capture().tokens[query].text.strip("·")
     named = token if token.startswith("⟨") else f"“{token}”"
-    assert said.startswith(f"Position {query} turns {named} by {fast} in the fastest pair, by {slow} in the slowest ")
+    assert said.startswith(
+        f"Position {query} turns {named} {fast} times round in the fastest pair, {slow} times in the slowest "
+    )
 
 
 # -- edit heads -------------------------------------------------------------------------------------------------------

@@ -62,7 +62,8 @@ def test_one_line_many_or_no_room_keep_their_legend(drawn: Lines):
     assert line_ends(drawn) == []
     assert right_of(drawn) == 12
     assert [line.name for line in ChartPicture(drawn, label="").legend] == [line.name for line in drawn.series]
-    assert figure(drawn).layout.showlegend is None
+    plotted: Any = figure(drawn)
+    assert plotted.layout.showlegend is None
     assert all(f">{line.name}</text>" in charts_svg([drawn], title="", caption="") for line in drawn.series)
 
 
