@@ -17,7 +17,7 @@ from ui.wording.i18n import _
 
 
 def show_turned(opened: PageContext, theta: np.ndarray, token: int, position: int) -> None:
-    """How often a token at this position is turned in its fastest and slowest pair; ``theta`` [pairs] in radians a position."""
+    """How often this position turns the fastest and the slowest pair; ``theta`` [pairs] is in radians a position."""
     words = _("Position {position} turns {token} {fast} times round in the fastest pair, {slow} times in the slowest")
     fast, slow = (escape(significant(position * one / (2 * math.pi), 3)) for one in (theta.max(), theta.min()))
     said = words.format(position=f"{position:,}", token=query_name(opened.capture, token), fast=fast, slow=slow)
