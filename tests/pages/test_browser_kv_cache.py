@@ -32,8 +32,8 @@ new MutationObserver((changes) => {
 
 def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
     visit(page, server, "kv_cache", kv="race", race_length="50")
-    expect(page.locator(".atlas-lanes caption")).to_contain_text("equal: 50 of 50", timeout=PATIENCE)
-    expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".atlas-lanes caption")).to_contain_text("equal: 50 of 50", timeout=3 * PATIENCE)
+    expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=3 * PATIENCE)
     expect(page.locator(".st-key-race_speed .scatterlayer .trace")).to_have_count(2)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
