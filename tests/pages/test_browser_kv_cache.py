@@ -42,8 +42,10 @@ def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
 @pytest.mark.parametrize(
     "path, address, places",
     [
-        ("kv_cache", {"race_length": "50"}, ["race_speed", "race_times", "race_work"]),
-        pytest.param("kv_cache", {"kv": "what_if"}, ["kv_curve"], marks=pytest.mark.long),
+        ("kv_cache", {"race_length": "50"}, ["race_speed", "race_times", "race_times_book", "race_work"]),
+        pytest.param(
+            "kv_cache", {"kv": "what_if", "text": "the dog sat and " * 16}, ["kv_curve"], marks=pytest.mark.long
+        ),
         ("masks", {"masks": "sweep"}, ["mask_sweep"]),
         pytest.param(
             "sharing",
