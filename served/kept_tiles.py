@@ -24,6 +24,6 @@ class KeptTiles:
         with self._lock:
             if capture not in self._held:
                 while len(self._held) >= CAPTURES:
-                    self._held.popitem()
+                    del self._held[next(iter(self._held))]
                 self._held[capture] = TilesHere(weakref.proxy(capture))
             return self._held[capture]

@@ -14,7 +14,7 @@ MOUNTED = """
 const kinds = { growing: "[class*=_growing]", plotly: ".stPlotlyChart" }
 const placeOf = (node) => {
   for (; node; node = node.parentElement) {
-    const key = /st-key-((?:race|kv|mask|sharing)_[a-z]+?)(?:_growing)?(?: |$)/.exec(node.className)
+    const key = /st-key-((?:race|kv|mask|sharing)_[a-z_]+?)(?:_growing)?(?: |$)/.exec(node.className)
     if (key) return key[1]
   }
 }
