@@ -10,8 +10,6 @@ import { forgetKey, keepKey, keptKey } from "./key.js"
 const SOONEST = 500 // milliseconds before a lost connection is tried again
 const LATEST = 5000
 const LONGEST = 4000 // characters of what is pointed at; the server takes 4096
-const RUN_EACH = 1500 // milliseconds between two tries to make the page run on a server that was started again
-const AT_REST = ".stApp[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]" // Streamlit 1.67
 const EACH = 50 // milliseconds between what is pointed at in a figure and what is pointed at next
 
 const OPENED = /(?:^| )st-key-(\S+)/
@@ -48,22 +46,11 @@ function receive(state, { meta }) {
   if (other) connect(state)
 }
 
-// A page that was loaded again, or whose server was started again, says whose room it was.
+// A page that was loaded again, or whose server was started again (theme_switch/new_session.js), says whose room it was.
 /** @param {State} state */
 function comeBack(state) {
   const key = keptKey()
   if (key || state.meta.asks) tell(state, "back", key ?? "")
-}
-
-// A server that was started again and kept the room has drawn nothing there yet: as long as the page is of the one
-// before, it is asked to run. What is told before Streamlit's own connection is back is dropped, and a run that goes on
-// would be begun anew.
-/** @type {(state: State, born: string) => void} */
-function runAgain(state, born) {
-  clearTimeout(state.running)
-  if (born === state.meta.born || !state.root.isConnected) return
-  if (document.querySelector(AT_REST)) comeBack(state)
-  state.running = setTimeout(() => runAgain(state, born), RUN_EACH)
 }
 
 /** @param {State} state */
@@ -97,20 +84,12 @@ function connect(state) {
   socket.addEventListener("open", () => socket.send(JSON.stringify({ kind: "teach", code, key })))
   socket.addEventListener("message", ({ data }) => {
     const told = JSON.parse(data)
-    if (told.kind === "count") {
-      Object.assign(state, { count: told, tries: 0, problem: "" })
-      runAgain(state, told.born)
-    }
+    if (told.kind === "count") Object.assign(state, { count: told, tries: 0, problem: "" })
     if (told.last && told.born === state.meta.born) {
       over = true
       forgetKey()
       Object.assign(state, { count: null, problem: state.meta.texts.ended })
-    } else if (told.last) {
-      // a server that was started again has no room until this page has run there, which Streamlit (1.67) asks for at
-      // the next click alone: whatever is told makes it run, and the part that it draws then says whose room it was.
-      // At each refusal anew: Streamlit drops what is told while its own connection is not back
-      comeBack(state)
-    }
+    } // else a server that was started again, where the page runs by itself and says then whose room it was
     draw(state)
   })
   socket.addEventListener("close", () => {

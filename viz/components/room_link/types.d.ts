@@ -12,6 +12,5 @@ export interface State extends Life {
   tries: number
   count: { there: number; answered: number; unsaved: number } | null
   problem: string
-  running?: ReturnType<typeof setTimeout>
   waiting: Map<string, object>
 }

@@ -4,9 +4,10 @@
 // once, and takes nothing in its main part until that is drawn.
 
 const APP = ".stApp[data-test-connection-state]"
-const DRAWN = "[data-testid=stMain]"
+const VIEWS = "[data-testid=stMain]"
 const EACH = 100 // milliseconds between two looks at whether the run is over
 const RESTS = 4 // looks in a row that find it so: one run begins another
+const ASKS = 15 // looks from one try to have it run to the next: Streamlit drops what it is told too early
 const LONGEST = 300 // looks; then the page may be used, whatever goes on
 
 /**
@@ -16,29 +17,30 @@ const LONGEST = 300 // looks; then the page may be used, whatever goes on
 export function runNewSession(signal, run) {
   const app = /** @type {HTMLElement | null} */ (document.querySelector(APP))
   if (!app) return
+  const isConnected = () => app.dataset.testConnectionState === "CONNECTED"
   let lost = false
   let looking = 0
   const observer = new MutationObserver(() => {
-    const connected = app.dataset.testConnectionState === "CONNECTED"
-    if (connected && lost) begin()
-    lost = !connected
+    if (isConnected() && lost) begin()
+    lost = !isConnected()
   })
   const begin = () => {
-    const main = /** @type {HTMLElement | null} */ (document.querySelector(DRAWN))
-    let looks = 0
-    let rests = 0
+    let [looks, rests, ran] = [0, 0, false]
     end()
-    main?.toggleAttribute("inert", true)
-    setTimeout(run) // once Streamlit knows of its connection: before, it drops what it is told
+    document.querySelector(VIEWS)?.toggleAttribute("inert", true)
+    setTimeout(run)
     looking = setInterval(() => {
-      rests = app.dataset.testScriptState === "notRunning" ? rests + 1 : 0
+      const runs = app.dataset.testScriptState !== "notRunning"
+      ran ||= runs
+      rests = ran && !runs ? rests + 1 : 0
       looks += 1
+      if (!ran && looks % ASKS === 0 && isConnected()) run()
       if (rests >= RESTS || looks >= LONGEST) end()
     }, EACH)
   }
   const end = () => {
     clearInterval(looking)
-    document.querySelector(DRAWN)?.removeAttribute("inert")
+    document.querySelector(VIEWS)?.removeAttribute("inert")
   }
   observer.observe(app, { attributeFilter: ["data-test-connection-state"] })
   signal.addEventListener("abort", () => {
