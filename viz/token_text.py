@@ -73,17 +73,27 @@ def _character_ems(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.58
 
 
+# a word, or a Chinese character with what may begin no line
+_UNITS = re.compile(r"[^\u2e80-\uffff]+|[\u2e80-\uffff][，。、；：？！）”]*")
+
+
 def wrapped(text: str, limit: float) -> list[str]:
-    """The text as lines of at most `limit` ems, broken at spaces, and inside a word only where it alone is too long."""
+    """The text as lines of at most `limit` ems, broken at spaces and, where what is between two of them is too long,
+    between Chinese characters; inside a word only where it alone is too long.
+    """
     lines: list[str] = []
     line = ""
     for piece in re.findall(r"\s*\S+", " ".join(text.split())):
         if line and ems(line + piece) > limit:
             lines.append(line)
             piece, line = piece.lstrip(), ""
-        for character in piece:
-            if line and ems(line + character) > limit:
+        for unit in _UNITS.findall(piece):
+            if line and ems(line + unit) > limit:
                 lines.append(line)
                 line = ""
-            line += character
+            for character in unit:
+                if line and ems(line + character) > limit:
+                    lines.append(line)
+                    line = ""
+                line += character
     return [*lines, line] if line else lines

@@ -48,6 +48,14 @@ def test_a_shortened_label_fits_and_keeps_as_much_as_it_can(text):
     assert ems(kept) + 1 <= 8 < ems(text[: len(kept) + 1]) + 1
 
 
+@pytest.mark.parametrize(
+    "text, lines",
+    [("有残差，post-norm", ["有残差，", "post-norm"]), ("一二三四五六七八九，十", ["一二三四五六七八", "九，十"])],
+)
+def test_chinese_breaks_between_characters_and_neither_in_a_word_nor_before_a_comma(text, lines):
+    assert wrapped(text, 9) == lines
+
+
 def test_wrapped_lines_fit_and_lose_nothing_but_the_spaces_they_break_at():
     text = "model · L3H7 · weights after softmax " + "x" * 40 + " 每一行是一个查询每一列是一个键"
     lines = wrapped(text, 12)
