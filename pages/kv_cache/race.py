@@ -119,8 +119,8 @@ def _finding(run: RaceRun) -> tuple[str, str]:
 
 
 def _show(opened: PageContext, run: RaceRun) -> None:
-    if run.items:
-        with st.container(key="race_finding"):
+    with st.container(key="race_finding"):  # from the first look on, or all below it would be mounted anew
+        if run.items:
             show_finding(*_finding(run), of_several=True)
     speed, work, *times = race_charts(run)
     for column, chart, key in zip(st.columns(2, gap="medium"), (speed, work), ("race_speed", "race_work"), strict=True):
@@ -130,8 +130,10 @@ def _show(opened: PageContext, run: RaceRun) -> None:
     with left:
         _show_texts(run)
     with right:
-        keys = ("race_times", "race_times_book")[-len(times) :]
-        for column, chart, key in zip(st.columns(len(times), gap="medium"), times, keys, strict=True):
+        places = [*zip(st.columns(2, gap="medium"), ("race_times", "race_times_book"), strict=True)]
+        for (column, key), chart in zip(
+            places[-len(times) :], times, strict=True
+        ):  # the book's stands there from the first
             with column:
                 _show_chart(run, chart, key)
         _say_whose(opened, run)

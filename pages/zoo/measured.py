@@ -88,8 +88,9 @@ def _label(found: MeasuredCost, name: str) -> str:
 
 def _show(found: MeasuredCost) -> None:
     run = found.run
-    if (said := _finding(found)) is not None:
-        show_finding(*said, of_several=True)
+    with st.container(key="cost_finding"):  # from the first look on, or all below it would be mounted anew
+        if (said := _finding(found)) is not None:
+            show_finding(*said, of_several=True)
     with st.container(key="cost_run", horizontal=True, vertical_alignment="center", gap="small"):
         longest = max((one.n_tokens for one in run.items), default=0)
         words = _("measured up to {count} tokens").format(count=f"{longest:,}")
