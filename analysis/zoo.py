@@ -82,7 +82,7 @@ def own(head: Head) -> Compared:
 
 
 def substituted(head: Head, variant: Variant, values: Mapping[str, int]) -> Compared:
-    """The variant in the place of softmax. Raises NotHere."""
+    """Replace softmax by the variant. Raises VariantNotPossible."""
     weights, output = variant.on(head, values)
     return compared(head, weights, output, signed=variant.signed)
 
