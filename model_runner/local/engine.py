@@ -1,6 +1,6 @@
-"""One model and its tokenizer in this process, and its forwards: of one text, or of one that grows.
+"""One model and its tokenizer in this process, and its forwards: for a text, or for one that grows.
 
-Everything here runs on the one thread that touches the model, see :class:`model_runner.local.worker.Worker`.
+Everything here runs on the model's single thread, see :class:`model_runner.local.worker.Worker`.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
-TOGETHER = 1024  # tokens of one forward on a CPU, padding included: with more each of them takes longer
+TOGETHER = 1024  # tokens of one forward on a CPU, padding included; beyond that each takes longer
 READS_MORE = N_("its class scores are made of more than one final hidden state")
 NO_ATTENTION = N_("its layers have no softmax attention, but a recurrence each")
 UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
 
 
 class Engine:
-    """Holds an unmodified Hugging Face model. ``asked`` is who its captures ask for logits."""
+    """Holds an unmodified Hugging Face model. ``asked``: whom its captures call for logits."""
 
     def __init__(
         self,
@@ -99,39 +99,39 @@ class Engine:
             self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
         self.weights = weights
         self.cache = CaptureCache(kept, weights.count)
-        self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
-        self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
+        self.entered: dict[tuple[int, bool], bool] = {}  # layers that were entered directly, see Rerun.proven
+        self.decomposed: dict[int, Decomposed] = {}  # weight matrices, decomposed when they are first edited
         self._asked = asked
         self._spare = ScratchBlock()
-        self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
-        self._path: DirectPath | None = None  # proven when it is first asked for
-        self._row_wise: tuple[nn.Module, ...] | None = None  # tried when the first long text comes
-        self._ways: tuple[BlockPath | None, ...] | None = None  # tried when they are first asked for
+        self._thetas: tuple[Tensor, ...] | None = None  # probed on first use
+        self._path: DirectPath | None = None  # proven on first use
+        self._row_wise: tuple[nn.Module, ...] | None = None  # determined for the first long text
+        self._ways: tuple[BlockPath | None, ...] | None = None  # determined on first use
         self._ffns: tuple[FeedForward | None, ...] | None = None
-        self._rules: dict[str, MaskRule] | None = None  # proven when the first text is continued
+        self._rules: dict[str, MaskRule] | None = None  # proven for the first continuation
 
     # -- one text -----------------------------------------------------------------------------------------------------
 
     def kept(self, request: CaptureRequest) -> Capture | None:
-        """The capture of a request that has every field filled in, if there is one; on any thread."""
+        """The cached capture of a resolved request, if any; on any thread."""
         return self.cache.get(request)
 
     def capture(self, request: CaptureRequest) -> Capture:
-        """The capture of a request that has every field filled in, from the cache or by one forward."""
+        """The capture of a resolved request, cached or by one forward."""
         known = self.kept(request)
         if known is not None:
             return known
         writer, state = self.write(request), self.weights.count()
         with explained(self.info, len(writer.tokens)):
             capture = self._forward(request, writer)
-        pause()  # what hung, and was given up, is not kept
+        pause()  # what hung and was given up is not cached
         self.cache.put(request, capture, state)
         return capture
 
     def capture_together(self, requests: Sequence[CaptureRequest]) -> list[Capture]:
-        """The captures of several requests, those that are not kept by one forward where the model allows it.
+        """The captures of several requests; those not cached are made by one forward if the model allows it.
 
-        Raises as :meth:`capture`, of the first request that cannot be captured.
+        Raises as :meth:`capture`, for the first request that cannot be captured.
         """
         missing = list(dict.fromkeys(one for one in requests if self.kept(one) is None))
         if len(missing) > 1 and not any(one.edits for one in missing) and not self.info.classes:
@@ -140,7 +140,7 @@ class Engine:
         return [self.capture(one) for one in requests]
 
     def _capture_batches(self, requests: Sequence[CaptureRequest]) -> dict[CaptureRequest, Capture]:
-        """What one forward, or several, can capture of these."""
+        """What can be captured of these in one or several batched forwards."""
         writers, state = [self.write(one) for one in requests], self.weights.count()
         longest = max(len(writer.tokens) for writer in writers)
         size = max(1, TOGETHER // longest) if self.model.device.type == "cpu" else len(writers)
@@ -158,26 +158,26 @@ class Engine:
         return made
 
     def forget(self) -> None:
-        """Keep nothing that was made of weights that have changed since: captures, and what was tried with them."""
+        """Drop everything made with weights that have changed since: captures, and what was determined with them."""
         self.cache.clear()
         self.decomposed.clear()
         self._thetas = self._path = self._ways = self._ffns = None
 
     def write(self, request: CaptureRequest | GenerateRequest) -> Writer:
-        """The request's tokens, once it is clear that what is kept of them fits. Raises RunnerError."""
+        """The request's tokens, after checking that their capture fits into memory. Raises RunnerError."""
         writer = write(self.tokenizer, request, self.info)
         self._check_memory(len(writer.tokens))
         return writer
 
     def edit(self, request: CaptureRequest | GenerateRequest) -> ForwardEdit | None:
-        """The request's edits together; the rotation is probed when the first edit of it comes. Raises RunnerError."""
+        """The request's edits combined; the rotation is probed at its first edit. Raises RunnerError."""
         structure = self.structure
         if structure.recurrent and request.edits:
             raise EditNotPossible(reason=NO_ATTENTION)
         if isinstance(request, GenerateRequest):
             check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
-            limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic ones reach beyond
+            limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic scalings reach beyond
             self._thetas = probe_rotation(structure, min(limits))
         shape = EditShape(structure.attention, structure.kinds, structure.n_heads, structure.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
