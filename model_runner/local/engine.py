@@ -1,4 +1,4 @@
-"""One model and its tokenizer in this process, and its forwards: for a text, or for one that grows.
+"""Holds one model and its tokenizer in this process, and runs its forwards, for a fixed text or a growing one.
 
 Everything here runs on the model's single thread, see :class:`model_runner.local.worker.Worker`.
 """
@@ -186,7 +186,7 @@ class Engine:
         return None if found is None else replace(found, matrices=matrices, indexers=indexers)
 
     def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
-        """One forward of the unmodified model with every layer recorded."""
+        """Run one forward of the unmodified model with every layer recorded."""
         arena = self._arena(len(writer.tokens))
         recording = self.structure.recording(keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
@@ -205,7 +205,7 @@ class Engine:
         return capture if compressed is None else replace(capture, others=(compressed,))
 
     def _captured(self, request: CaptureRequest, writer: Writer, left: TextOfBatch) -> Capture:
-        """The capture of what a text left behind in a forward."""
+        """Build the capture from what a text left behind in a forward."""
         return Capture(
             request=request,
             tokens=tuple(writer.tokens),
@@ -222,14 +222,14 @@ class Engine:
         )
 
     def _compressed(self, recording: ActivationRecorder) -> tuple[dict[int, LayerRecord], dict[int, Compression]]:
-        """By layer: what it reads of compressed keys, and how they are made."""
+        """Return, by layer, the records of attention to compressed keys, and how those keys are made."""
         names = self.structure.attention
         made = {layer: compression_of(self.model.get_submodule(name)) for layer, name in names.items()}
         read = {layer: recording.compressed[name] for layer, name in names.items() if name in recording.compressed}
         return read, {layer: one for layer, one in made.items() if one is not None}
 
     def _in_blocks(self, n_tokens: int) -> tuple[nn.Module, ...]:
-        """The parts of the model that take the rows of so long a text in blocks."""
+        """The parts of the model that process a text of this length in blocks of rows."""
         if not is_long(n_tokens, self.model.device):
             return ()
         if self._row_wise is None:
@@ -242,7 +242,10 @@ class Engine:
     # -- a text that grows --------------------------------------------------------------------------------------------
 
     def begin(self, request: GenerateRequest) -> Generation:
-        """Everything that is there goes through the model, with room kept for what follows. Raises RunnerError."""
+        """Prefill: run all tokens of the request through the model, with room for those to come.
+
+        Raises RunnerError.
+        """
         writer, capacity = self.to_continue(request)
         rules, edit = self.proven_rules(), self.edit(request)
         asked = AnswererOfThen(self._asked, self.weights)
@@ -262,7 +265,10 @@ class Engine:
         return generation
 
     def to_continue(self, request: GenerateRequest) -> tuple[Writer, int]:
-        """The tokens there are, and how many there may be in the end. Raises NoLogits, ContextFull, and more."""
+        """The tokens so far, and the most that the text may have.
+
+        Raises NoLogits, ContextFull, and other RunnerErrors.
+        """
         writer = self.write(request)
         count, limit = len(writer.tokens), self.info.max_tokens
         self.check_head()
@@ -273,7 +279,7 @@ class Engine:
         return writer, capacity
 
     def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
-        """How the text may go on, by beam search. Raises RunnerError."""
+        """Continuations of the text by beam search. Raises RunnerError."""
         writer, capacity = self.to_continue(request)
         self.proven_rules()
         ids, ends = [token.id for token in writer.tokens], sorted(end_tokens(self.model))
@@ -299,29 +305,31 @@ class Engine:
             raise self._without_head()
 
     def _without_head(self) -> NoLogits:
-        """What the model was trained for in place of predicting tokens, by the class that its folder names."""
+        """The error for a model without an output layer; it tells from the class its folder names what it was trained
+        for.
+        """
         architectures = " ".join(self.model.config.architectures or ())
         if "ForTokenClassification" in architectures:
             return ScoresTokens(name=self.info.name, count=self.model.config.num_labels)
         return (MarksAnswers if "ForQuestionAnswering" in architectures else NoLogits)(name=self.info.name)
 
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
-        """What the model's output layer makes of these states; its own code, soft-caps and scales included."""
+        """Apply the model's output layer to hidden states by its own code, including soft-caps and scales."""
         self.check_head()
         return output_logits(self.model, self.structure.backbone, hidden)
 
     def logits_after(self, hidden: Float[Tensor, "1 1 d_model"]) -> Float[Tensor, "vocab"]:
-        """The same of one position alone."""
+        """The same for a single position."""
         return output_logits(self.model, self.structure.backbone, hidden)[0, 0]
 
     def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
-        """The scores of a classifier; ``output`` is what its backbone made of ``given``."""
+        """The scores of a classifier; ``output`` is what its backbone returned for ``given``."""
         with torch.no_grad():
             return class_logits(self.model, self.structure.backbone, output, given)
 
     @property
     def reads_positions(self) -> nn.Module:
-        """The module whose tokens are told their positions."""
+        """The module that receives the positions of the tokens."""
         return self.structure.backbone.module
 
     def direct_path(self) -> DirectPath:
@@ -338,16 +346,16 @@ class Engine:
         return self._path
 
     def _head_alone(self, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
-        """What the output layer, or a classifier's head, makes of one state. Raises NoAttribution."""
+        """Apply the output layer, or a classifier's head, to a single hidden state. Raises NoAttribution."""
         if not self.info.classes:
             return self.logits_after(hidden[None, None])
         try:
             return logits_of_state(self.model, self.structure.backbone, hidden)
-        except (AttributeError, LookupError, TypeError) as error:  # BERT's head reads what its pooler made
+        except (AttributeError, LookupError, TypeError) as error:  # BERT's head takes the output of its pooler
             raise NoAttribution(reason=READS_MORE) from error
 
     def layer_runs(self) -> list[LayerRun]:
-        """What every module inside the layers is given and makes, of a few tokens."""
+        """The inputs and outputs of every module inside the layers, for a few tokens."""
         backbone = self.structure.backbone.module
         begins = self.structure.begins
         return probe(
@@ -379,7 +387,9 @@ class Engine:
         check_memory(count, self.structure.bytes_per_token, self.model.device)
 
     def _arena(self, n_tokens: int) -> Arena:
-        """Room for all that is kept of so many tokens: five tensors a layer, the stream before and after each."""
+        """Room for everything kept for so many tokens: five tensors a layer, and the stream before and after each
+        layer.
+        """
         pieces = 5 * len(self.structure.attention) + len(self.structure.layers) + 2
         needed = math.ceil(self.structure.bytes_per_token * n_tokens) + pieces * ALIGNMENT
         return Arena(self._spare.take(needed, self.model.device))
