@@ -28,7 +28,7 @@ USUAL = "float32"  # the dtype of a configuration that names none
 
 @dataclass(frozen=True)
 class StoredWeights:
-    """Stored weights: ``n_bytes`` in the files, ``missing`` of them not on this machine yet; their number of elements, if
+    """Weights: ``n_bytes`` in the files, ``missing`` of them not on this machine yet; their number of elements, if
     known.
     """
 
