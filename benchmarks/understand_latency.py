@@ -2,12 +2,12 @@
 
     python -m benchmarks.understand_latency [--turns 9] [--page block] [--only WORDS]
 
-From the click, or from Enter in an open list, to the end of the frame in which the page's run has ended and all of it
-is drawn; of a picture that answers first or by itself, to the frame in which it has, or in which a page without one has
-ended. The embedded model and the text it opens with; every place is looked at once before, so that what is kept is
-kept, as for who goes back and forth; "first" is the slowest of these first looks. The server's own time, which other
-work on the machine does not lengthen, stands beside the median. How long the very first visits take:
-`benchmarks/first_visits.py`; how a dragged slider is followed: `benchmarks/steps_frames.py`.
+The time runs from the click, or from Enter in an open list, to the end of the frame in which the page's run has ended
+and everything is drawn; for a picture that answers first or by itself, to the frame in which it has. The model is the
+embedded one with its default text. Every value is visited once before, so that everything is cached, as for a user who
+goes back and forth; "first" is the slowest of these first visits. The server's own time, which other work on the
+machine does not affect, is listed beside the median. First visits of pages are measured by
+`benchmarks/first_visits.py`, dragged sliders by `benchmarks/steps_frames.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks._table import Target, machine, print_table
 from tests.browser import Watch
 
 ANSWER = Target(300, " ms")
-START = 300_000  # ms in which a busy machine has the engine
+START = 300_000  # ms within which a busy machine has started the engine
 # The promise is of the milliseconds from the input to the frame that ends it: a run of the page, or a component's own.
 # A run that is over before React draws it leaves its number alone, see ui/state/inputs.py. A chart is drawn after
 # the page has ended where Streamlit (1.67) has to import its script.
@@ -77,9 +77,9 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Control:
-    """``key`` is of a widget, or a selector of what is clicked; ``own``: of the picture that is waited for.
+    """``key`` is that of a widget, or a selector to click; ``own``: the picture that is waited for.
 
-    Of views, some of which have no such picture, the page's end is waited for at most.
+    For views, some of which have no such picture, the end of the page's run is waited for at most.
     """
 
     what: str
@@ -94,7 +94,7 @@ FILM, MAP, SAID = ".flash-film", ".layer-head-map", ".st-key-block_controls .atl
 GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
 TOKEN = ".token-strip .chip"
 PICTURES = ".model-stages, .layer-head-map, .js-plotly-plot, .atlas-ranks, .atlas-wide, .atlas-known, .step-by-step"
-LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"  # what the model then says
+LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"  # the model's output with them
 COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-long-performer-features", ".js-plotly-plot .scatterlayer"
 SIZE, BESIDE = ".bracketings .size", "zoo-neighbours"
 CHART, KNOB, SUMS, HEAD = ".js-plotly-plot", ".chart .knob input", ".bracketings", ".head-map"
@@ -193,7 +193,9 @@ def main() -> None:
 
 
 def _row_of(browser: Browser, watch: Watch, app: App, control: Control, turns: int) -> list[str]:
-    """Of a control that cannot be operated or never answers, its row says that: the others have theirs all the same."""
+    """The row of a control; one that cannot be operated or never answers is reported in its row, without stopping the
+    others.
+    """
     try:
         return _row(control, *_measured(browser, watch, app, control, turns))
     except PlaywrightError as error:
@@ -210,7 +212,7 @@ def _row(control: Control, first: list[float], times: list[float], own: list[flo
 def _measured(
     browser: Browser, watch: Watch, app: App, control: Control, turns: int
 ) -> tuple[list[float], list[float], list[float]]:
-    """Milliseconds of the first look at each place, of the turns after that, and of the server's own in these."""
+    """Milliseconds of the first visit to each value, of later turns, and of the server in these."""
     server = psutil.Process(app.process.pid)
     times, own = list[float](), list[float]()
     with opened_page(browser, watch) as page:
@@ -229,7 +231,7 @@ def _measured(
 
 
 def _places(page: Page, control: Control) -> int:
-    """How many there are to go round."""
+    """How many values there are to cycle through."""
     if control.kind == "segments":
         segments = page.locator(f".st-key-{control.key} [role=radio]")
         segments.first.wait_for(timeout=START)
