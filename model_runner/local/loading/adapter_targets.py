@@ -14,7 +14,7 @@ from model_runner.local.loading.sandboxed_tokenizer import start_sandbox, too_mu
 
 SECONDS = 2.0  # for a pattern and all names of a model
 ALL_LINEAR = "all-linear"
-PLAIN = re.compile(r"[\w.-]*")  # a name or a part of one; it repeats nothing
+PLAIN = re.compile(r"[\w.-]*")  # a name or a part of one, without repetition operators
 BAD_PATTERN = N_("its pattern {pattern} cannot be used: {why}")
 
 Fits = Callable[[str], list[str]]  # a pattern → the names that it matches in full

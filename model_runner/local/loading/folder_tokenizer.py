@@ -87,7 +87,7 @@ def _by_file(folder: Path, made: Any, given: GivenFile) -> PreTrainedTokenizerBa
             if quick is not None and _cuts_as(quick, made, _probes(quick, made)):
                 return _noted(made, type(made).__name__, FILE)
     if type(made) is PreTrainedTokenizerFast and _holds_as_they_are(made, folder / FILE):
-        return _noted(made, type(made).__name__, FILE)  # a class that reads the file and adds to it
+        return _noted(made, type(made).__name__, FILE)  # this class reads the file and adds to it
     backend: Any = Backend.from_file(str(folder / FILE))
     backend.no_truncation()
     backend.no_padding()

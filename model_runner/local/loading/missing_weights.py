@@ -51,7 +51,7 @@ def tied_against(model: Any, config: Mapping[str, Any]) -> set[str]:
 
 
 def check_missing(name: str, model: Any, reported: Collection[str], forward: Callable[[], Any]) -> MissingWeights:
-    """Return which shown numbers do not come from the files. Raises ModelIncomplete if that affects the output.
+    """Return what the files lack that can be done without. Raises ModelIncomplete if they lack what is shown.
 
     ``reported`` are transformers' ``missing_keys``; ``forward`` runs the model over a few tokens, before any of our
     hooks are installed. A model with a single stack may lack its output layer: then no logits are shown.

@@ -68,7 +68,7 @@ def indexers_of(model: nn.Module) -> list[Any]:
 def hook_indexers(
     model: nn.Module, on_choice: Callable[[nn.Module, IndexerChoice], None], wanted: Callable[[], bool]
 ) -> None:
-    """Call ``on_choice`` with what the model's indexers choose, whenever a forward is ``wanted``."""
+    """Call ``on_choice`` with what the model's indexers choose in a forward while ``wanted()``."""
     for indexer in indexers_of(model):
         indexer.forward = _heard(indexer, indexer.forward, on_choice, wanted)
 

@@ -167,7 +167,7 @@ class ActivationRecorder:
         return key_of_call(module, call), part
 
     def pass_over(self, key: str) -> None:
-        """The call with this key does not take place in this forward, since its layer is left out."""
+        """Count the call of this key as done, since its layer is left out of this forward."""
         module = module_of_call(key)
         parts = 1 if self.calls is None else self.calls.parts.get(module, 1)
         self.called[module] = self.called.get(module, 0) + parts
