@@ -1,7 +1,7 @@
-"""Attention Atlas as a server. Run with ``streamlit run app.py``, or for others to visit with ``make serve``.
+"""The Attention Atlas server. Run it with ``streamlit run app.py``, or for visitors with ``make serve``.
 
-The script that each session runs does not stand beside ``pages/``: Streamlit (1.67) takes a folder of that name beside
-it for its own list of pages, and greets who opens a fresh server at a page's own address with "Page not found".
+The script that each session runs is not beside ``pages/``: Streamlit (1.67) would take a folder of that name for its
+own list of pages, and show "Page not found" on a fresh server at a page's own URL.
 """
 
 import sys
@@ -28,11 +28,12 @@ from ui.state.url_state import base
 from ui.wording.i18n import LANGUAGES, catalog
 from viz.components.served import FOLDER
 
-SWITCH = 0.001  # seconds that a busy thread, such as the engine's import, keeps the server waiting; Python has 0.005
+# seconds for which a busy thread, such as the engine's import, may delay the server; Python's default is 0.005
+SWITCH = 0.001
 
 
 def import_ahead() -> None:
-    """What the first run needs, while the browser still loads Streamlit's own page."""
+    """Import what the first run needs while the browser still loads Streamlit's own page."""
     from pages.extras import extras_of
     from ui.shell.first_picture import made_for
 
@@ -44,16 +45,16 @@ sys.setswitchinterval(SWITCH)
 threading.Thread(target=import_ahead, name="frame", daemon=True).start()
 if folder := state_folder():
     ROOMS.keep(KeptRooms(folder))
-BASE = base()  # below which Streamlit puts its own routes
+BASE = base()  # prefix of Streamlit's own routes
 
 
 def first_page(request: Request) -> RedirectResponse:
-    """The page of the bare address has no name of its own in Streamlit; by its name it is found all the same."""
+    """Redirect the root: the first page has no name of its own in Streamlit, but is found by its name too."""
     return RedirectResponse(f"{request.scope.get('root_path', '')}{BASE}/?{request.url.query}".rstrip("?"))
 
 
 def base_page(_request: Request) -> RedirectResponse:
-    """Above the base path there is nothing else."""
+    """Redirect to the base path; there is nothing else above it."""
     return RedirectResponse(f"{BASE}/")
 
 
@@ -65,7 +66,7 @@ WHERE = {
     "/privacy": privacy,
 }
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
-ABOVE = [Route(path, base_page) for path in ("/", BASE)] if BASE else []  # for who types the name alone
+ABOVE = [Route(path, base_page) for path in ("/", BASE)] if BASE else []  # for visitors who type only the host name
 CLASSES = classroom_routes(
     ROOMS,
     tuple(LANGUAGES),

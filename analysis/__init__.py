@@ -1,1 +1,1 @@
-"""From a capture to small frozen numpy view-models: what a picture needs and no more."""
+"""From a capture to small frozen numpy view-models, each with what a picture needs."""

@@ -1,4 +1,4 @@
-"""Sinusoidal positions added to what a head reads: the four parts of its scores, and its outputs in another order."""
+"""Sinusoidal positions added to a head's input: the four terms of its scores, and its outputs under a permutation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_A_PRODUCT = N_("its queries, keys and values are not each one product of wha
 
 @dataclass(frozen=True, eq=False)
 class HeadReads:
-    """What a head reads of some tokens, as its layer's norm leaves it, their positions, and its matrices, float64."""
+    """A head's input for some tokens after its layer's norm, their positions, and its matrices, float64."""
 
     x: Float[Tensor, "tokens d_model"]
     p: Float[Tensor, "tokens d_model"]
@@ -34,9 +34,9 @@ class HeadReads:
 
 @dataclass(frozen=True, eq=False)
 class Reordered:
-    """All to all, in the text's order and in another; ``order`` is which token stands at each place of the other.
+    """Full attention in the text's order and permuted; ``order`` gives the token at each position of the permutation.
 
-    ``moved`` is how far each token's output moved, as a share of its length, in the text's order.
+    ``moved`` is how far each token's output moved, relative to its norm, in the text's order.
     """
 
     order: Int[np.ndarray, "tokens"]
@@ -48,7 +48,7 @@ class Reordered:
 
 
 def head_reads(found: Projections, positions: range, scale: float) -> HeadReads:
-    """Of the head that was asked for at these positions. Raises NotSeparable where a norm follows, or none is found."""
+    """For the requested head at these positions. Raises NotSeparable if a norm follows, or none is found."""
     q, k, v = found.q, found.k, found.v
     if q is None or k is None or v is None or q.norm or k.norm or v.norm:
         raise NotSeparable(reason=NOT_A_PRODUCT)
@@ -63,7 +63,7 @@ def four_maps(reads: HeadReads) -> dict[str, Float[np.ndarray, "queries keys"]]:
 
 
 def order_of(count: int, order: Order) -> Int[Tensor, "tokens"]:
-    """Which token stands at each place."""
+    """The token at each position."""
     if order == "random":
         return torch.randperm(count, generator=torch.Generator().manual_seed(1))
     places = torch.arange(count)
@@ -74,7 +74,7 @@ def order_of(count: int, order: Order) -> Int[Tensor, "tokens"]:
 
 
 def reordered(reads: HeadReads, order: Order, *, added: bool) -> Reordered:
-    """Positions stay where they are while the tokens move; not ``added``, there are none."""
+    """Positions stay in place while the tokens are permuted; ``added`` False: without positions."""
     places = order_of(len(reads.x), order)
     first, other = (
         attend_to_all(x + reads.p if added else x, reads.w_q, reads.w_k, reads.w_v, reads.scale)

@@ -1,7 +1,7 @@
 """Two heads, each of its own model and text, as maps over common pieces of the texts, and their difference.
 
-Tokens are brought onto the pieces as merged words are: a weight on a piece is the sum over its tokens, the weight of a
-piece that looks is the mean over its tokens. So rows still sum to what they did.
+Tokens are merged into pieces like words: the weight on a piece is the sum over its tokens, and a query piece has the
+mean over its tokens, so that row sums are preserved.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from model_runner.tokens import Token, visible
 
 @dataclass(frozen=True, eq=False)
 class PieceMap:
-    """``values`` is NaN where masked; row and column i is the piece numbered ``places[i]`` of all pieces, in order.
+    """``values`` is NaN where masked; row and column i are piece number ``places[i]`` of all pieces, in order.
 
-    ``left_out`` are those of the masked cells whose keys an indexer did not choose; None where none is.
+    ``left_out`` are the masked cells whose keys an indexer did not select; None if there are none.
     """
 
     values: Float[np.ndarray, "pieces pieces"]
@@ -34,18 +34,17 @@ class PieceMap:
     left_out: Bool[np.ndarray, "pieces pieces"] | None = None
 
     def at(self, place: int | None) -> int | None:
-        """The row of a piece; None where this map has none."""
+        """The row of a piece; None if the map does not have it."""
         return None if place is None or place not in self.places else self.places.index(place)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedHeads:
-    """``difference`` has the rows and columns of ``first``: its values less those of ``second`` on the same pieces.
+    """``difference`` has the rows and columns of ``first``: its values minus those of ``second`` on the same pieces.
 
-    It is NaN where one of the two cannot see, and on pieces that the second side does not have.
-
-    ``elsewhere`` is the share of attention that lies elsewhere, mean over the pieces that both have, in 0..1: half the
-    sum of |weight − weight|, where a piece that one side lacks is a place of its own. NaN where there is none.
+    It is NaN where one of the two is masked, and on pieces that the second side lacks. ``elsewhere`` is the mean total
+    variation distance of the rows over shared pieces, in 0..1: half the sum of |weight − weight|, where a piece that
+    one side lacks counts separately. NaN if there is none.
     """
 
     pieces: tuple[Piece, ...]
@@ -60,25 +59,25 @@ class AlignedHeads:
 
     @property
     def merged(self) -> bool:
-        """Whether somewhere several tokens were brought onto one piece."""
+        """True if some piece consists of several tokens."""
         return any(len(run) > 1 for piece in self.pieces for run in (piece.a, piece.b) if run is not None)
 
     @property
     def n_unshared(self) -> tuple[int, int]:
-        """How many tokens of either side have no counterpart."""
+        """Number of tokens of each side without a counterpart."""
         return sum(piece.b is None for piece in self.pieces), sum(piece.a is None for piece in self.pieces)
 
     def place_of(self, token: int | None, side: int = 0) -> int | None:
-        """The piece in which a token of a side lies."""
+        """The piece that contains a side's token."""
         runs = enumerate(piece.of(side) for piece in self.pieces)
         return None if token is None else next((i for i, run in runs if run is not None and token in run), None)
 
 
-Head = tuple[int, int | None]  # a layer, and a head of it; None: the mean of all its heads
+Head = tuple[int, int | None]  # a layer and a head of it; None: the mean of all its heads
 
 
 def sides_of(first: Capture, second: Capture) -> tuple[Side, Side]:
-    """The texts and their tokens, as :mod:`analysis.alignment` takes them."""
+    """The texts and their tokens, for :mod:`analysis.alignment`."""
     return Side(first.text, first.tokens), Side(second.text, second.tokens)
 
 
@@ -91,7 +90,7 @@ def aligned_heads(
 ) -> AlignedHeads:
     """``head`` and ``other`` are a layer and a head, or None for the mean of its heads. Raises NoWeights, NoSuchPlace.
 
-    O(tokens²) time and memory, of a layer for each of its heads.
+    O(tokens²) time and memory per head of the layer.
     """
     pieces = aligned(*sides_of(first, second)) if pieces is None else pieces
     one = _piece_map(first, head, pieces, 0)
@@ -113,7 +112,7 @@ def aligned_heads(
 def _neither(
     one: PieceMap, two: PieceMap, rows: list[int], others: list[int]
 ) -> Bool[np.ndarray, "pieces pieces"] | None:
-    """Cells of the difference that are none since an indexer left the key out: on one side, or on both."""
+    """Cells of the difference that are undefined because an indexer left the key out, on one side or both."""
     if one.left_out is None and two.left_out is None:
         return None
     found = np.zeros(one.values.shape, np.bool_)
@@ -124,13 +123,13 @@ def _neither(
 
 
 def on_pieces(weights: Float[Tensor, "queries keys"], runs: Sequence[range]) -> Float[Tensor, "pieces pieces"]:
-    """The sum over the keys of each run, the mean over its queries; runs follow each other from the first token on."""
+    """The sum over the keys of each run and the mean over its queries; runs are contiguous from the first token on."""
     bins = [slice(run.start, run.stop) for run in runs]
     return pool(pool(weights, 1, bins, "sum"), 0, bins, "mean")
 
 
 def label_of(tokens: Sequence[Token], text: str, run: range) -> str:
-    """One token's own; of several what they stand for, or, where that is nothing, one after the other."""
+    """A single token's label; for several the text that they cover or, if that is empty, their labels."""
     if len(run) == 1:
         return tokens[run[0]].text
     written = text[tokens[run[0]].start : tokens[run[-1]].end]
@@ -159,13 +158,13 @@ def _left_out(
 
 
 def _one(capture: Capture, layer: int, head: int) -> tuple[Float[Tensor, "queries keys"], Bool[Tensor, "queries keys"]]:
-    """The weights of a head, and which cells it may see."""
+    """A head's weights and its mask."""
     record, every = capture.record(layer), slice(0, len(capture.tokens))
     keep = record.mask.tile(every, every, record.q.device, head=head)
     return capture.weights(layer, head, shares=True).double().cpu(), keep.cpu()
 
 
 def _mean(capture: Capture, layer: int) -> tuple[Float[Tensor, "queries keys"], Bool[Tensor, "queries keys"]]:
-    """Of all heads of a layer the mean, and which cells any of them may see."""
+    """The mean over all heads of a layer, and the union of their masks."""
     weights, keep = zip(*(_one(capture, layer, head) for head in range(len(capture.q(layer)))))
     return torch.stack(weights).mean(dim=0), torch.stack(keep).any(dim=0)

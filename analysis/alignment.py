@@ -1,7 +1,7 @@
-"""Two sequences of tokens brought onto common pieces by the characters they stand for, never by their numbers.
+"""Two token sequences aligned into common pieces by the characters that they cover, never by index.
 
-A shared piece is the shortest run of whole tokens on either side that stands for the same characters. What stands for
-characters that the other text does not have is a piece of its own side alone.
+A shared piece is the shortest run of whole tokens on both sides that covers the same characters. Tokens for characters
+that the other text lacks are a piece of one side only.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from difflib import SequenceMatcher
 from analysis.units import WORD
 from model_runner.tokens import Token
 
-WRITTEN = re.compile(rf"{WORD.pattern}|\S|\s+$")  # texts are compared by words: letters alone meet by chance
+WRITTEN = re.compile(rf"{WORD.pattern}|\S|\s+$")  # texts are compared by words, since single letters match by chance
 
 
 @dataclass(frozen=True)
 class Side:
-    """The text that the tokens' characters count in, and the tokens."""
+    """The tokens, and the text to which their character positions refer."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -27,7 +27,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Piece:
-    """Tokens of the first side and of the second; None where that side has none of it."""
+    """Tokens of the first and of the second side; None if a side has none of it."""
 
     a: range | None
     b: range | None
@@ -37,12 +37,12 @@ class Piece:
         return self.a is not None and self.b is not None
 
     def of(self, side: int) -> range | None:
-        """Of the first side, 0, or of the second, 1."""
+        """The tokens of the first side (0) or the second (1)."""
         return self.b if side else self.a
 
 
 def same_characters(a: str, b: str) -> dict[int, int]:
-    """Characters of ``a`` → those of ``b`` that they are found again as: whole words in the same order."""
+    """Characters of ``a`` → the matching characters of ``b``: whole words in the same order."""
     if a == b:
         return {i: i for i in range(len(a))}
     spans = [[match.span() for match in WRITTEN.finditer(text)] for text in (a, b)]
@@ -56,7 +56,7 @@ def same_characters(a: str, b: str) -> dict[int, int]:
 
 
 def _space_before(a: str, b: str) -> int:
-    """How many characters of space both end with: a space goes with the word after it, as in most tokens."""
+    """Number of trailing spaces that both share; a space belongs to the following word, as in most tokens."""
     count = 0
     while count < min(len(a), len(b)) and a[-1 - count].isspace() and a[-1 - count] == b[-1 - count]:
         count += 1
@@ -64,10 +64,10 @@ def _space_before(a: str, b: str) -> int:
 
 
 def aligned(a: Side, b: Side) -> tuple[Piece, ...]:
-    """All tokens of both sides once, in order. O(characters + tokens) where the texts are the same.
+    """All tokens of both sides once, in order. O(characters + tokens) if the texts are the same.
 
-    Tokens before the first character, and after the last (⟨bos⟩, ⟨CLS⟩, ⟨SEP⟩), are pieces by their place. Where both
-    sides cut the characters of a piece alike, bytes included, each token is a piece.
+    Tokens before the first character and after the last (⟨bos⟩, ⟨CLS⟩, ⟨SEP⟩) are matched by position. If both sides
+    split a piece's characters alike, bytes included, each token is a piece.
     """
     partner = same_characters(a.text, b.text)
     inner = [_with_characters(side) for side in (a, b)]
@@ -81,13 +81,13 @@ def aligned(a: Side, b: Side) -> tuple[Piece, ...]:
 
 
 def _with_characters(side: Side) -> range:
-    """From the first token that stands for characters to the last; nothing at the end where none does."""
+    """From the first to the last token that covers characters; empty at the end if none does."""
     found = [i for i, token in enumerate(side.tokens) if token.end > token.start]
     return range(found[0], found[-1] + 1) if found else range(len(side.tokens), len(side.tokens))
 
 
 def _linked(a: Side, b: Side, partner: dict[int, int], inner: Sequence[range]) -> list[tuple[range, range]]:
-    """Runs of tokens on both sides that hang together by a character that both have, each as short as can be."""
+    """The shortest runs of tokens on both sides that are connected by shared characters."""
     owners: dict[int, list[int]] = {}
     for i in inner[1]:
         for character in range(b.tokens[i].start, b.tokens[i].end):
@@ -114,14 +114,14 @@ def _linked(a: Side, b: Side, partner: dict[int, int], inner: Sequence[range]) -
 
 
 def _whole(side: Side, run: range, known: Container[int]) -> bool:
-    """Whether the other text has all of it; a space more or less, which is part of many a token, does not count."""
+    """True if the other text has all of it, ignoring a leading or trailing space, which many tokens include."""
     every = {i for token in run for i in range(side.tokens[token].start, side.tokens[token].end)}
     written = {i for i in every if not side.text[i].isspace()} or every
     return all(i in known for i in written)
 
 
 def _refined(a: Side, b: Side, first: range, second: range) -> list[tuple[range, range]]:
-    """Token by token where both are cut alike."""
+    """Token by token if both are split alike."""
 
     def cuts(side: Side, run: range) -> list[tuple[str, int, int]]:
         start = side.tokens[run[0]].start
@@ -134,7 +134,7 @@ def _refined(a: Side, b: Side, first: range, second: range) -> list[tuple[range,
 
 
 def _by_place(first: range, second: range) -> list[tuple[range, range]]:
-    """Tokens that stand for no characters, at the same end of both texts: one by one where they are equally many."""
+    """Match tokens without characters at the same end of both texts, one by one if their numbers are equal."""
     if not first or not second:
         return []
     if len(first) != len(second):
@@ -143,7 +143,7 @@ def _by_place(first: range, second: range) -> list[tuple[range, range]]:
 
 
 def _in_order(shared: list[tuple[range, range]], n_first: int, n_second: int) -> tuple[Piece, ...]:
-    """The shared pieces and, between them, every other token as a piece of its side."""
+    """The shared pieces and, in between, every other token as a piece of its side."""
     pieces: list[Piece] = []
     at, other = 0, 0
     for first, second in [*shared, (range(n_first, n_first), range(n_second, n_second))]:

@@ -1,4 +1,4 @@
-"""What a model is made of as rows from top to bottom, with the vector of one token where it passes."""
+"""A model's architecture as rows from top to bottom, with one token's vector at each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from model_runner.errors import NoLogits
 
 @dataclass(frozen=True, eq=False)
 class ArchitectureStage:
-    """``role`` is a Part's, or "tokenizer" or "block"; ``vector`` is what the token's stream is after it, or what a
-    part inside a block adds (``adds``); None where nothing of the kind is known. ``block`` is the index of its block.
+    """``role`` is a Part's, or "tokenizer" or "block".
+
+    ``vector`` is the token's stream after it, or what a part inside a block adds (``adds``); None if unknown. ``block``
+    is the index of its block.
     """
 
     role: str
@@ -39,7 +41,7 @@ class ArchitectureStage:
 
     @property
     def shapes(self) -> list[str]:
-        """Of its matrices, each as 256×688, with how often it occurs where that is more than once."""
+        """Shapes of its matrices, such as 256×688, with their number if more than one."""
         weights = () if self.part is None else self.part.weights
         every = ["×".join(map(str, one.shape)) for one in weights if len(one.shape) > 1]
         every = every or ["×".join(map(str, one.shape)) for one in weights]
@@ -49,7 +51,7 @@ class ArchitectureStage:
 
 @dataclass(frozen=True)
 class LikeliestToken:
-    """The token that the model finds likeliest: after the one at ``position``, or in its place, where it is hidden."""
+    """The model's likeliest token: after the one at ``position``, or in its place if it is masked."""
 
     token: int
     probability: float
@@ -58,11 +60,10 @@ class LikeliestToken:
 
 
 def said(capture: Capture, position: int) -> LikeliestToken | None:
-    """What the model makes of its text in the end, exact over the whole vocabulary.
+    """The model's prediction for its text, exact over the whole vocabulary.
 
-    Of an encoder–decoder at a position of what its decoder writes. Of a model that sees the token itself, the guess for
-    the hidden word at this position, or for the first; None where no word is hidden, and of a model without an output
-    layer.
+    For an encoder-decoder, at a position of the target. For a bidirectional model, the prediction for the masked word
+    at this position, or for the first one; None if no word is masked, or without an output layer.
     """
     capture = decoder_side(capture)
     hidden = [place for place, token in enumerate(capture.tokens) if token.hidden]
@@ -82,7 +83,7 @@ def stages(
 ) -> list[ArchitectureStage]:
     """From the tokenizer to the output layer; block number ``opened`` shows its parts.
 
-    Of an encoder–decoder the vectors are of the stack that the capture's own tokens go through, the other has none.
+    For an encoder-decoder only the stack of the capture's own tokens has vectors.
     """
     streams = _Streams(made, capture, added, position)
     found = [ArchitectureStage("tokenizer", None)]
@@ -100,7 +101,7 @@ def stages(
 
 
 class _Streams:
-    """Where the vector of one token passes: which part it leaves before the first block, and after the last."""
+    """Where a token's vector passes: the part that it leaves before the first block, and after the last."""
 
     def __init__(self, made: Architecture, capture: Capture | None, added: Additions | None, position: int) -> None:
         self._leaving = {} if added is None else _before_breaks(added)
@@ -114,20 +115,20 @@ class _Streams:
             own = [part for part in made.between if part.name.startswith(within)]
             if self._stack == "encoder":
                 last = own
-            else:  # a table that both read stands before the encoder
+            else:  # a table shared by both is before the encoder
                 first = own or [part for part in first if part.role == "embedding"]
         self._first = first[-1].name if first else None
-        # a norm that another part stands before is that part's, in the output layer of an encoder
+        # a norm before another part belongs to that part, as in an encoder's output layer
         self._last = last[0].name if last and last[0].role == "norm" else None
 
     def at(self, part: Part) -> np.ndarray | None:
-        """After a part outside the blocks."""
+        """The stream after a part outside the blocks."""
         if self._capture is None or part.name not in (self._first, self._last):
             return None
         return _vector(self._capture.residuals[0] if part.name == self._first else self._capture.hidden, self._position)
 
     def after(self, block: Block) -> np.ndarray | None:
-        """After a block."""
+        """The stream after a block."""
         if self._capture is None or block.stack != self._stack:
             return None
         if block.layer in self._leaving:
@@ -135,12 +136,12 @@ class _Streams:
         return _vector(self._capture.residuals[block.layer + 1], self._position)
 
     def added(self, block: Block, added: Additions | None) -> Additions | None:
-        """What is added there, if this is its stack."""
+        """The additions in this block, if it belongs to this stack."""
         return added if block.stack == self._stack else None
 
 
 def _before_breaks(added: Additions) -> dict[int, np.ndarray]:
-    """What leaves the layers after which something else enters the next one than that."""
+    """Outputs of layers whose successor's input is another vector."""
     sums = added.vectors.double().cumsum(dim=0).numpy()
     return {
         step.layer - 1: sums[place - 1]
@@ -150,11 +151,12 @@ def _before_breaks(added: Additions) -> dict[int, np.ndarray]:
 
 
 def _inside(block: Block, added: Additions | None) -> Iterator[tuple[Part, np.ndarray | None]]:
-    """The parts of a block with what each adds to the stream, where it adds something."""
+    """The parts of a block, each with what it adds to the stream, if anything."""
     by_name: dict[str, np.ndarray] = {}
     if added is not None:
         for step, vector in zip(added.steps, added.vectors, strict=True):
-            if step.layer == block.layer and step.part not in ("norm", "layer"):  # a whole layer is no part's own
+            # a step for the whole layer belongs to no single part
+            if step.layer == block.layer and step.part not in ("norm", "layer"):
                 by_name[step.module] = vector.double().numpy()
     for part in block.parts:
         yield part, next((own for name, own in by_name.items() if _one_in_other(part.name, name)), None)

@@ -1,4 +1,4 @@
-"""A head seen otherwise: as a soft dictionary, with its matrices exchanged, and as two matrices of low rank."""
+"""Other views of a head: as a soft dictionary, with exchanged matrices, and as two low-rank matrices."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Matrices = Literal["own", "same", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """One query's weights at a temperature, 0 where it may not look, and what their mixture of values is."""
+    """One query's weights at a temperature, 0 where masked, and the weighted sum of its values."""
 
     weights: Float[np.ndarray, "keys"]
     mixture: Float[np.ndarray, "d_value"]
-    best: int  # the key that a hard look-up takes
+    best: int  # the key of a hard lookup
 
 
 def look_up(capture: Capture, layer: int, head: int, query: int, temperature: float) -> Lookup:
-    """softmax(scores / temperature): 0 takes the best key alone, ∞ the mean of all seen ones. Raises NoSoftmax."""
+    """softmax(scores / temperature): 0 takes only the best key, ∞ the mean of all visible ones. Raises NoSoftmax."""
     capture.check_softmax(layer, head)
     record = capture.record(layer)
     scores = capture.scores(layer, head)[query].double().cpu()
@@ -46,7 +46,7 @@ def look_up(capture: Capture, layer: int, head: int, query: int, temperature: fl
 
 
 def exchanged_scores(reads: HeadReads, matrices: Matrices) -> Float[np.ndarray, "queries keys"]:
-    """x W_Q (x W_K)ᵀ · scale with the head's own matrices, with W_Q in both places, or x xᵀ ÷ √d with none."""
+    """x W_Q (x W_K)ᵀ · scale with the head's own matrices, with W_Q for both, or x xᵀ ÷ √d without matrices."""
     if matrices == "none":
         return (reads.x @ reads.x.T / math.sqrt(reads.x.shape[1])).numpy()
     w_k = reads.w_q if matrices == "same" else reads.w_k
@@ -54,25 +54,28 @@ def exchanged_scores(reads: HeadReads, matrices: Matrices) -> Float[np.ndarray, 
 
 
 def diagonal_wins(scores: Float[np.ndarray, "queries keys"]) -> int:
-    """In how many rows no score is larger than a token's own."""
+    """Number of rows in which the diagonal score is the largest."""
     return int((scores.diagonal() >= scores.max(axis=1) - 1e-12 * np.abs(scores).max()).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """The singular values of W_Q W_Kᵀ and W_V W_O, falling: d_model × d_model matrices of the rank of a head."""
+    """The singular values of W_Q W_Kᵀ and W_V W_O, decreasing: d_model × d_model matrices of rank at most d_head."""
 
     qk: Float[np.ndarray, "d_head"]
     ov: Float[np.ndarray, "d_value"] | None
     d_model: int
 
     def needed(self, values: Float[np.ndarray, "rank"], share: float = 0.9) -> int:
-        """How many of the largest have this share of the sum of squares."""
+        """How many of the largest make up this share of the sum of squares."""
         return int(np.searchsorted(np.cumsum(values**2) / (values**2).sum(), share) + 1)
 
 
 def low_rank(found: HeadMatrices, head: int, kv_head: int) -> LowRank:
-    """Of one head; O(d_model · d_head²): only what is between the two factors is decomposed. Raises NotSeparable."""
+    """For one head; O(d_model · d_head²), by decomposing only the product between the two factors.
+
+    Raises NotSeparable.
+    """
     if found.q is None or found.k is None:
         raise NotSeparable(reason=NOT_A_PRODUCT)
     ov = None
@@ -82,6 +85,6 @@ def low_rank(found: HeadMatrices, head: int, kv_head: int) -> LowRank:
 
 
 def _singular_values(left: Tensor, right: Tensor) -> Float[np.ndarray, "rank"]:
-    """Of left rightᵀ [d, d]: those of R_left R_rightᵀ, since Q of a QR decomposition only turns."""
+    """Singular values of left rightᵀ [d, d]: those of R_left R_rightᵀ, since Q of a QR decomposition is orthogonal."""
     inner = torch.linalg.qr(left.double()).R @ torch.linalg.qr(right.double()).R.T
     return torch.linalg.svdvals(inner).numpy()

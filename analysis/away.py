@@ -1,4 +1,4 @@
-"""A capture that outlives its model: its numbers, and nobody to ask for more."""
+"""Captures that outlive their model: the recorded numbers without a runner for further questions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from model_runner.capture import Capture
 
 
 def away(capture: Capture) -> Capture:
-    """The same numbers without the model, which whoever keeps them would hold in memory."""
+    """The same numbers without the model, so that whoever keeps them does not keep it in memory."""
     others = tuple(replace(other, asked=None) for other in capture.others)
     return replace(capture, asked=None, others=others)

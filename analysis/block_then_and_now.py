@@ -1,8 +1,8 @@
-"""The block of 2017 and one of today at the same sizes: parameters of each part, and the cache, by formula.
+"""The block of 2017 and a current one at the same sizes: parameters of each part, and the cache, by formula.
 
-2017: encoder and decoder, post-norm, LayerNorm, ReLU, every head its own keys and values, biases in every matrix as
-torch's ``nn.Transformer`` has them (Vaswani et al. 2017, arXiv:1706.03762). Today: a decoder, pre-norm, RMSNorm,
-SwiGLU, rotated queries and keys, grouped-query attention, no biases (as Llama 3, arXiv:2407.21783).
+2017: encoder and decoder, post-norm, LayerNorm, ReLU, separate keys and values for every head, biases in every matrix
+as in torch's ``nn.Transformer`` (Vaswani et al. 2017, arXiv:1706.03762). Now: a decoder, pre-norm, RMSNorm, SwiGLU,
+rotary positions, grouped-query attention, no biases (as Llama 3, arXiv:2407.21783).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PARTS = ("embedding", "attention", "cross", "ffn", "norms")
 
 @dataclass(frozen=True)
 class Original:
-    """An encoder and a decoder of so many layers each; one embedding serves both and the output (section 3.4)."""
+    """An encoder and a decoder with this many layers each; one embedding serves both and the output (section 3.4)."""
 
     layers: int
     heads: int
@@ -32,25 +32,25 @@ class Original:
         return {"attention": attention, "cross": attention if decoder else 0, "ffn": ffn, "norms": norms}
 
     def parameters(self) -> dict[str, int]:
-        """Of the whole model by PARTS."""
+        """Parameters of the whole model by PARTS."""
         both = [self.block(decoder=decoder) for decoder in (False, True)]
         found = {part: self.layers * sum(one[part] for one in both) for part in PARTS[1:]}
         return {"embedding": self.vocabulary * self.d_model} | found
 
     def cache_bytes(self) -> int:
-        """Of one token that is written: the decoder's keys and values, every head its own."""
+        """Bytes per generated token: the decoder's keys and values, separate for every head."""
         return 2 * self.layers * self.d_model * HALF
 
 
 def original_of(shape: DecoderSizes) -> Original:
-    """At this width, with as many heads and layers in each stack; the FFN four times as wide."""
+    """At this width, with as many heads and layers in each stack; the FFN is four times as wide."""
     return Original(shape.layers, shape.heads, shape.d_model, 4 * shape.d_model, shape.vocabulary)
 
 
 def modern_of(shape: DecoderSizes) -> DecoderSizes:
-    """The same sizes built as today; the FFN 8/3 as wide where the shape has none that is gated.
+    """The same sizes in a current architecture; the FFN is 8/3 as wide unless the shape has a gated one.
 
-    Four query heads share a key and value head, where the shape has one for each and they can.
+    Four query heads share a key/value head, if the shape has one per head and 4 divides them.
     """
     shared = shape.heads // 4 if shape.kv_heads == shape.heads and shape.heads % 4 == 0 else shape.kv_heads
     wide = shape.d_ffn if shape.gated else round(8 * shape.d_model / 3)
@@ -61,7 +61,7 @@ def modern_of(shape: DecoderSizes) -> DecoderSizes:
 
 
 def modern_parts(shape: DecoderSizes) -> dict[str, int]:
-    """Of a decoder by PARTS, the final norm with the norms and an output layer of its own with the embedding."""
+    """Parameters of a decoder by PARTS; the final norm counts as a norm, an output layer of its own as embedding."""
     own = shape.parameters()
     return {
         "embedding": own["embedding"] + own["output"] + own["positions"],

@@ -1,4 +1,4 @@
-"""How the cache of keys and values grows while a text is written, by what transformers' cache holds of its start."""
+"""How the KV cache grows during generation, based on transformers' cache for the start of the text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from model_runner.kv import CachedLayer
 
 @dataclass(frozen=True)
 class CacheGrowth:
-    """``fixed`` bytes from the first token on, and of each part so many a token, up to so many tokens (None: all).
+    """``fixed`` bytes from the first token on, and for each part bytes per token, up to a number of tokens (None: all).
 
-    ``read`` tokens are those of ``fixed``: what an encoder read. ``shape`` is (layers, kv_heads, d_head, bytes per
-    number) where every layer keeps every token and all are alike, so that a token takes 2 · their product; else None.
+    ``read`` tokens are those of ``fixed``: an encoder's source. ``shape`` is (layers, kv_heads, d_head, bytes per
+    number) if all layers are equal and keep every token, so that a token takes 2 · their product; else None.
     """
 
     parts: tuple[tuple[int, int | None], ...]
@@ -23,14 +23,14 @@ class CacheGrowth:
     read: int = 0
 
     def at(self, n_tokens: int) -> int:
-        """The bytes once so many tokens were written."""
+        """The bytes after this many generated tokens."""
         return self.fixed + sum(each * (n_tokens if most is None else min(n_tokens, most)) for each, most in self.parts)
 
 
 def growth_of(layers: Sequence[CachedLayer], across: Sequence[CachedLayer] = ()) -> CacheGrowth:
-    """``layers`` of the text that grows, after any start of it; ``across`` of what an encoder read, which stays.
+    """``layers`` belong to the growing text, after any start of it; ``across`` to an encoder's source, which stays.
 
-    A layer that reads the keys and values of another holds none; one with a window of w tokens keeps the last w − 1.
+    A layer that uses another layer's keys and values stores none; one with a window of w tokens keeps the last w − 1.
     """
     own = [layer for layer in layers if _rows(layer)]
     parts: dict[int | None, int] = defaultdict(int)
@@ -52,7 +52,9 @@ def _rows(layer: CachedLayer) -> int:
 
 
 def _alike(layer: CachedLayer) -> tuple[int, int, int] | None:
-    """Key/value heads, numbers in a key, bytes of each; None where values differ from keys, or not all tokens stay."""
+    """Key/value heads, dimensions of a key, bytes per number; None if values differ from keys, or not all tokens are
+    kept.
+    """
     if layer.window is not None or layer.k_shape is None or layer.k_shape != layer.v_shape:
         return None
     kv_heads, n_tokens, d_head = layer.k_shape

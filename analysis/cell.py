@@ -1,7 +1,7 @@
-"""Where one number comes from: every step from q and k to what the head pushes on the next-token logits.
+"""Every step from q and k to a head's effect on the next-token logits, for one cell.
 
-One head, one query, one key. Each step's numbers follow from the step before, in float64, from the vectors that the
-model's own attention saw.
+One head, one query, one key. Each step's numbers follow from the previous step, in float64, from the vectors that the
+model's own attention received.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from analysis.score_formula import root_of
 from model_runner.capture import Capture
 from model_runner.errors import RunnerError
 
-DRAWN_KEYS = 48  # keys of a longer text that are drawn: those with the largest weights, and the chosen one
-PUSHED = 5  # tokens named on each side
+DRAWN_KEYS = 48  # keys of a longer text that are drawn: those with the largest weights, and the selected one
+PUSHED = 5  # tokens named at each end
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxRow:
-    """The query's softmax row over every key, and the vectors of the keys that are drawn.
+    """The query's softmax row over all keys, and the vectors of the keys that are drawn.
 
-    ``scores`` are −inf where masked, ``weights`` 0. ``sink`` is the share of a learned sink; with it the weights add
-    up to 1. ``contributions`` are the lengths ‖weight · v‖.
+    ``scores`` are −inf where masked, ``weights`` 0. ``sink`` is a learned sink's weight; including it the weights sum
+    to 1. ``contributions`` are the norms ‖weight · v‖.
     """
 
     scores: Float[np.ndarray, "keys"]
@@ -37,10 +37,10 @@ class SoftmaxRow:
     weights: Float[np.ndarray, "keys"]
     contributions: Float[np.ndarray, "keys"]
     dots: Float[np.ndarray, "keys"]
-    biases: Float[np.ndarray, "keys"] | None  # added to the scores; None where the model adds none
+    biases: Float[np.ndarray, "keys"] | None  # added to the scores; None if the model adds none
     lse: float
     sink: float | None
-    drawn: Int[np.ndarray, "drawn"]  # positions, rising
+    drawn: Int[np.ndarray, "drawn"]  # positions, ascending
     k: Float[np.ndarray, "drawn d_head"]
     v: Float[np.ndarray, "drawn d_value"]
 
@@ -51,24 +51,24 @@ class SoftmaxRow:
 
     @property
     def top(self) -> list[int]:
-        """Visible keys by falling contribution; equal ones by position."""
+        """Visible keys by decreasing contribution; equal ones by position."""
         order = np.argsort(-self.contributions, kind="stable")
         return [int(key) for key in order if self.keep[key]]
 
 
 @dataclass(frozen=True)
 class Push:
-    """What the head adds to the logits at the query's position: the ends of the list, and the token predicted there."""
+    """What the head adds to the logits at the query's position: the extremes, and the predicted token."""
 
-    promoted: tuple[tuple[int, float], ...]  # (token id, logits added), falling; none that are exactly 0
-    suppressed: tuple[tuple[int, float], ...]  # (token id, logits added), rising
-    mean: float  # over the vocabulary; the softmax does not see it
-    predicted: tuple[int, float, float]  # most likely token: its id, logits added, its whole logit
+    promoted: tuple[tuple[int, float], ...]  # (token id, logits added), decreasing; none that are exactly 0
+    suppressed: tuple[tuple[int, float], ...]  # (token id, logits added), increasing
+    mean: float  # over the vocabulary; the softmax is invariant to it
+    predicted: tuple[int, float, float]  # likeliest token: its id, logits added, its total logit
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One cell of one head's map. ``group`` are the query heads that share this key and value head."""
+    """One cell of a head's map. ``group`` are the query heads that share this key/value head."""
 
     layer: int
     head: int
@@ -82,7 +82,7 @@ class Cell:
     product: Float[np.ndarray, "d_head"]
     dot: float
     scale: float
-    root: int | None  # the d for which scale is 1/√d; None where the model scales otherwise
+    root: int | None  # the d for which scale is 1/√d; None if the model scales otherwise
     scaled: float
     softcap: float | None
     capped: float
@@ -94,14 +94,14 @@ class Cell:
     row: SoftmaxRow
     v: Float[np.ndarray, "d_value"]
     mixed: Float[np.ndarray, "d_value"]  # Σ weight · v, recomputed
-    output: Float[np.ndarray, "d_value"]  # what the model's own attention returned
+    output: Float[np.ndarray, "d_value"]  # the output of the model's own attention
     difference: float  # the largest between the two
-    passed_on: Float[np.ndarray, "d_value"]  # what went on to W_O: the output, unless edits changed it
-    push: Push | RunnerError  # of what was passed on; an error says why there is none
+    passed_on: Float[np.ndarray, "d_value"]  # the input of W_O: the output, unless edits changed it
+    push: Push | RunnerError  # of what was passed on, or the reason why there is none
 
     @property
     def changed(self) -> bool:
-        """Whether the request's edits let something else than the output pass on here."""
+        """True if the request's edits change what is passed on here."""
         return not np.array_equal(self.passed_on, self.output)
 
 
@@ -156,7 +156,7 @@ def _sharing(capture: Capture, layer: int, head: int) -> tuple[int, ...]:
 
 
 def strongest_key(capture: Capture, layer: int, head: int, query: int) -> int:
-    """The key this query looks at most."""
+    """The key with this query's largest weight."""
     return int(capture.weights(layer, head, queries=slice(query, query + 1))[0].argmax())
 
 
@@ -186,7 +186,7 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Softm
 
 
 def _softmax(scores: Float[np.ndarray, "keys"], sink: float | None) -> tuple[Float[np.ndarray, "keys"], float]:
-    """The weights and the log of their denominator, in float64: what is left of them is added up, too."""
+    """The weights and the log of their denominator, in float64, so that the remainder can be summed too."""
     row = scores if sink is None else np.append(scores, sink)
     largest = row.max()
     if np.isneginf(largest):
@@ -196,18 +196,18 @@ def _softmax(scores: Float[np.ndarray, "keys"], sink: float | None) -> tuple[Flo
 
 
 def _drawn(weights: Float[np.ndarray, "keys"], keep: Bool[np.ndarray, "keys"], key: int) -> Int[np.ndarray, "drawn"]:
-    """All keys of a short text; of a longer one the visible ones with the largest weights, and the chosen one."""
+    """All keys of a short text; for a longer one the visible ones with the largest weights, and the selected one."""
     if len(weights) <= DRAWN_KEYS:
         return np.arange(len(weights))
     order = np.argsort(np.where(keep, -weights, np.inf), kind="stable")
-    order = order[: max(1, int(keep.sum()))]  # a masked key is drawn only when it is the chosen one
+    order = order[: max(1, int(keep.sum()))]  # a masked key is drawn only if it is selected
     others = order[order != key][: DRAWN_KEYS - 1]
     return np.sort(np.append(others, key))
 
 
 def _push(capture: Capture, layer: int, head: int, position: int) -> Push | RunnerError:
     try:
-        logits = capture.logits(position)  # of a classifier there are none, though its heads push on its classes
+        logits = capture.logits(position)  # a classifier has no logits, although its heads affect its classes
         push = capture.direct_logits(layer, head, position)
     except RunnerError as error:
         return error
@@ -223,7 +223,7 @@ def _push(capture: Capture, layer: int, head: int, position: int) -> Push | Runn
 def _named(push: Float[Tensor, "vocab"], *, largest: bool) -> tuple[tuple[int, float], ...]:
     top = push.topk(min(PUSHED, len(push)), largest=largest)
     named = zip(top.indices.tolist(), top.values.tolist(), strict=True)
-    return tuple((token, value) for token, value in named if value != 0)  # a silenced head pushes no token
+    return tuple((token, value) for token, value in named if value != 0)  # an ablated head adds nothing to any token
 
 
 def _float64(x: Tensor) -> Float[np.ndarray, "..."]:

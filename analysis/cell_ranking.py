@@ -1,4 +1,4 @@
-"""All heads ranked by one cell: how much a query looks at a key, in each of them."""
+"""All heads ranked by the weight of one cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model_runner.capture import Capture
 
 @dataclass(frozen=True, eq=False)
 class CellRanking:
-    """``weights`` are NaN in layers without attention, and where the head's mask hides the key from the query."""
+    """``weights`` are NaN in layers without attention, and where the head's mask hides the key."""
 
     query: int
     key: int
@@ -21,19 +21,19 @@ class CellRanking:
 
     @property
     def order(self) -> list[tuple[int, int]]:
-        """(layer, head) by falling weight, of equal ones the earlier first; the masked ones left out."""
+        """(layer, head) by decreasing weight, ties in order; masked ones left out."""
         flat = self.weights.ravel()
         ranked = np.argsort(np.where(np.isnan(flat), np.inf, -flat), kind="stable")
         heads = self.weights.shape[1]
         return [divmod(int(at), heads) for at in ranked if not np.isnan(flat[at])]
 
     def weight(self, place: tuple[int, int]) -> float:
-        """Of one head."""
+        """One head's weight."""
         return float(self.weights[place])
 
 
 def cell_ranking(capture: Capture, query: int, key: int) -> CellRanking:
-    """The share of ``query``'s attention at ``key`` in every head; O(layers × heads × keys), where the tensors are."""
+    """The weight of ``query`` on ``key`` in every head; O(layers × heads × keys), computed where the tensors are."""
     if (maker := far_maker(capture)) is not None:
         return CellRanking(query, key, maker.cell(capture.request, query, key).numpy())
     weights = np.full((capture.n_layers, capture.n_heads), np.nan, np.float32)

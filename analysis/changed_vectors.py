@@ -1,4 +1,4 @@
-"""What edits do to a head's queries, keys and values before it attends, in words for where these vectors are shown."""
+"""Descriptions of edits that change a head's queries, keys and values before attention."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ROUNDED = N_("{vectors}: what the head computes, read back from 8 bits (int8) by
 
 
 def changed_vectors(capture: Capture, layer: int, head: int, translate: Callable[[str], str]) -> dict[str, str]:
-    """Of "q", "k" and "v" those that an edit changes: a sentence that lacks the names of its ``{vectors}``.
+    """For "q", "k" and "v", if an edit changes it, a sentence with a placeholder for the names of the ``{vectors}``.
 
-    The edits of masks and of what a head passes on leave all three as they are.
+    Edits of masks and of a head's output do not change them.
     """
     found: dict[str, list[str]] = {}
     for edit in edits_of(capture.request.edits, capture.request.attention):
@@ -42,7 +42,7 @@ def _add(found: dict[str, list[str]], words: str) -> None:
 
 
 def changed_words(capture: Capture, layer: int, head: int, translate: Callable[[str], str]) -> str:
-    """The same of all three, "" where no edit changes any."""
+    """One text for all three, empty if no edit changes any."""
     found = changed_vectors(capture, layer, head, translate)
     together = {words: [name for name in found if found[name] == words] for words in dict.fromkeys(found.values())}
     return " ".join(words.replace("{vectors}", ", ".join(names)) for words, names in together.items())

@@ -1,4 +1,4 @@
-"""What the open head's queries give to the chips of the token strip: the row that shades the text."""
+"""The open head's weights on the chips of the token strip, with which the text is tinted."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from analysis.pooling import pool
 from analysis.units import Unit
 from model_runner.capture import Capture
 
-MOST = 128  # chips; the rows of a longer text are not all sent to the browser
+MOST = 128  # chips; for a longer text not all rows are sent to the browser
 
 
 def chip_rows(
     capture: Capture, layer: int, head: int, queries: Sequence[int], units: Sequence[Unit], *, hide_first: bool = False
 ) -> Float[np.ndarray, "queries chips"]:
-    """The share of its attention that each query gives to each chip, a sum over the chip's tokens; NaN where masked.
+    """Each query's weights on each chip, summed over the chip's tokens; NaN where masked.
 
-    ``hide_first`` as in a map's Reading. Raises NoWeights, NoSuchPlace. O(queries from first to last × tokens).
+    ``hide_first`` as in a map's HeadQuantity. Raises NoWeights, NoSuchPlace. O(queries from first to last × tokens).
     """
     if not queries:
         return np.zeros((0, len(units)), np.float32)

@@ -1,4 +1,4 @@
-"""Keys that an indexer left out: which cells of a map they are, and what one query's keys were scored."""
+"""Keys that an indexer left out: which cells of a map they are, and the scores of one query's keys."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from model_runner.capture import Capture
 
 @dataclass(frozen=True, eq=False)
 class IndexRow:
-    """The keys that one query may see, in their order, as the indexer of layer ``by`` scored them.
+    """One query's visible keys in order, with their scores by the indexer of layer ``by``.
 
-    ``missed`` is the share of the keys not chosen in the attention that one head would pay to all of them: exact, from
-    its queries and keys. ``top_k`` keys are chosen where there are more.
+    ``missed`` is the share of the unselected keys in a head's attention over all keys, computed exactly from its
+    queries and keys. ``top_k`` keys are selected if there are more.
     """
 
     query: int
@@ -29,7 +29,7 @@ class IndexRow:
 
 
 def index_row(capture: Capture, layer: int, head: int, query: int) -> IndexRow:
-    """What the indexer of a layer gave the keys of this query. Raises NoIndexer, NotUnderstood, NoSoftmax."""
+    """The indexer's scores for this query's keys. Raises NoIndexer, NotUnderstood, NoSoftmax."""
     row = slice(query, query + 1)
     scores = capture.index_scores(layer, queries=row)[0].cpu().numpy()
     seen = np.isfinite(scores)
@@ -48,12 +48,12 @@ def index_row(capture: Capture, layer: int, head: int, query: int) -> IndexRow:
 def left_out_cells(
     capture: Capture, layer: int, head: int | None, queries: slice, keys: slice
 ) -> Bool[Tensor, "queries keys"]:
-    """The cells that a query may see and does not read, since an indexer chose other keys. O(tile) memory."""
+    """Visible cells that the query does not use because an indexer selected other keys. O(tile) memory."""
     record = capture.record(layer)
     before = record.mask.before_choice.tile(queries, keys, record.q.device, head=head)
     return before & ~record.mask.tile(queries, keys, record.q.device, head=head)
 
 
 def leaves_out(capture: Capture, layer: int) -> bool:
-    """Whether some query of this layer reads fewer keys than it may see."""
+    """True if some query of this layer uses fewer keys than are visible."""
     return capture.has_indexer(layer) and capture.record(layer).mask.before_choice is not capture.record(layer).mask

@@ -1,4 +1,4 @@
-"""A classifier's classes by falling score, and what becomes of them when the model is changed."""
+"""A classifier's classes by decreasing score, and their change under an edit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from model_runner.runner import ModelInfo
 
 @dataclass(frozen=True)
 class ClassScores:
-    """``ids``, ``names`` and ``values`` by falling score; values are probabilities, or of a number the score itself."""
+    """``ids``, ``names`` and ``values`` by decreasing score; values are probabilities, or the score itself for a
+    regression.
+    """
 
     ids: tuple[int, ...]
     names: tuple[str, ...]
@@ -23,7 +25,7 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class ClassChange:
-    """The classes by falling score before; ``kl`` in bits, None where the classes are no distribution."""
+    """The classes by decreasing score before; ``kl`` in bits, None if the scores are no distribution."""
 
     names: tuple[str, ...]
     before: tuple[float, ...]
@@ -33,7 +35,7 @@ class ClassChange:
 
 
 def class_scores(capture: Capture, info: ModelInfo) -> ClassScores | None:
-    """What a classifier says of the text, in float64; None of any other model."""
+    """A classifier's scores for the text, in float64; None for any other model."""
     if capture.class_logits is None:
         return None
     order = capture.class_logits.argsort(descending=True, stable=True)
@@ -43,7 +45,7 @@ def class_scores(capture: Capture, info: ModelInfo) -> ClassScores | None:
 
 
 def class_change(before: Capture, after: Capture, info: ModelInfo) -> ClassChange | None:
-    """The same of two captures of one text; None of any other model. Raises CapturesDiffer for other tokens."""
+    """The scores of two captures of one text; None for any other model. Raises CapturesDiffer for different tokens."""
     found = class_scores(before, info)
     if found is None or after.class_logits is None:
         return None

@@ -1,4 +1,4 @@
-"""The colour scale of a head's map: from which value to which, and what kind of number it shows."""
+"""The colour scale of a head's map: its range, and the kind of number."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from analysis.head_map import HeadMap, Reading
 
-LOG_DECADES = 4  # of the logarithmic scale
-LEAST_CHANGE = 0.01  # at the ends of a scale of changes: ±1 % of the weights, or as many nats; less stays pale
+LOG_DECADES = 4  # decades of the logarithmic scale
+# smallest end of a scale of changes: ±1 % of the weights, or as many nats; smaller changes stay pale
+LEAST_CHANGE = 0.01
 
 
 @dataclass(frozen=True)
 class Scale:
-    """As the map's component and its exports take it."""
+    """Arguments of the map's component and its exports."""
 
     scale: Literal["sequential", "diverging"]
     low: float
@@ -26,12 +27,12 @@ class Scale:
 
 
 def change_extent(changes: NDArray[np.floating]) -> float:
-    """The size of change at the ends of a colour scale: the largest, and ``LEAST_CHANGE`` at the least."""
+    """The end of a colour scale of changes: the largest magnitude, but at least ``LEAST_CHANGE``."""
     return float(np.nanmax(np.abs(changes), initial=LEAST_CHANGE))
 
 
 def change_scale(changes: NDArray[np.floating]) -> Scale:
-    """Changes of weights, around 0."""
+    """A scale for changes of weights, around 0."""
     extent = change_extent(changes)
     return Scale("diverging", -extent, extent, False, "percent")
 
@@ -39,10 +40,11 @@ def change_scale(changes: NDArray[np.floating]) -> Scale:
 def scale_of(
     view: HeadMap, reading: Reading, *, log: bool = False, compared: bool = False, shares: bool = True
 ) -> Scale:
-    """Shares run from 0 to 1, so that pictures compare; signed values around 0; the rest to the largest in view.
+    """Weights have a scale from 0 to 1, so that pictures can be compared; signed values are around 0; others up to the
+    maximum.
 
-    ``compared``: the map is the difference of two heads, whose scale ends no nearer than ``LEAST_CHANGE``.
-    ``shares``: its weights are, as those of softmax.
+    ``compared``: the map is a difference of two heads, with a scale of at least ``LEAST_CHANGE``. ``shares``: its
+    weights are non-negative and sum to 1, as with softmax.
     """
     unit = "percent" if reading.what == "weights" and shares else "plain"
     high = max(view.largest, 1e-9)

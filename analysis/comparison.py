@@ -1,4 +1,4 @@
-"""Two captures of one text, before and after a change: what became of the next token and of each head."""
+"""Two captures of one text, before and after an edit: the change of the next token and of each head."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from model_runner.errors import CapturesDiffer
 
 @dataclass(frozen=True)
 class NextTokenChange:
-    """Probabilities of the same token ids before and after; the likeliest of either are among them.
+    """Probabilities of the same token ids before and after, including the likeliest of both.
 
-    ``kl`` is KL(before ‖ after) over the whole vocabulary, in bits. ``position`` is that of the token which an encoder
-    reads there; None where they are the next token. ``follows`` is the end of the text that it follows, and whether
-    that is all of it (:func:`end_of_text`).
+    ``kl`` is KL(before ‖ after) over the whole vocabulary, in bits. ``position`` is the one at which an encoder
+    predicts; None for the next token. ``follows`` is the end of the preceding text, and whether that is all of it
+    (:func:`end_of_text`).
     """
 
     ids: tuple[int, ...]
@@ -35,9 +35,9 @@ class NextTokenChange:
 
 
 def next_token_change(before: Capture, after: Capture, position: int = -1, *, count: int = 5) -> NextTokenChange:
-    """In float64. Tokens by falling probability before; then those that only afterwards are among the ``count`` first.
+    """In float64. Tokens by decreasing probability before, then those that are only afterwards among the top ``count``.
 
-    Raises CapturesDiffer for captures of other tokens, NoLogits.
+    Raises CapturesDiffer for different tokens, NoLogits.
     """
     _same_tokens(before, after)
     old, new = (
@@ -51,18 +51,18 @@ def next_token_change(before: Capture, after: Capture, position: int = -1, *, co
 
 
 def output_position(capture: Capture, query: int | None) -> int | None:
-    """Where an encoder's output is looked at: ``query``, or else the first token. None: it is the next token."""
+    """The position of an encoder's prediction: ``query``, or else the first token. None: the next token."""
     return (query or 0) if looks_ahead(capture) else None
 
 
 def output_change(before: Capture, after: Capture, position: int | None) -> NextTokenChange:
-    """Of the token at a place of an encoder, None: of the next token. Raises as :func:`next_token_change`."""
+    """For an encoder's position, or None for the next token. Raises as :func:`next_token_change`."""
     change = next_token_change(before, after, -1 if position is None else position)
     return replace(change, position=position)
 
 
 def change_at(before: Capture, after: Capture, query: int | None) -> NextTokenChange:
-    """Of the token at an encoder's ``query``, or of the next token: of an encoder–decoder after a written ``query``."""
+    """For an encoder's ``query``, or the next token; in an encoder-decoder model after the target's ``query``."""
     place = None if before.attentions else output_position(before, query)
     if place is not None:
         return output_change(before, after, place)
@@ -76,9 +76,9 @@ def change_at(before: Capture, after: Capture, query: int | None) -> NextTokenCh
 def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
     """How far each head's attention moved: half the sum of |weight − weight|, averaged over queries, in 0..1.
 
-    The total variation distance of the rows, where what a row lacks of 1 counts as one more place: a query that is left
-    with nothing has moved all it had. NaN for layers without weights. O(heads × ROWS × keys) memory. Raises
-    CapturesDiffer for captures of other tokens.
+    The total variation distance of the rows, where the difference of a row's sum to 1 counts as a further entry, so
+    that a query left without keys has moved completely. NaN for layers without weights. O(heads × ROWS × keys) memory.
+    Raises CapturesDiffer for different tokens.
     """
     _same_tokens(before, after)
     drift = np.full((before.n_layers, before.n_heads), np.nan, np.float32)
@@ -95,7 +95,7 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
 
 
 def drift_of_head(before: Capture, after: Capture, layer: int, head: int) -> float:
-    """As :func:`head_drift`, of one head alone: where softmax is substituted, the maps of all heads take long."""
+    """Like :func:`head_drift`, for a single head: with substituted softmax, the maps of all heads take long."""
     _same_tokens(before, after)
     n_tokens, first = len(before.tokens), first_query(before)
     moved = 0.0
@@ -108,7 +108,7 @@ def drift_of_head(before: Capture, after: Capture, layer: int, head: int) -> flo
 def _moved(
     before: Float[torch.Tensor, "*heads queries keys"], after: Float[torch.Tensor, "*heads queries keys"]
 ) -> Float[torch.Tensor, "*heads"]:
-    """Half of what their rows differ by, what a row lacks of 1 included, summed over the queries."""
+    """Half the difference of their rows, including that of their sums to 1, summed over the queries."""
     difference = before - after
     elsewhere = difference.abs().sum(dim=-1) + difference.sum(dim=-1).abs()
     return elsewhere.sum(dim=-1).double().cpu() / 2

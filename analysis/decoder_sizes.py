@@ -1,6 +1,6 @@
-"""What a decoder of given sizes costs: parameters by part, bytes of its cache, operations. By formula, for any sizes.
+"""The cost of a decoder of given sizes: parameters by part, cache size, operations. By formula, for any sizes.
 
-Published sizes are those of config.json on the hub (read in 2026), of GPT-3 of its paper (Brown et al. 2020, table 2.1,
+Published sizes are from config.json on the hub (as of 2026), GPT-3's from its paper (Brown et al. 2020, table 2.1,
 arXiv:2005.14165).
 """
 
@@ -14,17 +14,17 @@ from typing import Literal
 from model_runner.block_questions import Architecture
 
 Biases = Literal["all", "qkv", "none"]
-HALF = 2  # bytes of a number in bfloat16
+HALF = 2  # bytes per number in bfloat16
 PARTS = ("embedding", "positions", "q", "kv", "o", "ffn", "norms", "output")
 WORK = ("projections", "scores", "ffn", "output")
 
 
 @dataclass(frozen=True)
 class DecoderSizes:
-    """``gated``: three FFN matrices in place of two. ``learned``: a vector for each of ``context`` positions.
+    """``gated``: three FFN matrices instead of two. ``learned``: an embedding for each of ``context`` positions.
 
     ``norm_vectors`` is 2 for LayerNorm (gain and bias) and 1 for RMSNorm; ``qk_norm``: queries and keys have one each.
-    ``tied``: the output layer is the embedding's matrix.
+    ``tied``: the output layer shares the embedding matrix.
     """
 
     name: str
@@ -49,7 +49,7 @@ class DecoderSizes:
         return "MHA" if self.kv_heads == self.heads else "MQA" if self.kv_heads == 1 else "GQA"
 
     def parameters(self) -> dict[str, int]:
-        """By PARTS, over all layers; a bias counts with its matrix."""
+        """Parameters by PARTS, over all layers; biases count with their matrices."""
         width, kv_width = self.heads * self.d_head, self.kv_heads * self.d_head
         qkv, rest = int(self.biases != "none"), int(self.biases == "all")
         ffn = (3 if self.gated else 2) * self.d_model * self.d_ffn
@@ -71,11 +71,13 @@ class DecoderSizes:
         return sum(self.parameters().values())
 
     def cache_bytes(self, tokens: int, number_bytes: int = HALF) -> int:
-        """Of keys and values: 2 · layers · kv heads · d_head · tokens · bytes."""
+        """Bytes of keys and values: 2 · layers · kv heads · d_head · tokens · bytes."""
         return 2 * self.layers * self.kv_heads * self.d_head * tokens * number_bytes
 
     def work(self, seen: int) -> dict[str, int]:
-        """FLOPs of one more token that attends to ``seen`` tokens, itself included, by WORK; a multiply-add is two."""
+        """FLOPs of one more token that attends to ``seen`` tokens, itself included, by WORK; a multiply-add counts as
+        two.
+        """
         width, kv_width = self.heads * self.d_head, self.kv_heads * self.d_head
         return {
             "projections": 2 * self.layers * self.d_model * (2 * width + 2 * kv_width),
@@ -86,7 +88,7 @@ class DecoderSizes:
 
 
 def _gpt(name: str, layers: int, heads: int, d_model: int, vocabulary: int, context: int, **more: bool) -> DecoderSizes:
-    """As GPT-2: LayerNorm, biases everywhere, learned positions, an FFN four times as wide, a tied output layer."""
+    """Like GPT-2: LayerNorm, biases everywhere, learned positions, an FFN four times as wide, a tied output layer."""
     return DecoderSizes(
         name, layers, heads, heads, d_model, d_model // heads, 4 * d_model, vocabulary, context, gated=False,
         learned=True, tied=True, biases="all", norm_vectors=2, **more,
@@ -112,7 +114,7 @@ BY_NAME = {one.name: one for one in KNOWN_SHAPES}
 
 
 def shape_of(made: Architecture, name: str, *, d_head: int, vocabulary: int, context: int) -> DecoderSizes | None:
-    """A loaded model's sizes, where its blocks are alike and the formula gives exactly its number of parameters."""
+    """A loaded model's sizes, if its blocks are equal and the formula gives its exact parameter count; else None."""
     blocks = made.blocks
     kinds = {(one.n_heads, one.n_kv_heads, one.width, one.gated, one.n_experts, one.stack) for one in blocks}
     if len(kinds) != 1 or not vocabulary or any(one.shares is not None for one in blocks):

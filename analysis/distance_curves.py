@@ -1,7 +1,7 @@
-"""Score against distance with contents held fixed, for every head of a layer at once.
+"""Score against distance with fixed contents, for every head of a layer.
 
-The score of a pair of contents at any distance follows from the products of their coordinate pairs
-(:func:`attention.rotary.at_distances`), and the mean score from the mean products: exact, nothing is sampled.
+The score of a pair of contents at any distance follows from the products of its pairs of dimensions
+(:func:`attention.rotary.at_distances`), and the mean score from the mean products: exact, without sampling.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Contents = Literal["text", "query", "cell"]
 
 @dataclass(frozen=True, eq=False)
 class DistanceCurves:
-    """Score against distance with contents held fixed, for every head of a layer: a mean over ``n_contents`` pairs.
+    """Score against distance with fixed contents, for every head of a layer: a mean over ``n_contents`` pairs.
 
     Distance d puts the query d tokens after the key. Before soft-cap and mask, scale included. ``rest`` is the part of
-    each curve that does not depend on the distance. Both are NaN for a head whose softmax is substituted.
+    each curve that is independent of the distance. Both are NaN for a head with substituted softmax.
     """
 
     contents: Contents
@@ -41,7 +41,7 @@ class DistanceCurves:
 
     @property
     def peaks(self) -> Int[np.ndarray, "heads"]:
-        """The distance of each head's largest score; that of a head without scores means nothing."""
+        """The distance of each head's largest score; undefined for a head without scores."""
         return self.distances[self.scores.argmax(axis=1)]
 
 
@@ -56,10 +56,9 @@ def distance_curves(
 ) -> DistanceCurves:
     """Score against distance, for all heads of a layer.
 
-    ``contents`` are the (query, key) pairs whose contents are averaged over: "text" is every pair that the layer's mask
-    lets through, "query" the pinned query with every key it may see, "cell" the pinned query and key alone.
-    O(heads × tokens² × d_head) time for "text", O(heads × tokens × d_head) memory. Raises NoWeights, NoRotation,
-    NotRecoverable, NoSuchPlace.
+    ``contents`` are the (query, key) pairs over which is averaged: "text" is every unmasked pair, "query" the pinned
+    query with every visible key, "cell" only the pinned query and key. O(heads × tokens² × d_head) time for "text",
+    O(heads × tokens × d_head) memory. Raises NoWeights, NoRotation, NotRecoverable, NoSuchPlace.
     """
     layout, record = layout_of(capture, layer), capture.record(layer)
     _, query, key = place_of(capture, layer, 0, query, key)
@@ -67,7 +66,7 @@ def distance_curves(
     rows = slice(0, q.shape[1]) if contents == "text" else slice(query, query + 1)
     only = key if contents == "cell" else None
     product, rest, count = _mean_products(record, q, k, rows, only, layout.source)
-    rest[list(record.without_softmax)] = torch.nan  # and so the curve
+    rest[list(record.without_softmax)] = torch.nan  # makes the curve NaN too
     at = torch.tensor(list(distances), dtype=torch.long)
     turned = rotary.at_distances(product, layout.theta, at).sum(-1)
     return DistanceCurves(
@@ -88,10 +87,10 @@ def _mean_products(
     only: int | None,
     pairs: Int[Tensor, "pairs 2"],
 ) -> tuple[Complex[Tensor, "heads pairs"], Float[Tensor, "heads"], int]:
-    """Mean product of each pair, mean product of what is not turned, and of how many contents.
+    """Mean product of each pair, mean product of the dimensions that are not rotated, and the number of contents.
 
-    Over the queries of ``rows`` and, of each, the keys it may see, or one key alone. A query's products are summed as
-    its product with the sum of its keys.
+    Over the queries of ``rows`` and, for each, its visible keys or a single key. A query's products are summed as its
+    product with the sum of its keys.
     """
     product = torch.zeros(len(q), len(pairs), dtype=torch.complex128)
     rest, count = torch.zeros(len(q), dtype=torch.float64), 0

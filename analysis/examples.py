@@ -1,4 +1,4 @@
-"""Example texts, each chosen because the model does something with it that can be seen; see ``analysis/stories.py``."""
+"""Example texts, each chosen because the model shows a visible behaviour on it; see ``analysis/stories.py``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Example:
-    """``topic`` is its name on the screen, in the text's own language; ``model`` opens with it, "" the one at hand.
+    """``topic`` is its displayed name, in the text's language; ``model`` opens with it, empty for the current one.
 
-    ``beside`` is nearly the same text, to compare with.
+    ``beside`` is a nearly identical text for comparison.
     """
 
     topic: str
@@ -50,20 +50,20 @@ EXAMPLES = (
     Example("第一个名字", "小明和小红去了商店，小红把一本书送给了", beside="小明和小红去了商店，小明把一本书送给了"),
     Example("加法", "8加9等于17。2加4等于", beside="8加9等于17。2加5等于"),
 )
-# Sentences as courses have them, after which the default model finds several words likely; none of them tells a story.
+# Sentences as used in courses, after which the default model finds several words likely; none of them tells a story.
 CHOICES = (
     Example("several words", "The student eats an"),
     Example("explorer", "The brave explorer walked into the"),
     Example("几个候选", "学生吃了一个"),
     Example("大家一起", "我们大家一起"),
 )
-# Of the default model, where the next word is open: what a page about sampling has to show, and so begins with. Most
-# examples expect one word nearly for certain, the first ones too.
+# For the default model, with an uncertain next word: sampling pages need that, and start with it. In most examples,
+# including the first ones, one word is nearly certain.
 OPEN = {"en": "The little girl saw a", "zh": "小女孩看见了一只"}
 SAMPLING = ("next_token", "film")  # pages about it
-SURE = 0.8  # of the likeliest token: from then on there is not much to choose
+SURE = 0.8  # probability of the likeliest token from which on there is not much to sample
 
-# Of models that read a text otherwise than to go on with it.
+# For models that do not continue a text.
 OF_MODEL = {
     "encoder": (
         Example("weekday", "Monday, Tuesday, [MASK], Thursday."),
@@ -83,7 +83,7 @@ OF_MODEL = {
     ),
 }
 
-# What this model cannot do, and another that is embedded can; the second leads back where the first has led.
+# What this model cannot do and another embedded one can; the second example leads back.
 OF_ANOTHER = {
     "default": (
         Example("translation", "The dog chased the cat in the garden yesterday.", "translator"),
@@ -97,33 +97,33 @@ OF_ANOTHER = {
 
 
 def first_text(page: str, language: str) -> str:
-    """What a session of the default model that begins on this page reads."""
+    """The text with which a session of the default model starts on this page."""
     return OPEN.get(language, OPEN["en"]) if page in SAMPLING else examples_of("", language)[0].text
 
 
 def is_example(text: str) -> bool:
-    """Whether a page offers this text, of whatever model and language; else its reader wrote it."""
+    """True if some page offers this text, in any model and language; otherwise the reader wrote it."""
     more = (one for examples in (OF_MODEL, OF_ANOTHER) for group in examples.values() for one in group)
     return text in OPEN.values() or text in [one.text for one in (*EXAMPLES, *CHOICES, *more)]
 
 
 def text_beside(text: str) -> str:
-    """Nearly the same as an example's text, to compare with; "" for any other text."""
+    """A nearly identical text to compare an example with; empty for any other text."""
     return next((one.beside for one in EXAMPLES if one.text == text), "")
 
 
 def open_text(text: str, largest: float, language: str) -> str:
-    """A text that leaves the next word open, in the place of an example whose likeliest is this sure; else ""."""
+    """A text with an uncertain next word, if an example's likeliest token has at least this probability; else empty."""
     return OPEN.get(language, OPEN["en"]) if largest > SURE and text in [one.text for one in EXAMPLES] else ""
 
 
 def examples_of(model: str, language: str) -> tuple[Example, ...]:
-    """The texts that this model has something to show of, those in the reader's language first."""
+    """The examples of this model, those in the reader's language first."""
     return _readers_first(OF_MODEL.get(model, EXAMPLES), language)
 
 
 def examples_offered(model: str, language: str, models: Collection[str]) -> tuple[Example, ...]:
-    """The same and those with a choice, and in the reader's language those that open another of the ``models``."""
+    """Also those with an uncertain next word and, in the reader's language, those that open another of ``models``."""
     others = (example for example in OF_ANOTHER.get(model, ()) if example.text.isascii() == (language != "zh"))
     shown = (example for example in others if example.model in models)
     return _readers_first((*OF_MODEL.get(model, (*EXAMPLES, *CHOICES)), *shown), language)
@@ -134,7 +134,7 @@ def _readers_first(examples: tuple[Example, ...], language: str) -> tuple[Exampl
 
 
 def suited(text: str, before: str, now: str, language: str) -> str:
-    """The text for another model: an example of the one before becomes one of its own, any other text stays."""
+    """The text for another model: an example of the previous one is replaced by one of its own, other texts stay."""
     own = [example.text for example in examples_of(now, language)]
     left = text in [example.text for example in examples_of(before, language)] and text not in own
     return own[0] if left else text

@@ -1,4 +1,4 @@
-"""A mixture of experts as it is drawn: which expert has which token, how evenly they work, and what is held and used.
+"""Mixture of experts for display: the expert of each token, the load balance, and total and active parameters.
 
 Shazeer et al. 2017, arXiv:1701.06538; load and its balance: Fedus et al. 2022, arXiv:2101.03961, section 2.2.
 """
@@ -15,7 +15,7 @@ from model_runner.expert_questions import Routed, Routing
 
 @dataclass(frozen=True)
 class Held:
-    """Parameters that are ``held``, and those of them that work on a token. ``count``: of experts, 0 for no expert."""
+    """Parameters that are ``held``, and those active for a token. ``count``: of experts, 0 for a module without."""
 
     name: str
     held: int
@@ -24,7 +24,7 @@ class Held:
 
 
 def weight_grid(routed: Routed) -> Float[np.ndarray, "experts tokens"]:
-    """What each expert's output is multiplied by at each token; NaN where the token does not go to it."""
+    """The factor of each expert's output at each token; NaN if the token is not routed to it."""
     found = np.full((routed.n_experts, len(routed.picks)), np.nan)
     for token, (picks, weights) in enumerate(zip(routed.picks.tolist(), routed.weights.tolist(), strict=True)):
         found[picks, token] = weights
@@ -32,7 +32,7 @@ def weight_grid(routed: Routed) -> Float[np.ndarray, "experts tokens"]:
 
 
 def loads(routing: Routing) -> Float[np.ndarray, "layers experts"]:
-    """The share of a layer's tokens that goes to each expert, each token counted once for every expert it goes to.
+    """The share of a layer's routing decisions for each expert; a token counts once per selected expert.
 
     A row sums to 1; NaN where a layer has fewer experts than another.
     """
@@ -44,7 +44,7 @@ def loads(routing: Routing) -> Float[np.ndarray, "layers experts"]:
 
 
 def imbalance(load: Float[np.ndarray, "experts"]) -> float:
-    """How many times the even share the busiest expert has: 1 where all have as much."""
+    """The busiest expert's load relative to the even share: 1 if perfectly balanced."""
     load = load[~np.isnan(load)]
     return float(load.max() * len(load))
 

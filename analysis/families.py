@@ -1,4 +1,4 @@
-"""The four kinds of transformers, told apart and drawn by who may look at whom: read from a model's own masks."""
+"""The four kinds of transformers, identified and drawn by their attention masks."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from attention.patterns import prefix
 from model_runner.capture import Capture
 from model_runner.tokens import Token
 
-Kind = Literal["causal", "prefix", "encoder", "two"]  # "two": an encoder and a decoder that looks across at it
+Kind = Literal["causal", "prefix", "encoder", "two"]  # "two": an encoder, and a decoder with cross-attention
 
-MOST = 48  # tokens drawn; of a longer text its first ones, of two texts half as many of each
-PROBED = 512  # tokens looked at to tell a kind
-HIDDEN, BEFORE, AFTER, ACROSS = 0, 1, 2, 3  # what a cell is: not seen, seen at or before the query, after it, across
+MOST = 48  # tokens drawn; for a longer text its first ones, for two texts half as many of each
+PROBED = 512  # tokens examined to identify a kind
+HIDDEN, BEFORE, AFTER, ACROSS = 0, 1, 2, 3  # a cell: masked, visible at or before the query, after it, cross-attention
 
 Keep = Bool[Tensor, "queries keys"]
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyMask:
-    """``cells`` say what each query sees; of two texts in a row, the first ``n_read`` tokens are those that are read.
+    """``cells`` say what each query sees; in a row of two texts, the first ``n_read`` tokens are the source.
 
-    ``cut``: how many tokens of the whole text are not drawn.
+    ``cut``: number of tokens of the whole text that are not drawn.
     """
 
     tokens: tuple[str, ...]
@@ -39,14 +39,14 @@ class FamilyMask:
 
 
 def kind_of(capture: Capture) -> Kind:
-    """Of the model as it attended: by its masks alone, whatever its name.
+    """Identify the model's kind from its masks, whatever its name.
 
-    A model in which some tokens see what follows them is an encoder if whoever is seen sees back, else a prefix model.
+    A model in which some tokens attend to later ones is an encoder if visibility is symmetric, else a prefix model.
     """
     if capture.attentions:
         return "two"
     keep = _kept(capture, min(len(capture.tokens), PROBED))
-    if len(keep) == 1:  # which sees itself in any model
+    if len(keep) == 1:  # a single token attends to itself in every model
         every = any(record is not None and masks.sees_ahead(record.mask.own) for record in capture.records)
         return "encoder" if every else "causal"
     if not keep.triu(1).any():
@@ -55,13 +55,13 @@ def kind_of(capture: Capture) -> Kind:
 
 
 def family_mask(capture: Capture) -> FamilyMask:
-    """What the model's own masks let each token see, in some layer; of an encoder–decoder all three in one picture."""
+    """The union of a model's masks over its layers; for an encoder-decoder all three masks in one picture."""
     if capture.attentions:
         parts = {name: capture.attention(name) for name in capture.attentions}
         n_read, n_written = (min(len(parts[name].tokens), MOST // 2) for name in ("encoder", "decoder"))
         read, written = _kept(parts["encoder"], n_read), _kept(parts["decoder"], n_written)
         across = _kept(parts["cross"], n_written, n_read)
-        across[:, len(parts["cross"].keys) :] = False  # an encoder's tokens of its own
+        across[:, len(parts["cross"].keys) :] = False  # an encoder's further tokens
         tokens = (*parts["encoder"].tokens[:n_read], *parts["decoder"].tokens[:n_written])
         whole = sum(len(parts[name].tokens) for name in ("encoder", "decoder"))
         return FamilyMask(_labels(tokens), _two_texts(read, written, across), n_read, whole - len(tokens))
@@ -71,9 +71,9 @@ def family_mask(capture: Capture) -> FamilyMask:
 
 
 def ruled_mask(kind: Kind, tokens: Sequence[Token], length: int) -> FamilyMask:
-    """The same by the rule of a kind, where none of its models can be asked; ``length`` of a prefix or of what is read.
+    """The mask by the rule of a kind, if none of its models is available; ``length`` of a prefix or the source.
 
-    The tokens are those of another model; of two texts the first ones stand for what is read.
+    The tokens are those of another model; for two texts the first ones stand for the source.
     """
     shown = tokens[:MOST]
     n_tokens, n_read = len(shown), min(length, len(shown))
@@ -89,7 +89,7 @@ def ruled_mask(kind: Kind, tokens: Sequence[Token], length: int) -> FamilyMask:
 
 
 def _kept(capture: Capture, n_queries: int, n_keys: int | None = None) -> Keep:
-    """True where the first queries see the first keys in at least one layer."""
+    """True where the first queries attend to the first keys in at least one layer."""
     span = slice(0, n_queries), slice(0, n_queries if n_keys is None else n_keys)
     keep = torch.zeros(span[0].stop, span[1].stop, dtype=torch.bool)
     for record in capture.records:
@@ -107,7 +107,7 @@ def _cells(keep: Keep) -> UInt8[np.ndarray, "queries keys"]:
 def _two_texts(
     read: Bool[Tensor, "read read"], written: Bool[Tensor, "written written"], across: Bool[Tensor, "written read"]
 ) -> UInt8[np.ndarray, "tokens tokens"]:
-    """What is read above what is written; nothing that is read sees anything written."""
+    """The source above the target; no source token attends to the target."""
     above = np.concatenate([_cells(read), np.full((len(read), len(written)), HIDDEN, np.uint8)], axis=1)
     below = np.concatenate([across.numpy().astype(np.uint8) * np.uint8(ACROSS), _cells(written)], axis=1)
     return np.concatenate([above, below])

@@ -1,4 +1,4 @@
-"""What well-known models did with the four kinds of masks, by the papers that introduced them."""
+"""Well-known models with the four kinds of masks, from the papers that introduced them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class Known:
-    """One model. What is a name of the field stays as it is in every language; the rest is translated."""
+    """One model. Technical names are not translated; the other words are."""
 
     name: str
     kind: Kind

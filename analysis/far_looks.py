@@ -1,4 +1,4 @@
-"""Where a head looks far back: the strongest look of each query at a key far away, the first token left out."""
+"""Long-range attention of a head: each query's strongest distant key, the first token left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_runner.record import LayerRecord
 
 @dataclass(frozen=True)
 class FarLook:
-    """``query`` looks at ``key`` with this share of its attention."""
+    """``query`` attends to ``key`` with this weight."""
 
     query: int
     key: int
@@ -26,8 +26,8 @@ def far_looks(
 ) -> list[FarLook]:
     """At most ``count`` queries, the strongest first, each with its strongest key at least ``least`` tokens away.
 
-    ``lse`` are the head's denominators. The first token is left out, as a key, since many heads park attention there.
-    O(ROWS × keys) memory, O(tokens²) time.
+    ``lse`` are the head's denominators. The first token is left out as a key, since many heads use it as a sink. O(ROWS
+    × keys) memory, O(tokens²) time.
     """
     n_queries, n_keys = record.q.shape[1], record.k.shape[1]
     k_idx = torch.arange(n_keys, device=record.q.device)

@@ -1,4 +1,4 @@
-"""The sums of feed-forward units as arrays, with what the activation makes of each."""
+"""The sums of feed-forward units as arrays, with their activations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_runner.block_questions import UnitSums
 
 @dataclass(frozen=True, eq=False)
 class SumArrays:
-    """As :class:`UnitSums` has them, in float64; ``active`` is what the activation makes of ``before``."""
+    """Like :class:`UnitSums`, in float64; ``active`` is the activation of ``before``."""
 
     read: Float[np.ndarray, "d_model"]
     gate: Float[np.ndarray, "d_model units"]
@@ -31,7 +31,7 @@ class SumArrays:
 
 
 def sum_arrays(found: UnitSums) -> SumArrays:
-    """The same numbers."""
+    """Convert to arrays."""
     return SumArrays(
         read=_array(found.read),
         gate=_array(found.gate),

@@ -1,4 +1,4 @@
-"""The feed-forward part as it is drawn: curves of activations, and where this token's units lie under them."""
+"""The feed-forward network for display: activation curves, and where this token's units lie on them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from jaxtyping import Float
 
 from attention.activations import ACTIVATIONS
 
-SPAN = 4.0  # of the curves, to either side of 0
+SPAN = 4.0  # of the curves, on both sides of 0
 POINTS = 161
-SHOWN = ("ReLU", "GELU", "SiLU")  # beside the model's own
+SHOWN = ("ReLU", "GELU", "SiLU")  # besides the model's own
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """``curves`` by name over ``x``; "SwiGLU" is gate times up where both read the same number."""
+    """``curves`` by name over ``x``; "SwiGLU" is gate times up with the same input for both."""
 
     x: Float[np.ndarray, "points"]
     curves: dict[str, Float[np.ndarray, "points"]]
 
 
 def activation_curves(own: str) -> Curves:
-    """ReLU, GELU and SiLU, the model's ``own`` where it is another, and SwiGLU."""
+    """ReLU, GELU and SiLU, the model's ``own`` if it is another, and SwiGLU."""
     x = torch.linspace(-SPAN, SPAN, POINTS, dtype=torch.float64)
     names = dict.fromkeys((*SHOWN, own))
     curves = {name: ACTIVATIONS[name](x).numpy() for name in names if name in ACTIVATIONS}
@@ -33,6 +33,6 @@ def activation_curves(own: str) -> Curves:
 
 
 def spread(before: Float[np.ndarray, "units"], bins: int = 48) -> tuple[np.ndarray, np.ndarray]:
-    """Share of the units in each bin of what their activation reads, and the middles of the bins."""
+    """Share of the units in each bin of their pre-activation, and the bins' centres."""
     counts, edges = np.histogram(before, bins=bins)
     return counts / max(1, len(before)), (edges[:-1] + edges[1:]) / 2

@@ -1,7 +1,7 @@
-"""A generated text frame by frame: how each token was chosen, where it looked, and the cache it joined.
+"""A generated text frame by frame: how each token was chosen, its attention, and the cache that it was added to.
 
-A causal model's capture of the whole text answers for every earlier moment of it: row p of a head is what the token at
-p saw when it was the newest one, and the logits at p − 1 are what it was drawn from.
+A causal model's capture of the whole text covers every earlier moment: row p of a head is the attention of token p when
+it was the newest, and the logits at p − 1 are those from which it was drawn.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from model_runner.sampling import Stage
 Chosen = Literal["sampled", "greedy", "forced", "beam"]
 How = Literal["prompt"] | Chosen
 
-CANDIDATES = 12  # tokens listed in a frame, and the chosen one where it is none of them
-COLUMNS = 160  # of a longer text several tokens share a column
-CACHE_ROWS = 128  # rows in the picture of the keys and values; several dimensions share one where there are more
-STRIP_LEVELS = 254  # of a weight in the strip
+CANDIDATES = 12  # tokens listed in a frame, plus the chosen one if it is not among them
+COLUMNS = 160  # in a longer text several tokens share a column
+CACHE_ROWS = 128  # rows in the picture of keys and values; several dimensions share one if there are more
+STRIP_LEVELS = 254  # levels of a weight in the strip
 STRIP_MASKED = 255
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """``probability`` is the model's own, ``final`` what the token was drawn with: 0 where the settings removed it."""
+    """``probability`` is the model's own, ``final`` the one used for sampling: 0 if the settings removed the token."""
 
     id: int
     probability: float
@@ -43,14 +43,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class TokenChoice:
-    """How one token was chosen; ``token`` None is the moment after the prompt, when nothing is chosen yet.
+    """How one token was chosen; ``token`` None is the state after the prompt, before anything is chosen.
 
-    Two distributions, never mixed: ``log_probability``, ``rank`` and ``entropy`` (bits) are the model's own; ``final``,
-    ``final_rank``, ``final_entropy`` and ``final_rest`` belong to what the settings make of it, which the token was
-    drawn from; they are the same unless ``changed``. Ranks count from 1; tokens as likely do not push one back.
-    ``candidates`` fall by the model's probability, ``final_rest`` is that of all others. ``n_kept`` tokens survive the
-    settings; ``kept_mass`` is their share of the model's probability. ``uniform`` is the random number the token was
-    drawn with, ``seconds`` what the step took.
+    Two distributions are kept apart: ``log_probability``, ``rank`` and ``entropy`` (bits) are the model's own;
+    ``final``, ``final_rank``, ``final_entropy`` and ``final_rest`` are those after the settings, from which the token
+    was drawn; they are equal unless ``changed``. Ranks count from 1; ties share the better rank. ``candidates`` are in
+    decreasing order of the model's probability, ``final_rest`` is that of all others. ``n_kept`` tokens survive the
+    settings; ``kept_mass`` is their total model probability. ``uniform`` is the random number of the draw, ``seconds``
+    the step's duration.
     """
 
     token: int | None
@@ -82,7 +82,7 @@ def choice(
     uniform: float | None = None,
     seconds: float | None = None,
 ) -> TokenChoice:
-    """The token among those it was chosen from; ``stages`` are those of the logits before it, the model's own first."""
+    """The token among its candidates; ``stages`` are those of the preceding logits, the model's own first."""
     first, last = stages[0], stages[-1]
     logits = first.exact
     log_probabilities = torch.log_softmax(logits, dim=-1)
@@ -92,7 +92,7 @@ def choice(
     if token is not None and token not in listed:
         listed.append(token)
     candidates = tuple(Candidate(one, float(probabilities[one]), float(finals[one]), bool(kept[one])) for one in listed)
-    # what is subtracted from 1 leaves rounding: no probability is smaller than that of a token that is there
+    # subtracting from 1 leaves rounding errors: no probability is smaller than that of an existing token
     all_listed = last.kept == sum(one.kept for one in candidates)
     return TokenChoice(
         token=token,
@@ -113,16 +113,16 @@ def choice(
     )
 
 
-# -- where the tokens look --------------------------------------------------------------------------------------------
+# -- attention --------------------------------------------------------------------------------------------------------
 
 
 def bin_of(n_tokens: int) -> int:
-    """How many tokens share a column of a picture that is to hold so many of them."""
+    """How many tokens share a column in a picture of this many tokens."""
     return max(1, math.ceil(n_tokens / COLUMNS))
 
 
 def rows_of_strip(capture: Capture, layer: int) -> tuple[tuple[int, int | None], ...]:
-    """(layer, head) of every row of the strip: a row of each layer, without a head, but of the open one each head's."""
+    """(layer, head) of each row of the strip: one row per layer, without a head, and one per head of the open layer."""
     rows: list[tuple[int, int | None]] = []
     for one in range(capture.n_layers):
         if capture.has_weights(one):
@@ -131,7 +131,7 @@ def rows_of_strip(capture: Capture, layer: int) -> tuple[tuple[int, int | None],
 
 
 def attention_rows(capture: Capture, layer: int, head: int, *, first: int) -> list[Float[np.ndarray, "keys"]]:
-    """The head's row of every token from position ``first`` on, each ending at that token; NaN where masked."""
+    """The head's row for every token from position ``first`` on, each ending at that token; NaN where masked."""
     queries = slice(first, len(capture.tokens))
     weights = _weights(capture.record(layer), slice(head, head + 1), queries)
     return [weights[0, i, : first + i + 1] for i in range(weights.shape[1])]
@@ -140,7 +140,7 @@ def attention_rows(capture: Capture, layer: int, head: int, *, first: int) -> li
 def largest(
     row: Float[np.ndarray, "keys"], bin: int
 ) -> tuple[Float[np.ndarray, "columns"], Int[np.ndarray, "columns"]]:
-    """The largest weight of each ``bin`` keys, NaN where all of them are masked, and the first key that has it."""
+    """The largest weight of each ``bin`` keys, NaN if all are masked, and the first key that has it."""
     starts = np.arange(0, len(row), bin)
     known = np.pad(np.nan_to_num(row, nan=-1.0), (0, len(starts) * bin - len(row)), constant_values=-1.0)
     return _pooled(row, bin), starts + known.reshape(len(starts), bin).argmax(axis=1)
@@ -149,9 +149,9 @@ def largest(
 def strips(
     capture: Capture, rows: Sequence[tuple[int, int | None]], *, first: int, bin: int
 ) -> list[UInt8[np.ndarray, "rows columns"]]:
-    """These rows for every token from ``first`` on, 0..254 as 0..1; 255 is masked.
+    """These rows for every token from ``first`` on, 0..254 for 0..1; 255 is masked.
 
-    A row without a head has the largest weight of its layer's heads for each key.
+    A row without a head has the maximum over its layer's heads for each key.
     """
     queries = slice(first, len(capture.tokens))
     n_new = queries.stop - first
@@ -175,7 +175,7 @@ def _weights(record: LayerRecord, heads: slice, queries: slice) -> Float[np.ndar
 
 
 def _pooled(row: Float[np.ndarray, "*heads keys"], bin: int) -> Float[np.ndarray, "*heads columns"]:
-    """The largest of each bin along the last axis; NaN only where all of them are."""
+    """The maximum of each bin along the last axis; NaN only if all are."""
     if bin == 1:
         return row
     starts = np.arange(0, row.shape[-1], bin)
@@ -192,19 +192,19 @@ def _levels(rows: Float[np.ndarray, "heads columns"]) -> UInt8[np.ndarray, "head
 
 @dataclass(frozen=True, eq=False)
 class CacheColumns:
-    """Keys and values of one head, a row a column of the picture, from column ``first`` on."""
+    """Keys and values of one head, one row per column of the picture, from column ``first`` on."""
 
     first: int
-    pooled: int  # dimensions in one number
+    pooled: int  # dimensions per number
     k: Float[np.ndarray, "columns d"]
     v: Float[np.ndarray, "columns d"]
 
 
 def cache_columns(capture: Capture, layer: int, head: int, *, first: int, bin: int) -> CacheColumns:
-    """What the head's cache holds for the tokens from position ``first`` on, the whole columns they stand in.
+    """The head's cache for the tokens from position ``first`` on, in whole columns.
 
-    An encoder–decoder has two caches: of what it reads, which stays, and of what it writes.
-    Where several tokens share a column, or several dimensions a number, the one of the largest size is kept.
+    An encoder-decoder has two caches: the source's, which stays, and the target's. If several tokens share a column, or
+    several dimensions a number, the value of largest magnitude is used.
     """
     record = capture.record(layer)
     kv_head, column = head // record.group, first // bin
@@ -215,7 +215,7 @@ def cache_columns(capture: Capture, layer: int, head: int, *, first: int, bin: i
 
 
 def _cached(capture: Capture, layer: int, record: LayerRecord) -> tuple[Tensor, Tensor]:
-    """Keys and values in the cache: of two texts those looked at across, then those of the written tokens' own."""
+    """Cached keys and values: for two texts those of cross-attention, then the target's own."""
     if not isinstance(capture, Joined) or capture.cross is None:
         return record.k, record.v
     across, own = capture.cross.record(layer), capture.attention("decoder").record(layer)
@@ -227,7 +227,7 @@ def _array(tensor: Tensor) -> Float[np.ndarray, "tokens d"]:
 
 
 def _largest(values: Float[np.ndarray, "rows columns"], bin: int, *, axis: int) -> Float[np.ndarray, "rows2 columns2"]:
-    """The number of the largest size in each bin along an axis, with its sign."""
+    """The number of largest magnitude in each bin along an axis, with its sign."""
     if bin == 1:
         return values
     starts = np.arange(0, values.shape[axis], bin)

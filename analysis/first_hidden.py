@@ -1,4 +1,4 @@
-"""The weights of a head, had the first token been masked: what is left where it takes nearly all."""
+"""A head's weights with the first token masked: what remains if it takes nearly all attention."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from model_runner.capture import Capture
 def weights_without_first(
     capture: Capture, layer: int, head: int, *, queries: slice, keys: slice
 ) -> Float[Tensor, "queries keys"]:
-    """Each row renormalised over the other keys; 0 at the first, and in a row that saw nothing else.
+    """Each row renormalized over the other keys; 0 at the first key, and in a row that has no other.
 
-    Not the weights divided by what the first one leaves: where it takes nearly all, nothing but rounding is left.
-    Raises NoWeights, NoSuchPlace.
+    Computed from the scores, since dividing by the remainder would only amplify rounding if the first key takes nearly
+    all. Raises NoWeights, NoSuchPlace.
     """
     record = capture.record(layer)
     scores = capture.scores(layer, head, queries=queries)

@@ -1,4 +1,4 @@
-"""FlashAttention's film on a captured head: its scores and values, one row's sums, and what longer texts would move."""
+"""FlashAttention's film for a captured head: its scores and values, one row's sums, and the traffic of longer texts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SINK_A_QUERY = N_("every query of its heads has a sink of its own, and this film
 
 @dataclass(frozen=True, eq=False)
 class FlashFilm:
-    """What the film is made of. ``scores`` are the head's own before the softmax, −∞ where masked.
+    """The film's data. ``scores`` are the head's own before the softmax, −∞ where masked.
 
-    ``size`` is the bytes of a number as the model has it, ``sink`` a learned one's logit.
+    ``size`` is the bytes per number in the model, ``sink`` a learned sink's logit.
     """
 
     scores: Float[np.ndarray, "tokens tokens"]
@@ -37,7 +37,7 @@ class FlashFilm:
 
 @dataclass(frozen=True)
 class Sums:
-    """A row after a tile that ends before key ``stop``: its largest score, and the sum of e to the score less that."""
+    """A row after a tile that ends before key ``stop``: its maximum, and the sum of exponentials relative to it."""
 
     stop: int
     largest: float
@@ -46,7 +46,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Longer:
-    """Bytes that one head moves in a text of so many tokens: with the map in memory, and by tiles."""
+    """Bytes that one head moves for a text of this length: with the map in memory, and by tiles."""
 
     n_tokens: int
     plain: int
@@ -54,14 +54,14 @@ class Longer:
 
 
 def flash_film(head: Head, blocks: Blocks, order: Order, *, size: int) -> FlashFilm:
-    """The head as the film draws it. Raises NotSeparable for one with a sink of its own for every query."""
+    """The head for the film. Raises NotSeparable for a head with a separate sink for every query."""
     if isinstance(head.sink, Tensor):
         raise NotSeparable(reason=SINK_A_QUERY)
     return FlashFilm(head.scores.numpy(), head.v.numpy(), head.sink, head.q.shape[1], size, blocks, order)
 
 
 def row_sums(film: FlashFilm, row: int) -> list[Sums]:
-    """The row's sums after each block of keys that it sees something of; a sink's share is not in them."""
+    """The row's sums after each block with visible keys; a sink is not included."""
     found: list[Sums] = []
     largest, total = -math.inf, 0.0
     for start in range(0, len(film.scores), film.blocks.columns):
@@ -76,7 +76,7 @@ def row_sums(film: FlashFilm, row: int) -> list[Sums]:
 
 
 def longer(film: FlashFilm, lengths: tuple[int, ...], blocks: Blocks, *, causal: bool) -> tuple[Longer, ...]:
-    """The same head in longer texts, with these blocks."""
+    """The same head on longer texts, with these blocks."""
     d, d_value = film.d_head, film.v.shape[1]
 
     def of(n_tokens: int) -> Longer:

@@ -1,8 +1,8 @@
-"""Attention weights that others computed, as a capture: it draws and measures as one of ours does, and has no model.
+"""Attention weights from elsewhere as a capture, which can be drawn and measured like ours but has no model.
 
-A record keeps q, k and v, so queries are the logarithms of the weights and keys the unit vectors: q·k is the logarithm
-of the weight, and the softmax gives the weight back. What is missing in a row (a learned sink took it) is given to a
-sink. Values and outputs are 0, for they are not known: there is nothing that such a capture could be verified against.
+A record keeps q, k and v, so queries are the logarithms of the weights and keys are unit vectors: q·k is the logarithm
+of the weight, and the softmax restores the weight. What a row lacks to 1 (because of a learned sink) is given to a
+sink. Values and outputs are unknown and set to 0: such a capture cannot be verified.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from model_runner.tokens import VISIBLE, Token
 Given: TypeAlias = "Tensor | np.ndarray | Sequence[Tensor | np.ndarray]"
 
 SHAPES = "[queries, keys], [heads, queries, keys], [layers, heads, queries, keys], or a list of the layers"
-ABOVE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # how far the sum of a row of rounded numbers may be above 1
+ABOVE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # by how much the sum of a row of rounded numbers may exceed 1
 DROPOUT = "Of a model in training mode dropout scales them: call model.eval() before the forward."
 UNSEEN = -1e4  # a score whose exponential is 0
 
 
 def given_capture(weights: Given, tokens: Sequence[str] | None = None, keys: Sequence[str] | None = None) -> Capture:
-    """These weights as a capture; ``tokens`` are the words of the rows, ``keys`` of the columns where they differ.
+    """Make a capture of these weights; ``tokens`` label the rows, ``keys`` the columns if they differ.
 
-    ``weights`` has one of ``SHAPES``, and each layer may have a batch of one. Without words tokens are numbered. What
-    no row sees after itself is masked. O(weights) memory.
-    Raises ValueError in one sentence: another shape, a batch, words that do not fit, numbers that are no weights.
+    ``weights`` has one of ``SHAPES``, and each layer may have a batch of one. Without labels tokens are numbered. If no
+    row attends to later keys, these are masked. O(weights) memory. Raises ValueError with a sentence for another shape,
+    a batch, labels that do not fit, or invalid weights.
     """
     layers = [_layer(one, number) for number, one in enumerate(_layers(weights))]
     n_queries, n_keys = layers[0].shape[1:]
@@ -65,7 +65,7 @@ def given_capture(weights: Given, tokens: Sequence[str] | None = None, keys: Seq
 
 
 def _layers(weights: Given) -> list[Tensor]:
-    """Each layer's tensor, whatever its shape."""
+    """Each layer's tensor, for any of the shapes."""
     if isinstance(weights, Tensor | np.ndarray):
         whole = torch.as_tensor(weights)
         return list(whole) if whole.dim() == 4 else [whole]
@@ -79,7 +79,7 @@ def _layers(weights: Given) -> list[Tensor]:
 
 
 def _layer(weights: Tensor, number: int) -> Tensor:
-    """[heads, queries, keys] in float32, each number a weight."""
+    """[heads, queries, keys] in float32, checked to be weights."""
     if weights.dim() == 4 and len(weights) != 1:
         raise ValueError(f"Layer {number} has a batch of {len(weights)} texts: give one of them, such as weights[0].")
     shaped = weights[0] if weights.dim() == 4 else weights[None] if weights.dim() == 2 else weights
@@ -107,7 +107,7 @@ def _words(words: Sequence[str] | None, count: int, what: str) -> list[str]:
 
 
 def _tokens(words: Sequence[str]) -> tuple[Token, ...]:
-    """Equal words are the same token; a space in front of one, or a word piece's mark for it, is drawn as a dot."""
+    """Equal labels are the same token; a leading space, or a word piece's mark for it, is shown as a dot."""
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     found: list[Token] = []
     start = 0

@@ -1,4 +1,4 @@
-"""Three answers to "which heads matter for this token?", side by side: ablated, attributed, and how much they write."""
+"""Three measures of "which heads matter for this token?", side by side: ablation, attribution, and output norm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_runner.questions import HeadAnswers
 
 @dataclass(frozen=True, eq=False)
 class LayerEffects:
-    """The heads of one layer; NaN in an answer that this model does not give, with the reason among ``problems``."""
+    """The heads of one layer; NaN for a measure that this model does not have, with the reason in ``problems``."""
 
     layer: int
     lost: Float[np.ndarray, "heads"]
@@ -28,12 +28,12 @@ class LayerEffects:
 
 @dataclass(frozen=True, eq=False)
 class HeadEffects:
-    """Of every head; NaN where there is none, none yet, or no answer.
+    """Every head; NaN if there is none, not computed yet, or undefined.
 
-    ``lost``: nats of the target's log-probability that are lost when the head passes on nothing. ``pushed``: what it
-    adds to the target's logit on the direct path, above what it adds to the mean logit. Above 0 both mean that the head
-    is for the target. ``written``: the length of the vector it adds to the stream at the last position. ``ffn``: what
-    is lost, as ``lost``, when a layer's feed-forward part adds nothing.
+    ``lost``: decrease in nats of the target's log-probability when the head is ablated. ``pushed``: what it adds to the
+    target's logit on the direct path, relative to the mean logit. If positive, both mean that the head favours the
+    target. ``written``: the norm of its output at the last position. ``ffn``: like ``lost``, for ablating a layer's
+    feed-forward network.
     """
 
     lost: Float[np.ndarray, "layers heads"]
@@ -43,7 +43,7 @@ class HeadEffects:
 
 
 def layer_effects(answers: HeadAnswers) -> LayerEffects:
-    """What was answered to :class:`model_runner.questions.WhichHeads`, as numbers to be drawn."""
+    """The answer to :class:`model_runner.questions.WhichHeads` as arrays."""
 
     def numbers(answer: Tensor | None) -> Float[np.ndarray, "heads"]:
         return np.full(answers.n_heads, np.nan) if answer is None else answer.double().cpu().numpy()
@@ -71,14 +71,14 @@ def head_effects(layers: Sequence[LayerEffects], n_layers: int, n_heads: int) ->
 
 
 def ranking(values: Float[np.ndarray, "layers heads"], count: int) -> tuple[tuple[int, int], ...]:
-    """(layer, head) of the largest, whichever their sign, the largest first; of equal ones the lower layer and head."""
+    """(layer, head) by decreasing magnitude; ties in order of layer and head."""
     flat = np.abs(values).ravel()
     order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
     return tuple(divmod(i, values.shape[1]) for i in order[:count])
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Spearman's ρ over the cells that both have, equal values sharing their mean rank; NaN where one is constant.
+    """Spearman's ρ over the cells that both have, ties sharing their mean rank; NaN if one is constant.
 
     −1 to 1 (Spearman 1904, American Journal of Psychology 15).
     """
@@ -90,7 +90,7 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """1 for the smallest; equal values share the mean of theirs."""
+    """1 for the smallest; ties share their mean rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[place]

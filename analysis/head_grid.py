@@ -1,4 +1,4 @@
-"""Every head of every layer at a glance: a thumbnail each and one number per metric, in one pass over the weights."""
+"""Every head of every layer: a thumbnail each and one number per metric, in one pass over the weights."""
 
 from __future__ import annotations
 
@@ -18,44 +18,47 @@ from attention.metrics import METRICS, Metric, Rows
 from attention.own_metrics import all_metrics
 from model_runner.capture import ROWS, Capture
 
-LARGEST_THUMBNAIL = 48  # pixels on a side
-THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what crosses the wire
+LARGEST_THUMBNAIL = 48  # px per side
+THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what is transferred
 
 
 @dataclass(frozen=True, eq=False)
 class HeadGrid:
-    """Thumbnails hold 255 × the largest weight under each pixel; metrics are means over the queries, NaN undefined.
+    """Thumbnails hold 255 × the largest weight under each pixel; metrics are means over queries, NaN if undefined.
 
-    Maps with negative weights, which substitutes of softmax may have, count as shares: sizes that sum to 1 in a row.
-
-    Of two joined texts a thumbnail has the rows of the tokens that look and the columns of those that are looked at.
+    Maps with negative weights, which softmax substitutes may have, count by normalized magnitude. For two combined
+    texts a thumbnail has one text's queries as rows and the other's keys as columns.
     """
 
     thumbnails: UInt8[np.ndarray, "layers heads side side"]
-    keep: UInt8[np.ndarray, "layers side side"]  # 1 where any cell under the pixel is visible
+    keep: UInt8[np.ndarray, "layers side side"]  # 1 if any cell under the pixel is visible
     metrics: dict[str, Float[np.ndarray, "layers heads"]]
     has_weights: tuple[bool, ...]
-    left_out: UInt8[np.ndarray, "layers side side"] | None = None  # 1 where none is, since an indexer chose others
+    # 1 if none is, because an indexer selected other keys
+    left_out: UInt8[np.ndarray, "layers side side"] | None = None
 
     def __repr__(self) -> str:
-        """One line: how many heads, and which metrics there are."""
+        """One line: the number of heads, and the metrics."""
         layers, heads = self.thumbnails.shape[:2]
         return f"<HeadGrid: {layers} layers, {heads} heads; metrics: {', '.join(self.metrics)}>"
 
     def ranking(self, metric: str) -> list[int]:
-        """Heads (layer × n_heads + head) by falling metric, the undefined ones last."""
+        """Heads (layer × n_heads + head) by decreasing metric, undefined ones last."""
         values = self.metrics[metric].ravel()
         return np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable").tolist()
 
 
 def head_grid(capture: Capture) -> HeadGrid:
-    """The grid, made where the tensors are: it has a hundredth of their bytes. Metrics of one's own are made here."""
+    """The grid, computed where the tensors are, as it has a hundredth of their bytes.
+
+    User-defined metrics are computed here.
+    """
     maker, own = far_maker(capture), len(all_metrics()) > len(METRICS)
     return grid_of(capture) if maker is None or own else _read(maker.grid(capture.request))
 
 
 def written(grid: HeadGrid) -> dict[str, Any]:
-    """The grid as values that :mod:`model_runner.wire` writes; its metrics are those of ``METRICS``."""
+    """The grid as values for :mod:`model_runner.wire`; its metrics are those of ``METRICS``."""
     names = [metric.name for metric in METRICS]
     return {
         "thumbnails": torch.from_numpy(grid.thumbnails),
@@ -79,7 +82,7 @@ def _read(told: dict[str, Any]) -> HeadGrid:
 
 
 def grid_of(capture: Capture) -> HeadGrid:
-    """The grid, made here. O(layers × heads × tokens²) time, O(heads × rows × tokens) memory."""
+    """The grid, computed in this process. O(layers × heads × tokens²) time, O(heads × rows × tokens) memory."""
     largest = max(len(capture.tokens) - first_query(capture), n_looked_at(capture))
     shape = (capture.n_layers, capture.n_heads)
     side = min(largest, LARGEST_THUMBNAIL, max(8, int((THUMBNAIL_BYTES / (shape[0] * shape[1])) ** 0.5)))
@@ -140,7 +143,7 @@ def _layer(
                 candidates[metric.name] = candidates.get(metric.name, 0) + metric.candidates(block_rows)
             sums[metric.name] += values.nansum(-1)
             counts[metric.name] += (~values.isnan()).sum(-1)
-    for name, totals in candidates.items():  # no block knows which of them is chosen
+    for name, totals in candidates.items():  # the choice among candidates needs all blocks
         sums[name] = totals.amax(-1)
     thumbnails = _stretched((torch.cat(bands, 1) * 255).round().to(torch.uint8), side)
     means = {name: (sums[name] / counts[name]).cpu().numpy() for name in sums}
@@ -150,7 +153,7 @@ def _layer(
 
 
 def _stretched(picture: UInt8[Tensor, "*heads rows columns"], side: int) -> UInt8[Tensor, "*heads side side"]:
-    """A rectangle of at most so many pixels a side as a square, where two texts are not equally long."""
+    """A rectangle with at most this many pixels per side as a square, for two texts of different lengths."""
     for axis in (-2, -1):
         count = picture.shape[axis]
         if count != side:

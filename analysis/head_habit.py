@@ -1,6 +1,7 @@
-"""What a head does on this text, in a sentence: the one rule that says where most of its rows look most.
+"""What a head does on this text, in a sentence: the one rule that predicts the strongest key of most rows.
 
-Every rule is exact, of positions and token ids; none asks what a word means. A row that sees one key alone is left out.
+Every rule is exact, in terms of positions and token ids; none depends on a word's meaning. Rows with a single key are
+left out.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from model_runner.capture import ROWS, Capture
 
 Kind = Literal["offset", "first", "token", "punctuation", "copy", "after_copy"]
 
-FEWEST = 3  # rows that make a habit; two of them may agree by chance
+FEWEST = 3  # rows that make a habit; two may agree by chance
 MOST_ROWS = 0.5  # of the rows; a rule that holds for fewer is no habit
 
 
 @dataclass(frozen=True)
 class Habit:
-    """Of ``rows`` in which the rule names a key, or of all for a rule without a condition, ``hits`` look there most.
+    """``hits`` of the ``rows`` in which the rule names a key have their maximum there.
 
-    ``at`` is the offset, key − query, or the key's position; 0 of a rule that has neither.
+    For an unconditional rule ``rows`` are all. ``at`` is the offset, key − query, or the key's position; 0 for other
+    rules.
     """
 
     kind: Kind
@@ -36,20 +38,20 @@ class Habit:
 
     @property
     def share(self) -> float:
-        """Of its rows; 0 where there are none."""
+        """Share of its rows; 0 without any."""
         return self.hits / self.rows if self.rows else 0.0
 
     @property
     def holds(self) -> bool:
-        """Whether it is worth a sentence."""
+        """True if the rule is worth a sentence."""
         return self.hits >= FEWEST and self.share >= MOST_ROWS
 
 
 @dataclass(frozen=True)
 class Habits:
-    """``most`` is the rule that most of the ``rows`` follow; ``repeats`` one of tokens that stood there before.
+    """``most`` is the rule that most ``rows`` follow; ``repeats`` is a rule about repeated tokens.
 
-    ``repeats`` is there where most of those rows follow it, and not all of them look there by the other rule too.
+    ``repeats`` is set if most of its rows follow it, and it is not implied by the other rule.
     """
 
     most: Habit | None
@@ -58,7 +60,7 @@ class Habits:
 
 
 def strongest_keys(capture: Capture, layer: int, head: int) -> list[tuple[int, int]]:
-    """(query, key) of each row that sees more than one key: the key with the most weight, the first of equal ones.
+    """(query, key) for each row with more than one visible key: the key with the largest weight, the first of ties.
 
     Raises NoWeights, NoSuchPlace. O(tokens²) time, O(ROWS × tokens) memory.
     """
@@ -75,10 +77,10 @@ def strongest_keys(capture: Capture, layer: int, head: int) -> list[tuple[int, i
 
 
 def head_habits(capture: Capture, layer: int, head: int) -> Habits:
-    """The rules that this head follows on this text. Raises and costs as ``strongest_keys``."""
+    """The rules that this head follows on this text. Errors and cost as in ``strongest_keys``."""
     looks = strongest_keys(capture, layer, head)
     marks = [_is_punctuation(capture, place) for place in range(n_looked_at(capture))]
-    across = first_query(capture) > 0  # positions of two texts are not counted from one another
+    across = first_query(capture) > 0  # positions in two different texts have no meaningful offset
     rules = _unconditional(looks, marks, across=across)
     most = max(rules, key=lambda rule: rule.hits, default=None)
     most = most if most is not None and most.hits else None
@@ -88,7 +90,7 @@ def head_habits(capture: Capture, layer: int, head: int) -> Habits:
 
 
 def _unconditional(looks: Sequence[tuple[int, int]], marks: Sequence[bool], *, across: bool) -> list[Habit]:
-    """Every rule that names a key in every row, best of its kind; of equal ones the first counts."""
+    """Rules that name a key in every row, the best of each kind; ties are resolved by order."""
     rows = len(looks)
     keys = Counter(key for _, key in looks)
     rules: list[Habit] = []
@@ -104,7 +106,7 @@ def _unconditional(looks: Sequence[tuple[int, int]], marks: Sequence[bool], *, a
 
 
 def _of_repeats(looks: Sequence[tuple[int, int]], ids: Sequence[int]) -> list[tuple[Habit, list[tuple[int, int]]]]:
-    """The rules of tokens that stood before, each with the rows that follow it."""
+    """Rules about repeated tokens, each with the rows that follow it."""
     rules: list[tuple[Habit, list[tuple[int, int]]]] = []
     before: dict[int, list[int]] = {}
     earlier: dict[int, list[int]] = {}
@@ -120,7 +122,7 @@ def _of_repeats(looks: Sequence[tuple[int, int]], ids: Sequence[int]) -> list[tu
 
 
 def _same(most: Habit | None, hits: Sequence[tuple[int, int]], marks: Sequence[bool]) -> bool:
-    """Whether these rows look where the rule of most rows says too."""
+    """True if the main rule names the same keys in these rows."""
     if most is None:
         return False
     says = {
@@ -133,7 +135,7 @@ def _same(most: Habit | None, hits: Sequence[tuple[int, int]], marks: Sequence[b
 
 
 def _is_punctuation(capture: Capture, place: int) -> bool:
-    """Whether a token is nothing but punctuation, as Unicode has it, and spaces beside it."""
+    """True if a token is only punctuation (by Unicode) and spaces."""
     token = capture.tokens[place]
     text = capture.text[token.start : token.end].strip()
     return bool(text) and not token.special and all(unicodedata.category(sign).startswith("P") for sign in text)

@@ -1,4 +1,4 @@
-"""The weights of one or two heads between neighbouring tokens, for a drawing of lines."""
+"""One or two heads' weights between nearby tokens, for a drawing of lines."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from analysis.first_hidden import weights_without_first
 from analysis.joined import first_query
 from model_runner.capture import Capture
 
-LONGEST = 64  # tokens; of a longer text those around one of them
+LONGEST = 64  # tokens; for a longer text those around one of them
 
 
 @dataclass(frozen=True, eq=False)
 class HeadLines:
-    """Tokens from position ``start`` on look at those from ``key_start`` on. NaN at a first token hidden."""
+    """Queries from position ``start`` on and keys from ``key_start`` on. NaN at a hidden first token."""
 
     weights: Float[np.ndarray, "heads queries keys"]
     labels: tuple[str, ...]
     key_labels: tuple[str, ...]
     start: int
     key_start: int
-    centre: int  # the token around which they are
-    elsewhere: float  # what the first head's row of it has at tokens that are not listed
-    elsewhere_most: int  # the one of those that has the most
+    centre: int  # the token at the centre
+    elsewhere: float  # the first head's weight from it on tokens that are not listed
+    elsewhere_most: int  # the one of those with the largest weight
 
     def holds(self, token: int | None) -> bool:
-        """Whether the token at this position is drawn as one that looks."""
+        """True if the token at this position is drawn as a query."""
         return token is not None and 0 <= token - self.start < len(self.labels)
 
     def holds_key(self, token: int | None) -> bool:
-        """Whether it is drawn as one that is looked at."""
+        """True if it is drawn as a key."""
         return token is not None and 0 <= token - self.key_start < len(self.key_labels)
 
     def looks_most_at(self, key: int) -> int:
-        """The position of the query that gives this key, one that is drawn, the most of the first head's attention."""
+        """The position of the query with the first head's largest weight on this key."""
         column = self.weights[0, :, key - self.key_start]
         return self.start + int(np.nan_to_num(column, nan=-1.0).argmax())
 
@@ -46,10 +46,10 @@ class HeadLines:
 def head_lines(
     capture: Capture, heads: Sequence[tuple[int, int]], query: int | None = None, *, hide_first: bool = False
 ) -> HeadLines:
-    """``heads`` are (layer, head); of a long text the tokens around ``query``, most of them before it, or its end;
-    of two joined texts those of the second look at the first ones of the first.
+    """``heads`` are (layer, head); of a long text the tokens around ``query``, mostly before it, or its end.
 
-    ``hide_first`` as in a map's Reading. Raises NoWeights, NoSuchPlace. O(LONGEST × tokens).
+    For two combined texts, queries are of the second and keys are the first tokens of the first. ``hide_first`` as in a
+    map's HeadQuantity. Raises NoWeights, NoSuchPlace. O(LONGEST × tokens).
     """
     n_tokens, first = len(capture.tokens), first_query(capture)
     centre = n_tokens - 1 if query is None else query

@@ -1,7 +1,7 @@
-"""One head as a map: a window of its queries × keys, at most ``PIXELS`` on a side, exact where it fits.
+"""One head as a map: a window of its queries × keys, at most ``PIXELS`` per side, exact if it fits.
 
-Of a longer text only the window asked for is computed, and each pixel then stands for several cells; the view-model
-says how many and whether it shows their largest or their mean.
+For a longer text only the requested window is computed, and each pixel stands for several cells; the view-model says
+how many, and whether it shows their maximum or their mean.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ N_ = str  # marks a text for Babel without translating it here
 What = Literal["weights", "scores", "value", "difference"]
 Pooled = Literal["max", "mean"]
 Cells = Callable[[tuple[Unit, ...], tuple[Unit, ...]], tuple[Tensor, Tensor]]
-# of the units that look and those that are looked at: a number a pair, and whether any of its cells is visible
+# of query units and key units: one number per pair, and whether any of its cells is visible
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a head is read: ``value`` is the weight times the length of the value vector it carries, ``difference`` what
-    a pair of heads multiplies values by in a model that subtracts one from the other.
+    """Which quantity of a head is shown.
 
-    ``hide_first`` leaves the first token out and renormalises each row over the rest; ``words`` sums weights over the
-    tokens of a looked-at word and averages them over the tokens of the looking one. Scores are read as they are.
+    ``value`` is the weight times the norm of its value vector, ``difference`` what a pair of heads multiplies values by
+    in a model that subtracts one from the other. ``hide_first`` leaves the first token out and renormalizes each row
+    over the rest; ``words`` sums weights over the tokens of a key word and averages them over the tokens of the query
+    word. Scores are shown unchanged.
     """
 
     what: What = "weights"
@@ -47,11 +48,11 @@ class Reading:
 
     @property
     def hides_first(self) -> bool:
-        """Whether it does so here: scores and differences have no row to renormalise."""
+        """True if it applies here: scores and differences have no rows to renormalize."""
         return self.hide_first and self.what not in ("scores", "difference")
 
     def notes(self) -> list[str]:
-        """What is done to the numbers, a sentence each; none for the weights as they are."""
+        """How the numbers were processed, a sentence each; empty for plain weights."""
         if self.what == "scores":
             return [N_("Scores before the softmax, scaled and masked.")]
         told = [N_("Weight × length of the value vector it carries.")] if self.what == "value" else []
@@ -64,7 +65,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Window:
-    """Units ``q0`` to ``q1`` looking at units ``k0`` to ``k1`` (both exclusive at the end)."""
+    """Units ``q0`` to ``q1`` attending to units ``k0`` to ``k1`` (both stops exclusive)."""
 
     q0: int
     q1: int
@@ -74,9 +75,10 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class HeadMap:
-    """``values`` is NaN where masked. ``pool`` is (rows, columns) of units per pixel, and ``how`` they were pooled.
+    """``values`` is NaN where masked.
 
-    ``whole`` is the largest window: all units, but of two joined texts those of the second looking at the first.
+    ``pool`` is (rows, columns) of units per pixel, and ``how`` says how they were pooled. ``whole`` is the largest
+    window: all units, but for two combined texts those of the second attending to the first.
     """
 
     values: Float[np.ndarray, "rows columns"]
@@ -85,36 +87,36 @@ class HeadMap:
     units: tuple[Unit, ...]
     pool: tuple[int, int]
     how: Literal["exact", "max", "mean"]
-    left_out: Bool[np.ndarray, "rows columns"] | None = None  # masked since an indexer did not choose the keys
+    left_out: Bool[np.ndarray, "rows columns"] | None = None  # masked because an indexer did not select the keys
 
     @property
     def total(self) -> tuple[int, int]:
-        """How many units look in all, and how many are looked at."""
+        """Total number of query units and key units."""
         return self.whole.q1 - self.whole.q0, self.whole.k1 - self.whole.k0
 
     @property
     def inside(self) -> tuple[int, int, int, int]:
-        """The window counted from the first unit that looks and from the first that is looked at."""
+        """The window relative to the first query unit and the first key unit."""
         window, (q, k) = self.window, (self.whole.q0, self.whole.k0)
         return window.q0 - q, window.q1 - q, window.k0 - k, window.k1 - k
 
     @property
     def largest(self) -> float:
-        """The largest magnitude in the window; 0 where all is masked."""
+        """The largest magnitude in the window; 0 if all is masked."""
         return float(np.nanmax(np.abs(self.values))) if np.isfinite(self.values).any() else 0.0
 
     @property
     def row_labels(self) -> list[str]:
-        """One a unit of the window; none of a pooled map, whose pixels stand for several."""
+        """One label per unit of the window; empty for a pooled map, whose pixels stand for several."""
         return [unit.label for unit in self.units[self.window.q0 : self.window.q1]] if self.how == "exact" else []
 
     @property
     def column_labels(self) -> list[str]:
-        """As ``row_labels``."""
+        """See ``row_labels``."""
         return [unit.label for unit in self.units[self.window.k0 : self.window.k1]] if self.how == "exact" else []
 
     def units_at(self, query: int | None, key: int | None) -> tuple[int, int | None] | None:
-        """The units that these tokens lie in, counted as ``inside``; None without a query, or where none looks."""
+        """The units that contain these tokens, counted as in ``inside``; None without a query, or if it is not one."""
         if query is None or self._unit_at(query) < self.whole.q0:
             return None
         at = None if key is None else self._unit_at(key) - self.whole.k0
@@ -124,7 +126,7 @@ class HeadMap:
         return next(i for i, unit in enumerate(self.units) if token < unit.stop)
 
     def tokens_at(self, row: int, column: int) -> tuple[range, range]:
-        """Query and key tokens of the pixel in which these two units of the window lie."""
+        """Query and key tokens of the pixel that contains these two units of the window."""
         window = self.window
         return (
             self._tokens(row, window.q0, window.q1, self.pool[0]),
@@ -142,7 +144,7 @@ def units_of(capture: Capture, reading: Reading) -> tuple[Unit, ...]:
 
 
 def whole_window(capture: Capture, units: tuple[Unit, ...]) -> Window:
-    """All units; of two joined texts those of the second looking at those of the first."""
+    """All units; for two combined texts those of the second attending to those of the first."""
     n_units, first = len(units), first_query(capture)
     if not first:
         return Window(0, n_units, 0, n_units)
@@ -151,7 +153,7 @@ def whole_window(capture: Capture, units: tuple[Unit, ...]) -> Window:
 
 
 def clip_window(window: Window | None, whole: Window) -> Window:
-    """A window inside the text; ``whole`` for None or a window that is empty or beyond."""
+    """A window inside the text; ``whole`` for None or a window that is empty or outside."""
     if window is None:
         return whole
     q0, q1 = max(whole.q0, window.q0), min(whole.q1, window.q1)
@@ -169,11 +171,10 @@ def head_map(
     pixels: int = PIXELS,
     how: Pooled | None = None,
 ) -> HeadMap:
-    """At most ``pixels`` on a side, ``how`` they pool; by default signed numbers by their mean.
+    """At most ``pixels`` per side; ``how`` they are pooled is by default the mean for signed numbers, else the maximum.
 
-    Raises NoWeights, NoSuchPlace, NoDifference.
-
-    O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
+    Raises NoWeights, NoSuchPlace, NoDifference. O(window) time, O(ROWS × keys of the window) memory; all keys if the
+    first is hidden.
     """
     how = how or ("mean" if reading.what in ("scores", "difference") else "max")
 
@@ -195,7 +196,7 @@ def head_map(
 def _left_out(
     capture: Capture, layer: int, head: int, looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]
 ) -> tuple[Float[Tensor, "rows columns"], Bool[Tensor, "rows columns"]]:
-    """1 for each pair of units with a cell that the mask leaves and an indexer did not choose, 0 for the others."""
+    """1 for each pair of units with a cell that only an indexer's selection masks, 0 for the others."""
     queries, keys = slice(looking[0].start, looking[-1].stop), slice(looked_at[0].start, looked_at[-1].stop)
     cells = left_out_cells(capture, layer, head, queries, keys).to(torch.uint8)
     for axis, span, units in ((1, keys, looked_at), (0, queries, looking)):
@@ -206,7 +207,7 @@ def _left_out(
 def cells_map(
     capture: Capture, units: tuple[Unit, ...], window: Window | None, cells: Cells, *, how: Pooled, pixels: int = PIXELS
 ) -> HeadMap:
-    """A map of any number that each pair of units has, in blocks of at most ``ROWS`` rows; ``how`` pixels pool."""
+    """A map of any number per pair of units, in blocks of at most ``ROWS`` rows; ``how`` pixels are pooled."""
     whole = whole_window(capture, units)
     window = clip_window(window, whole)
     pixel_rows = fixed_bins(window.q1 - window.q0, pixels)
@@ -245,7 +246,7 @@ def _unit_cells(
         values = capture.weights(layer, head, queries=queries, keys=keys)
     if reading.what == "value":
         values = values * record.v[head // record.group, keys].to(values.dtype).norm(dim=-1)
-    if values.shape == (len(looking), len(looked_at)):  # a token each
+    if values.shape == (len(looking), len(looked_at)):  # one token per unit
         return values, visible
     key_bins = [slice(unit.start - keys.start, unit.stop - keys.start) for unit in looked_at]
     query_bins = [slice(unit.start - queries.start, unit.stop - queries.start) for unit in looking]

@@ -1,4 +1,4 @@
-"""Names of heads in lists to choose from: with the key/value head that several of them share."""
+"""Names of heads in lists, with the key/value head that they share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from model_runner.edits import SharedKeys, edits_of
 
 
 def head_name(capture: Capture, layer: int, head: int) -> str:
-    """H5, or "H5 · kv 2" where key/value head 2 is shared by a group of heads; the heads of a group have equal ends.
+    """H5, or "H5 · kv 2" if a group of heads shares key/value head 2.
 
-    "H5 · 1−" where the model subtracts it from head 1.
+    "H5 · 1−" if the model subtracts it from head 1.
     """
     size, record = group_size(capture, layer), capture.record(layer)
     pair = ""
@@ -20,7 +20,7 @@ def head_name(capture: Capture, layer: int, head: int) -> str:
 
 
 def group_size(capture: Capture, layer: int) -> int:
-    """How many neighbouring heads read the same keys and values, those that edits made the same included."""
+    """Number of adjacent heads that share keys and values, including sharing by edits."""
     record = capture.record(layer)
     own = edits_of(capture.request.edits, capture.request.attention)
     left = [edit.kv_heads for edit in own if isinstance(edit, SharedKeys)]

@@ -1,4 +1,4 @@
-"""A text with one word hidden, as an encoder is asked: which words there are, which to hide, what others read."""
+"""A text with one word masked for an encoder: its words, which to mask, and the text for other models."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from analysis.units import WORD
 
 SEPARATOR = re.compile(r"\s*\[SEP\]\s*")  # between two sentences of one text
-MARK = "[MASK]"  # of the embedded encoder, and what its examples are written with
+MARK = "[MASK]"  # of the embedded encoder, and used in its examples
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text, with where it stands in it; the end is excluded."""
+    """A word of a text and its position; the stop is exclusive."""
 
     text: str
     start: int
@@ -21,7 +21,7 @@ class Word:
 
 
 def words_in(text: str) -> tuple[Word, ...]:
-    """The words in order, punctuation left out; of a script without spaces each character is one."""
+    """The words in order, without punctuation; in a script without spaces each character is one."""
     apart = [match.span() for match in SEPARATOR.finditer(text)]
     found = (Word(match.group(), *match.span()) for match in WORD.finditer(text))
     inside = (word for word in found if not any(start <= word.start < end for start, end in apart))
@@ -29,9 +29,9 @@ def words_in(text: str) -> tuple[Word, ...]:
 
 
 def usual_word(text: str) -> int | None:
-    """Which to begin with: the longest that has a word on either side, the last of several; None without words.
+    """The default: the longest word with words on both sides, the last of ties; None without words.
 
-    A long word is seldom one of those that any text has (the, of), and it is guessed from both sides.
+    A long word is rarely a function word (the, of), and it can be predicted from both sides.
     """
     words = words_in(text)
     inner = range(1, len(words) - 1) if len(words) > 2 else range(len(words))
@@ -39,7 +39,7 @@ def usual_word(text: str) -> int | None:
 
 
 def hide(text: str, word: int | None) -> str:
-    """The text with this word hidden; as it is where it hides one itself, or has none. Raises IndexError."""
+    """The text with this word masked; unchanged if it has a mask already, or no words. Raises IndexError."""
     if MARK in text or word is None:
         return text
     hidden = words_in(text)[word]
@@ -47,10 +47,10 @@ def hide(text: str, word: int | None) -> str:
 
 
 def seen_before(text: str) -> str:
-    """What a model that reads from left to right is given of a text that hides words: all before the first of them."""
+    """A left-to-right model's input for a text with masked words: everything before the first mask."""
     return SEPARATOR.sub(" ", text.split(MARK)[0]).rstrip() or without_marks(text)
 
 
 def without_marks(text: str) -> str:
-    """The text with nothing in the place of hidden words, and its sentences one after the other."""
+    """The text without masked words, and with its sentences joined."""
     return SEPARATOR.sub(" ", text.replace(MARK, ""))

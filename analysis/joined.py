@@ -1,9 +1,7 @@
-"""What a decoder looks at across, as one row of tokens: those that are read, then those that are written.
+"""Cross-attention as one row of tokens: the source, then the target.
 
-Keys that stand for several tokens of one text are drawn alike: they are looked at, and then come the tokens.
-
-A picture of one text whose tokens look at one another then shows two texts too: the written ones look, the read ones
-are looked at, and every other cell is masked.
+Keys that stand for several tokens are drawn alike: first these keys, then the tokens. A picture of self-attention can
+then show two texts: the target's tokens are queries, the source's are keys, and all other cells are masked.
 """
 
 from __future__ import annotations
@@ -40,23 +38,23 @@ class Joined(Capture):
         return len(self.cross.keys) if self.cross is not None else 0
 
     def logits(self, position: int = -1) -> Float[Tensor, "vocab"]:
-        """Of a token that is written. Raises EncoderSaysNothing for one that is read, and as Capture's."""
+        """Logits for a target token. Raises EncoderSaysNothing for a source token, and as Capture's."""
         return self._written().logits(self._query(position))
 
     def likely(self, position: int = -1, *, top: int) -> LikelyTokens:
-        """As Capture's, of a token that is written."""
+        """As Capture's, for a target token."""
         return self._written().likely(self._query(position), top=top)
 
     def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
-        """As Capture's, of a token that is written."""
+        """As Capture's, for a target token."""
         return self._written().direct_logits(layer, head, self._query(position))
 
     def head_writes(self, layer: int, position: int) -> Float[Tensor, "heads d_model"]:
-        """As Capture's, of a token that is written."""
+        """As Capture's, for a target token."""
         return self._written().head_writes(layer, self._query(position))
 
     def verify(self, layer: int) -> Check:
-        """Of the rows of the written tokens."""
+        """Verify the rows of the target tokens."""
         return self._written().verify(layer)
 
     def _written(self) -> Capture:
@@ -94,22 +92,22 @@ def joined(cross: Capture) -> Joined:
 
 
 def apart(capture: Capture) -> Capture:
-    """The capture that two joined texts were made of; any other itself."""
+    """The capture of which a combination of two texts was made; any other unchanged."""
     return capture.cross if isinstance(capture, Joined) and capture.cross is not None else capture
 
 
 def decoder_side(capture: Capture) -> Capture:
-    """The capture whose last token says what comes next: of an encoder–decoder the decoder's."""
+    """The capture whose last token predicts the next one: for an encoder-decoder the decoder's."""
     return capture.attention("decoder") if capture.attentions else capture
 
 
 def encoder_side(capture: Capture) -> Capture:
-    """The capture whose tokens are the text's: of an encoder–decoder the encoder's."""
+    """The capture of the text's own tokens: for an encoder-decoder the encoder's."""
     return capture.attention("encoder") if capture.attentions else capture
 
 
 def same_tokens(capture: Capture, edits: tuple[Edit, ...]) -> CaptureRequest:
-    """The request for the same tokens with these edits: what an encoder–decoder wrote is given to the changed one."""
+    """A request for the same tokens with these edits; an encoder-decoder's target is passed to the edited model."""
     request = replace(capture.request, edits=edits)
     if not capture.attentions or capture.class_logits is not None:
         return request
@@ -117,35 +115,35 @@ def same_tokens(capture: Capture, edits: tuple[Edit, ...]) -> CaptureRequest:
 
 
 def as_square(capture: Capture) -> Capture:
-    """A capture as pictures take it: joined where one text looks at another."""
+    """A capture for pictures: combined if it is cross-attention."""
     return capture if capture.source is None else joined(capture)
 
 
 def first_query(capture: Capture) -> int:
-    """The position of the first token that looks: 0, unless two texts are joined."""
+    """Position of the first query token: 0, unless two texts are combined."""
     return capture.n_read if isinstance(capture, Joined) else 0
 
 
 def n_looked_at(capture: Capture) -> int:
-    """How many tokens, from the first on, are looked at: all, unless two texts are joined."""
+    """Number of key tokens, from the first on: all, unless two texts are combined."""
     return capture.n_read if isinstance(capture, Joined) else len(capture.tokens)
 
 
 def check_side(capture: Capture, name: str, position: int | None) -> None:
-    """Raises OtherText for a "query" in the text that is looked at, a "key" in the one that looks, of two joined."""
+    """For two combined texts, raises OtherText for a "query" in the source or a "key" in the target."""
     if position is not None and first_query(capture) and (name == "query") == (position < first_query(capture)):
         raise OtherText(position=position)
 
 
 class ClickedSide(TypedDict, total=False):
-    """What a click changes of the tokens that are looked at."""
+    """The change of the selection by a click."""
 
     query: int | None
     key: int | None
 
 
 def side_of(capture: Capture, token: int | None, sets: str = "query") -> ClickedSide:
-    """What a click on a token chooses: ``sets``, but of two joined texts what its text does; None: no token."""
+    """The effect of a click on a token: ``sets``, but for two combined texts it depends on the text; None: no token."""
     if token is not None and first_query(capture):
         sets = "key" if token < first_query(capture) else "query"
     return {"key": token} if sets == "key" and token is not None else {"query": token, "key": None}
@@ -153,23 +151,23 @@ def side_of(capture: Capture, token: int | None, sets: str = "query") -> Clicked
 
 @dataclass(frozen=True, eq=False)
 class Lower(LayerEdit):
-    """An edit of what heads pass on, for rows that come after ``n_read`` others."""
+    """An edit of head outputs for rows that come after ``n_read`` others."""
 
     n_read: int = 0
 
     def head_output_edited(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
-        """As the edit of the rows alone."""
+        """Apply the edit to the rows after the first ``n_read``."""
         below = LayerEdit(heads=self.heads).head_output_edited(output[:, self.n_read :])
         return torch.cat([output[:, : self.n_read], below], dim=1)
 
 
 def _lower(edit: MaskEdit, n_read: int) -> MaskEdit:
-    """Cells across, in the row of both texts; there are no other edits of that mask."""
+    """A cross-attention mask edit in the row of both texts; there are no other edits of that mask."""
     return replace(edit, cells=lowered(edit.cells, n_read)) if isinstance(edit, Blocked) else edit
 
 
 def lowered(cells: Iterable[tuple[int, int]], by: int) -> tuple[tuple[int, int], ...]:
-    """The cells with their queries so many places further on."""
+    """The cells with their queries shifted by this many positions."""
     return tuple((query + by, key) for query, key in cells)
 
 
@@ -178,12 +176,12 @@ def _moved(token: Token, by: int) -> Token:
 
 
 def _relabelled(key: Token, by: int) -> Token:
-    """A key that stands for several tokens, named by where these are in the row."""
+    """A key that stands for several tokens, labelled by their positions in the row."""
     return replace(key, text=re.sub(r"\d+", lambda place: str(int(place[0]) + by), key.text))
 
 
 def _square(record: LayerRecord, n_read: int) -> LayerRecord:
-    """The record with queries that see nothing before its own, and keys that nobody sees after its own."""
+    """The record with a mask under which only target rows have keys, and only source columns are keys."""
     n_written, heads = record.q.shape[1], record.q.shape[0]
     unread = record.q.new_zeros(heads, n_read, record.q.shape[2])
     return replace(
@@ -200,15 +198,16 @@ def _square(record: LayerRecord, n_read: int) -> LayerRecord:
 
 
 def _across(own: Rule, n_read: int) -> Rule:
-    """The rule of a look across, in the row of both: all that is read, or of compressed keys those that may be seen."""
+    """The cross-attention mask in the row of both texts: all of the source, or for compressed keys the visible ones."""
     across = Across(n_read)
     if isinstance(own, Full):
         return across
-    if isinstance(own, And) and isinstance(own.second, Chosen):  # the choice stays outside, where it is looked for
+    # keeps the selection outermost, where it is searched for
+    if isinstance(own, And) and isinstance(own.second, Chosen):
         return And(And(across, moved(own.first, queries=n_read)), moved(own.second, queries=n_read))
     return And(across, moved(own, queries=n_read))
 
 
 def _lower_sinks(sinks: Tensor | None, n_read: int) -> Tensor | None:
-    """Those of every query, with a column for each that sees nothing; one a head as they are."""
+    """Sinks per query, with a column for each empty row; a sink per head is unchanged."""
     return sinks if sinks is None or sinks.dim() == 1 else torch.nn.functional.pad(sinks, (n_read, 0))

@@ -1,4 +1,4 @@
-"""Which keys the queries of a layer see, in a sentence, where no window or causal mask tells it."""
+"""A description of which keys a layer's queries attend to, beyond windows and causal masks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CONVOLVED = N_(
 
 
 def keys_seen(record: LayerRecord) -> tuple[Reason, ...]:
-    """Sentences to be translated; none where the picture of the mask says it all."""
+    """Sentences to be translated; empty if the picture of the mask is enough."""
     rule = record.mask.own
     if isinstance(rule, BlockSparse):
         more = OTHERS_DRAWN if any(map(any, rule.drawn)) else FIRST_DRAWN
@@ -73,13 +73,13 @@ def _in_chunks(rule: SortedChunks, *, same_vectors: bool) -> tuple[Reason, ...]:
 
 
 def beside_attention(family: str) -> tuple[Reason, ...]:
-    """What is added to the output of every head beside its attention, by the model's transformers type."""
+    """What is added to every head's output besides its attention, by the model's transformers type."""
     return (Reason(CONVOLVED, {}),) if family == "nystromformer" else ()
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of one round of hashing that is not empty, and the positions of the tokens in it."""
+    """A non-empty bucket of one hashing round, and the positions of its tokens."""
 
     round: int
     bucket: int
@@ -87,7 +87,7 @@ class Bucket:
 
 
 def buckets_of(record: LayerRecord, head: int) -> tuple[Bucket, ...]:
-    """What hashing put where in this head, in the order of the rounds; nothing of a layer that does not hash."""
+    """The buckets of this head, by round; empty for a layer that does not hash."""
     rule = record.mask.own
     if not isinstance(rule, SortedChunks) or rule.buckets is None:
         return ()

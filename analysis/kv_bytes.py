@@ -1,4 +1,4 @@
-"""The bytes of a cache of keys and values: by formula from the shapes of attention, and as measured on a real cache."""
+"""The size of a KV cache in bytes: by formula from the shapes of attention, and as measured on a real cache."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from model_runner import Capture
 from model_runner.kv import CachedLayer
 from model_runner.record import LayerRecord
 
-SCALE_BYTES = 4  # of the float32 that each row of int8 numbers is scaled by
+SCALE_BYTES = 4  # of the float32 scale of each row of int8 numbers
 
 
 @dataclass(frozen=True)
 class CacheBytes:
-    """``shape`` is (layers, kv_heads, d_head, tokens, bytes per number) where every layer holds the same.
+    """``shape`` is (layers, kv_heads, d_head, tokens, bytes per number) if all layers are equal.
 
-    Then ``formula`` is 2 · their product. Otherwise it is a sum over layers; one that reads the keys and values of
-    another (Gemma 3n, Gemma 4) holds none of its own. ``latent``: in place of keys and values a
-    token takes so many numbers in each layer, one compressed vector for all heads (MLA, arXiv:2405.04434). ``states``
-    is what layers without softmax attention hold, the same for every length; it is in neither number.
+    Then ``formula`` is 2 · their product. Otherwise it is a sum over layers; one that uses another layer's keys and
+    values (Gemma 3n, Gemma 4) has none of its own. ``latent``: numbers per token and layer that replace keys and
+    values, one compressed vector for all heads (MLA, arXiv:2405.04434). ``states`` is what layers without softmax
+    attention store, independent of length; it is in neither number.
     """
 
     measured: int
@@ -31,7 +31,7 @@ class CacheBytes:
 
 
 def cache_bytes(capture: Capture, layers: Sequence[CachedLayer]) -> CacheBytes:
-    """What the cache holds after the capture's text, and what the shapes of its attention say it must hold."""
+    """The cache's size after the capture's text, measured and by the shapes of its attention."""
     n_tokens = len(capture.keys)
     shapes: set[tuple[int, int, int, int]] = set()
     latents: set[int | None] = set()
@@ -41,7 +41,7 @@ def cache_bytes(capture: Capture, layers: Sequence[CachedLayer]) -> CacheBytes:
             continue
         rows = n_tokens if layer.window is None else min(n_tokens, layer.window - 1)
         kv_heads, d_head, d_value, size = (*_heads(record), record.v.shape[2], record.k.element_size())
-        if record.difference is not None:  # both heads of a pair read the values of both, side by side
+        if record.difference is not None:  # both heads of a pair use the values of both, concatenated
             d_value //= 2
         latent = _latent(record, layer)
         formula += (kv_heads * (d_head + d_value) if latent is None else latent) * rows * size
@@ -62,35 +62,35 @@ def _heads(record: LayerRecord) -> tuple[int, int]:
 
 
 def _latent(record: LayerRecord, layer: CachedLayer) -> int | None:
-    """The numbers a token takes where the cache holds other vectors than the keys and values attention is given."""
+    """Numbers per token if the cache holds other vectors than attention's keys and values."""
     if layer.k_shape is None or layer.v_shape is None or (layer.k_shape[0], layer.k_shape[2]) == _heads(record):
         return None
     return _numbers(layer)
 
 
 def _numbers(layer: CachedLayer) -> int:
-    """Of one token."""
+    """Numbers per token."""
     return sum(shape[0] * shape[2] for shape in (layer.k_shape, layer.v_shape) if shape is not None)
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """The same model with other numbers of key/value heads; ``own`` is the number it has."""
+    """The same model with another number of key/value heads; ``own`` marks the model's own."""
 
     kv_heads: int
     n_bytes: int
     own: bool
 
     def kind(self, n_heads: int) -> str:
-        """MHA: every query head its own; MQA: one for all; GQA: groups in between; MLA: a latent for all (0 heads)."""
+        """MHA: one per query head; MQA: one for all; GQA: groups; MLA: a latent for all (0 heads)."""
         names = {n_heads: "MHA", 1: "MQA", 0: "MLA"}
         return names.get(self.kv_heads, "GQA")
 
 
 def sharings(capture: Capture, found: CacheBytes) -> tuple[Sharing, ...]:
-    """Every even way of sharing the query heads out, most heads first; the cache grows with the key/value heads.
+    """Every way of dividing the query heads evenly, most heads first; the cache is proportional to the key/value heads.
 
-    A model with a latent has that besides; one whose layers have different numbers of heads only its own way.
+    A model with a latent has that too; one whose layers differ in heads has only its own.
     """
     heads = {(record.q.shape[0], record.k.shape[0]) for record in capture.records if record is not None}
     if len(heads) != 1:
@@ -107,9 +107,10 @@ def sharings(capture: Capture, found: CacheBytes) -> tuple[Sharing, ...]:
 def bytes_read(
     capture: Capture, layers: Sequence[CachedLayer], *, window: int | None = None, sinks: int = 0, int8: bool = False
 ) -> int:
-    """What the cache must hold for the newest query: the keys it reads and their values, after such a change.
+    """Bytes that the cache needs for the newest query, the keys that it attends to and their values, after such an
+    edit.
 
-    ``window`` counts the query itself. In int8 a number takes a byte, and each row of a head one scale more.
+    ``window`` counts the query itself. In int8 a number takes a byte, plus one scale per row and head.
     """
     total = 0
     for record, layer in zip(capture.records, layers, strict=True):

@@ -1,4 +1,4 @@
-"""What becomes of the next token when the cache drops or rounds what it holds: what to try, and how far it moves."""
+"""The next token when the cache evicts or quantizes: which variants to try, and how far the prediction moves."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from model_runner.capture import Capture
 from model_runner.edit_list import of_attention
 from model_runner.edits import Edit, Int8Cache, KeepLast, OneEdit
 
-MOST_WINDOWS = 48  # tried of a longer text, closer together where they are short
+MOST_WINDOWS = 48  # tried for a longer text, at increasing distances
 
 
 @dataclass(frozen=True)
 class CacheTrial:
-    """One changed cache: its last ``window`` tokens, with ``sinks`` first ones kept; ``window`` None: all, in int8."""
+    """One edited cache: its last ``window`` tokens, and the first ``sinks`` ones; ``window`` None: all, in int8."""
 
     window: int | None
     sinks: int
 
     @property
     def edits(self) -> tuple[OneEdit, ...]:
-        """Of the attention whose cache it is."""
+        """Edits of the attention whose cache it is."""
         return (Int8Cache(),) if self.window is None else (KeepLast(self.window, self.sinks),)
 
 
 def edits_of(capture: Capture, trial: CacheTrial) -> tuple[Edit, ...]:
-    """For a request; of an encoder–decoder of the capture's attention."""
+    """For a request; in an encoder-decoder model for the capture's attention."""
     return of_attention((), capture.request.attention, trial.edits)
 
 
 @dataclass(frozen=True)
 class Moved:
-    """KL(the model's next token ‖ that of the changed cache), in bits."""
+    """KL(the model's next token ‖ that with the edited cache), in bits."""
 
     trial: CacheTrial
     kl: float
 
 
 def windows(n_tokens: int) -> list[int]:
-    """Every window of a short text; of a longer one MOST_WINDOWS at most, evenly spaced by ratio. The last is all."""
+    """Every window of a short text; for a longer one at most MOST_WINDOWS, in a geometric sequence. The last is all."""
     if n_tokens <= MOST_WINDOWS:
         return list(range(1, n_tokens + 1))
     return sorted({round(number) for number in np.geomspace(1, n_tokens, MOST_WINDOWS)})
@@ -57,13 +57,13 @@ def trials(n_tokens: int, sinks: int) -> list[CacheTrial]:
 
 
 def kl_of_rows(before: Float[Tensor, "vocab"], after: Float[Tensor, "vocab"]) -> float:
-    """KL(before ‖ after) of the distributions of two rows of logits, over the whole vocabulary, in bits, in float64."""
+    """KL(before ‖ after) of two rows of logits, over the whole vocabulary, in bits, in float64."""
     old, new = (torch.log_softmax(logits.double().cpu(), dim=-1) for logits in (before, after))
     return float(kl(old, new))
 
 
 def first_difference(first: Sequence[int], second: Sequence[int]) -> int | None:
-    """Where two texts part: the index of the first token that differs, or the end of the shorter one; None: equal."""
+    """Index of the first difference, or the length of the shorter text; None if they are equal."""
     for index, (one, other) in enumerate(zip(first, second)):
         if one != other:
             return index

@@ -1,16 +1,16 @@
-"""Caches of well-known models, by their published configurations (config.json on the hub, read in 2026)."""
+"""KV caches of well-known models, by their published configurations (config.json on the hub, as of 2026)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 KIND_OF_SHARING = ("MHA", "GQA", "MQA", "MLA")
-HALF = 2  # bytes of a number in float16 or bfloat16
+HALF = 2  # bytes per number in float16 or bfloat16
 
 
 @dataclass(frozen=True)
 class Published:
-    """``window``: ``windowed`` of the layers look so far back, no further. ``latent``: numbers a token takes instead.
+    """``window``: ``windowed`` of the layers attend to this many tokens only. ``latent``: numbers per token instead.
 
     A latent (MLA, DeepSeek-AI 2024, arXiv:2405.04434) is one compressed vector for all heads, keys and values together.
     """
@@ -33,11 +33,11 @@ class Published:
 
     @property
     def numbers(self) -> int:
-        """That one token takes in one layer: a key and a value for each key/value head, or the latent."""
+        """Numbers per token and layer: a key and a value for each key/value head, or the latent."""
         return self.latent if self.latent is not None else 2 * self.kv_heads * self.d_head
 
     def n_bytes(self, tokens: int, number_bytes: int = HALF) -> int:
-        """Of the cache of so many tokens; layers with a window hold no more than that."""
+        """Bytes of the cache for this many tokens; layers with a window store no more than that."""
         kept = tokens if self.window is None else min(tokens, self.window)
         rows = (self.layers - self.windowed) * tokens + self.windowed * kept
         return rows * self.numbers * number_bytes
@@ -54,4 +54,4 @@ PUBLISHED: tuple[Published, ...] = (
     Published("tiiuae/falcon-7b", 32, 71, 1, 64, context=2048),
     Published("deepseek-ai/DeepSeek-V3", 61, 128, 128, 128, context=163_840, latent=512 + 64),
 )
-"""Latent of DeepSeek-V3: kv_lora_rank 512 and the 64 dimensions that RoPE turns (qk_rope_head_dim)."""
+"""DeepSeek-V3's latent: kv_lora_rank 512 and the 64 dimensions that RoPE rotates (qk_rope_head_dim)."""

@@ -1,4 +1,4 @@
-"""How many multiply-adds the attention of a step needs, with a cache of keys and values and without."""
+"""Multiply-adds of attention per step, with a KV cache and without."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from model_runner import Capture
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 
-ROWS = 256  # query rows counted at once: O(ROWS × tokens) memory
+ROWS = 256  # query rows counted at a time: O(ROWS × tokens) memory
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionWork:
-    """Multiply-adds of q · k and weights · v over all heads and layers, of each step; masked cells are not counted.
+    """Multiply-adds of q · k and weights · v over all heads and layers, per step; masked cells are not counted.
 
-    The first step reads the text in both cases. After it a cache leaves one row of queries a step; without one every
-    row is made again. Of an encoder–decoder the encoder's own work is done once, in the first step of both.
+    The first step reads the text in both cases. After it, a cache leaves one row of queries per step; without one every
+    row is computed again. In an encoder-decoder model the encoder's own work is done once, in the first step of both.
     """
 
     cached: Int[np.ndarray, "steps"]
@@ -29,9 +29,9 @@ class AttentionWork:
 
 
 def attention_work(capture: Capture, n_text: int, n_steps: int) -> AttentionWork:
-    """For the steps after so many tokens: a cell that the layer's mask leaves open costs d_head + d_value a head.
+    """For the steps after this many tokens: each unmasked cell costs d_head + d_value per head.
 
-    O(tokens²) time and O(ROWS × tokens) memory for each kind of mask, tokens being those there are in the end.
+    O(tokens²) time and O(ROWS × tokens) memory for each kind of mask, where tokens is the final number.
     """
     once = 0
     if capture.attentions:
@@ -50,18 +50,18 @@ def attention_work(capture: Capture, n_text: int, n_steps: int) -> AttentionWork
 
 
 def _cell(record: LayerRecord) -> int:
-    """Multiply-adds of a query with one key, in all heads."""
+    """Multiply-adds of one query with one key, in all heads."""
     return record.q.shape[0] * (record.q.shape[2] + record.v.shape[2])
 
 
 def _rows(capture: Capture, n_rows: int) -> Int[np.ndarray, "rows"]:
-    """Of the queries of so long a text at their own text, over all layers."""
+    """For self-attention of queries in a text of this length, over all layers."""
     rows = np.zeros(n_rows, np.int64)
     counted: dict[tuple[MaskRule, int | None], np.ndarray] = {}
     for record in capture.records:
         if record is None:
             continue
-        # a window that hides nothing of the text yet is not in its mask
+        # a window that does not mask anything yet is not in the mask
         window = None if masks.sees_ahead(record.mask.own) else record.window
         if (record.mask, window) not in counted:
             counted[record.mask, window] = _open_cells(record.mask, window, len(rows))
@@ -70,7 +70,7 @@ def _rows(capture: Capture, n_rows: int) -> Int[np.ndarray, "rows"]:
 
 
 def _open_cells(rule: MaskRule, window: int | None, n_rows: int) -> Int[np.ndarray, "rows"]:
-    """How many keys each query may look at, of the last ``window`` where there is one."""
+    """Number of unmasked keys for each query, within the last ``window`` if there is one."""
     device = torch.device("cpu")
     blocks = [slice(start, min(start + ROWS, n_rows)) for start in range(0, n_rows, ROWS)]
     counts: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""What a layer keeps of a token when its heads share: keys and values of each, of a group, one pair, a latent."""
+"""A layer's cache per token under different sharing: keys and values per head, per group, one pair, or a latent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model_runner.record import LayerRecord
 
 @dataclass(frozen=True)
 class LatentBytes:
-    """``numbers`` of one token in one layer, and their bytes in the model's dtype. ``own``: the model's own sharing."""
+    """``numbers`` per token in one layer, and their bytes in the model's dtype. ``own``: the model's own sharing."""
 
     name: str
     numbers: int
@@ -18,10 +18,10 @@ class LatentBytes:
 
 
 def kept(record: LayerRecord, rank: int) -> tuple[LatentBytes, ...]:
-    """MHA, GQA where the model has it, MQA, and MLA with its turned part, from the most to the least by design.
+    """MHA, GQA if the model uses it, MQA, and MLA with its rotated part, in order of size by design.
 
-    By formula: heads · (d_head + d_value) for keys and values; r for a latent, and d_head / 2 more that DeepSeek-V2
-    keep turned for all heads together (arXiv:2405.04434, section 2.1.4 and table 1).
+    By formula: heads · (d_head + d_value) for keys and values; r for a latent, plus d_head / 2 that DeepSeek-V2 caches
+    after rotation for all heads together (arXiv:2405.04434, section 2.1.4 and table 1).
     """
     n_heads, n_kv, size = len(record.q), len(record.k), record.k.element_size()
     pair, turned = record.k.shape[-1] + record.v.shape[-1], record.k.shape[-1] // 2

@@ -1,4 +1,4 @@
-"""What a layer is in a model that runs modules several times, attends several times in one, or subtracts heads."""
+"""Names of layers in models that run modules repeatedly, attend several times per block, or subtract heads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def layer_name(capture: Capture, layer: int, translate: Translate) -> str:
 
 
 def short_words(origin: LayerOrigin, origins: Sequence[LayerOrigin], translate: Translate) -> list[str]:
-    """Which run, and which part of its block, a layer is; nothing where it is the only one."""
+    """A layer's run, and its part of the block; empty if it is the only one."""
     words: list[str] = []
     if origin.parts > 1:
         block = translate(N_("block {number}")).format(number=origin.module.rpartition(".")[2])
@@ -42,7 +42,7 @@ def short_words(origin: LayerOrigin, origins: Sequence[LayerOrigin], translate: 
 
 
 def layer_sentences(capture: Capture, layer: int, head: int, translate: Translate) -> list[str]:
-    """What has to be known of a layer and head to read them; nothing of an ordinary model."""
+    """What a reader has to know about a layer and head; empty for an ordinary model."""
     found: list[str] = []
     origin, difference = capture.origin(layer), capture.record(layer).difference
     if origin is not None and origin.parts > 1:
@@ -60,10 +60,10 @@ def layer_sentences(capture: Capture, layer: int, head: int, translate: Translat
 
 
 def has_cycles(origins: Sequence[LayerOrigin]) -> bool:
-    """Whether several stacks take turns, of which at least one runs several times."""
+    """True if several stacks alternate, and at least one runs several times."""
     return len({stack_of(one) for one in origins}) > 1 and any(one.runs > 1 for one in origins)
 
 
 def stack_of(origin: LayerOrigin) -> str:
-    """The module that holds the stack, by the last part of its name: "L_module" of model.L_module.layers.0."""
+    """The module that holds the stack, by the last part of its name: "L_module" for model.L_module.layers.0."""
     return origin.module.rsplit(".", 2)[0].rpartition(".")[2]

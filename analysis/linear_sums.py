@@ -1,4 +1,4 @@
-"""A head's queries, keys and values as linear attention sums them, in both of its orders and in Lightning's blocks."""
+"""A head's queries, keys and values in linear attention, in both orders of its products and in Lightning's blocks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class LinearSums:
 
 @dataclass(frozen=True)
 class OrderCost:
-    """One order of the two products: the numbers between them, and their multiply-adds."""
+    """One order of the two products: the size of the intermediate result, and their multiply-adds."""
 
     between: int
     multiply_adds: int
 
 
 def linear_sums(head: Head) -> LinearSums:
-    """With elu(x) + 1 (Katharopoulos et al. 2020); a head that hides more than the future is taken as causal.
+    """With elu(x) + 1 (Katharopoulos et al. 2020); a head that masks more than the future is treated as causal.
 
     Raises NotSeparable.
     """
@@ -54,10 +54,10 @@ def lightning_sums(head: Head, half_life: int) -> LinearSums:
 
 
 def left_first(n_tokens: int, d: int, d_value: int) -> OrderCost:
-    """(Q Kᵀ) V: a map of all pairs between."""
+    """(Q Kᵀ) V: the intermediate result is a map of all pairs."""
     return OrderCost(n_tokens**2, n_tokens**2 * (d + d_value))
 
 
 def right_first(n_tokens: int, d: int, d_value: int) -> OrderCost:
-    """Q (Kᵀ V): a state between."""
+    """Q (Kᵀ V): the intermediate result is a state."""
     return OrderCost(d * d_value, 2 * n_tokens * d * d_value)

@@ -1,4 +1,4 @@
-"""The logit lens as it is drawn: a row for each layer, a column for each token, the likeliest token in each cell."""
+"""The logit lens for display: a row per layer, a column per token, the likeliest token in each cell."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from model_runner.capture import Capture
 
 @dataclass(frozen=True, eq=False)
 class LensMap:
-    """Rows from the stream before the first layer to the model's own end; ``entropy`` and ``kl`` in bits.
+    """Rows from the stream before the first layer to the model's output; ``entropy`` and ``kl`` in bits.
 
-    ``first`` is the row in which the token that the model itself finds likeliest is on top for the first time, and
-    ``stays`` the one from which on it is in every row.
+    ``first`` is the row in which the model's final likeliest token ranks first for the first time, and ``stays`` the
+    row from which on it ranks first in every row.
     """
 
     tokens: tuple[str, ...]
@@ -33,13 +33,13 @@ class LensMap:
 
     @property
     def names(self) -> list[str]:
-        """Of the rows: what the stream has gone through. The last one is the model's own end."""
+        """Names of the rows: what the stream has passed. The last one is the model's output."""
         layers = len(self.words) - 1
         return ["0", *(f"L{layer}" for layer in range(layers))]
 
 
 def lens_map(capture: Capture, lens: Lens, text_of: Callable[[int], str]) -> LensMap:
-    """``text_of`` is a token of the vocabulary as it is drawn."""
+    """``text_of`` gives a token's displayed text."""
     ids = lens.ids.numpy()
     known = {token: text_of(int(token)) for token in np.unique(ids[..., 0])}
     top = ids[..., 0] == ids[-1:, :, 0]
@@ -49,7 +49,7 @@ def lens_map(capture: Capture, lens: Lens, text_of: Callable[[int], str]) -> Len
         ids=ids,
         probabilities=lens.probabilities.double().numpy(),
         entropy=lens.entropy.double().numpy(),
-        kl=np.maximum(lens.kl.double().numpy(), 0.0),  # rounding may leave less than 0
+        kl=np.maximum(lens.kl.double().numpy(), 0.0),  # clears negative rounding errors
         final=lens.final.double().numpy(),
         rank=lens.rank.numpy(),
         first=top.argmax(axis=0),
@@ -58,6 +58,6 @@ def lens_map(capture: Capture, lens: Lens, text_of: Callable[[int], str]) -> Len
 
 
 def _since(top: np.ndarray) -> np.ndarray:
-    """The row from which on all are true, of every column; the last row is."""
+    """For every column, the row from which on all are true; the last row always is."""
     wrong = ~top[::-1]
     return np.where(wrong.any(axis=0), len(top) - wrong.argmax(axis=0), 0)

@@ -1,7 +1,7 @@
-"""Every head of a long text, a block of query rows at a time: thumbnails, and what each query does with its attention.
+"""Every head of a long text, one block of query rows at a time: thumbnails, and statistics of each query's attention.
 
-A block is small whatever the text's length, so that progress can be shown between two of them and memory stays bounded.
-Of a capture whose tensors are elsewhere a block has more rows, and is made there: its sums and pixels are sent.
+A block is small for any text length, so that progress can be shown between blocks and memory stays bounded. For a
+capture whose tensors are remote a block has more rows and is computed there; only its sums and pixels are transferred.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from model_runner.capture import ROWS, Capture
 from model_runner.errors import NoSuchPlace
 
 RECENT = 64  # tokens: the query itself and those just before it
-PLACES = 32  # parts of what a query sees, from its first to its last key
-THUMBNAIL = 48  # pixels on a side
-CELLS = 2**23  # heads × queries × keys that are computed at once
-CELLS_AWAY = 2**27  # of a block that is made elsewhere: it is one question
+PLACES = 32  # equal parts of a query's visible keys, from first to last
+THUMBNAIL = 48  # px per side
+CELLS = 2**23  # heads × queries × keys that are computed at a time
+CELLS_AWAY = 2**27  # for a block that is computed remotely, in one question
 BINS = 32  # of positions
 
 N_ = str  # marks a text for Babel without translating it here
@@ -44,12 +44,12 @@ class BlockRows:
 
 @dataclass(frozen=True, eq=False)
 class MapBlock:
-    """What the heads of a layer do in some rows.
+    """Statistics of a layer's heads in some rows.
 
-    ``totals``: each of :data:`MEASURES`, summed over those queries of a bin of positions for which it is defined, of
-    which there are ``counts``; from bin ``first_bin`` on. ``places``: the shares of each part of what a query sees,
-    summed over the ``placed`` queries that see enough. ``thumbnail``: 255 × the largest weight under each pixel, of
-    rows ``top`` on.
+    ``totals``: each of :data:`MEASURES`, summed over the queries per bin of positions for which it is defined,
+    ``counts`` of them; from bin ``first_bin`` on. ``places``: the weights on each part of the visible keys, summed over
+    the ``placed`` queries that have enough. ``thumbnail``: 255 × the largest weight under each pixel, from row ``top``
+    on.
     """
 
     rows: BlockRows
@@ -71,7 +71,7 @@ def _blocks(capture: Capture) -> Iterator[BlockRows]:
     n_tokens, here = len(capture.tokens), far_maker(capture) is None
     for layer in range(capture.n_layers):
         if capture.has_weights(layer):
-            cells = capture.record(layer).q.shape[0] * n_tokens  # of a row
+            cells = capture.record(layer).q.shape[0] * n_tokens  # per row
             size = min(ROWS, CELLS // cells) if here else CELLS_AWAY // cells
             yield from _cut(BlockRows(layer, 0, n_tokens), max(1, size))
 
@@ -82,7 +82,7 @@ def _cut(rows: BlockRows, size: int) -> Iterator[BlockRows]:
 
 
 def block(capture: Capture, rows: BlockRows) -> MapBlock:
-    """What these rows say, made where the tensors are. Raises NoSuchPlace, NoWeights."""
+    """Compute these rows where the tensors are. Raises NoSuchPlace, NoWeights."""
     maker = far_maker(capture)
     if maker is None:
         return block_of(capture, rows)
@@ -90,7 +90,7 @@ def block(capture: Capture, rows: BlockRows) -> MapBlock:
 
 
 def written(made: MapBlock) -> dict[str, Any]:
-    """The block as values that :mod:`model_runner.wire` writes."""
+    """The block as values for :mod:`model_runner.wire`."""
     return {
         "totals": torch.from_numpy(made.totals),
         "counts": torch.from_numpy(made.counts),
@@ -108,7 +108,7 @@ def _read(rows: BlockRows, told: dict[str, Any]) -> MapBlock:
 
 
 def block_of(capture: Capture, rows: BlockRows) -> MapBlock:
-    """The block, made here; O(``CELLS``) memory. Raises NoSuchPlace, NoWeights."""
+    """The block, computed in this process; O(``CELLS``) memory. Raises NoSuchPlace, NoWeights."""
     n_tokens = len(capture.tokens)
     if not 0 <= rows.start < rows.stop <= n_tokens:
         raise NoSuchPlace(what="position", value=rows.stop, count=n_tokens)
@@ -117,7 +117,7 @@ def block_of(capture: Capture, rows: BlockRows) -> MapBlock:
 
 
 def _joined(rows: BlockRows, parts: list[MapBlock]) -> MapBlock:
-    """Blocks that follow each other, as one."""
+    """Merge consecutive blocks."""
     if len(parts) == 1:
         return parts[0]
     first_bin, top = parts[0].first_bin, parts[0].top
@@ -135,7 +135,7 @@ def _joined(rows: BlockRows, parts: list[MapBlock]) -> MapBlock:
 def _add(
     one: MapBlock, totals: np.ndarray, counts: np.ndarray, thumbnail: np.ndarray, first_bin: int = 0, top: int = 0
 ) -> None:
-    """Into sums and a picture of the same heads that begin at ``first_bin`` and ``top``."""
+    """Add to sums and a picture of the same heads that start at ``first_bin`` and ``top``."""
     bins = slice(one.first_bin - first_bin, one.first_bin - first_bin + one.totals.shape[-1])
     totals[..., bins] += one.totals
     counts[..., bins] += one.counts
@@ -150,15 +150,15 @@ def _pass(capture: Capture, rows: BlockRows) -> MapBlock:
     heads, queries = slice(0, record.q.shape[0]), slice(rows.start, rows.stop)
     if record.without_softmax:
         weights = record.weights(heads, queries, keys, ROWS, shares=True)
-    else:  # whose denominators are all in these keys
+    else:  # all their denominators are within these keys
         scores = record.scores(heads, queries, keys)
         weights = softmax.weights(scores, softmax.log_sum_exp(scores, record.sinks_at(heads, queries)))
     q_idx = torch.arange(rows.start, rows.stop, device=weights.device)
     shown = metrics.Rows(weights, q_idx, torch.zeros(keys.stop, dtype=torch.long, device=weights.device))
-    first, entropy = metrics.first_token(shown), metrics.entropy(shown)  # which ask for no token's id
-    before = pad(weights.cumsum(-1), (1, 0))  # of each key, the sum of those before it
+    first, entropy = metrics.first_token(shown), metrics.entropy(shown)  # these metrics need no token ids
+    before = pad(weights.cumsum(-1), (1, 0))  # for each key, the sum of the earlier ones
     places, placed = _places(before, q_idx, n_tokens if ahead else None)
-    weights[..., 0] = 0.0  # the first token stands apart
+    weights[..., 0] = 0.0  # the first token is treated separately
     thumbnail, top = _thumbnail(weights, rows, n_tokens)
     by_name = {"first": first, "recent": _recent(before, q_idx, ahead), "distance": _distance(weights, q_idx)}
     values = np.stack([_numbers((by_name | {"entropy": entropy})[one.name]) for one in MEASURES])
@@ -183,7 +183,7 @@ def _edges(n_tokens: int) -> np.ndarray:
 
 
 def _bins_of(rows: BlockRows, n_tokens: int) -> tuple[int, np.ndarray]:
-    """The first bin that these rows lie in, and where each of theirs begins, counted from the first row."""
+    """The first bin of these rows, and the start of each of their bins relative to the first row."""
     edges = _edges(n_tokens)
     first = int(np.searchsorted(edges, rows.start, "right")) - 1
     inside = edges[first : int(np.searchsorted(edges, rows.stop, "left"))]
@@ -191,7 +191,7 @@ def _bins_of(rows: BlockRows, n_tokens: int) -> tuple[int, np.ndarray]:
 
 
 def _recent(before: Float[Tensor, "heads queries edges"], q_idx: Tensor, ahead: bool) -> Float[Tensor, "heads queries"]:
-    """On the last RECENT tokens, in a model that looks both ways on those before and after; the first token apart."""
+    """Weight on the last RECENT tokens (in a bidirectional model on both sides), without the first token."""
     last = before.shape[-1] - 1
     start = (q_idx - RECENT + 1).clamp(min=1, max=last)
     end = (q_idx + (RECENT if ahead else 1)).clamp(max=last)
@@ -200,7 +200,7 @@ def _recent(before: Float[Tensor, "heads queries edges"], q_idx: Tensor, ahead: 
 
 
 def _distance(weights: Float[Tensor, "heads queries keys"], q_idx: Tensor) -> Float[Tensor, "heads queries"]:
-    """Mean distance of the attention that is not on the first token; NaN where there is none."""
+    """Mean distance of the attention that is not on the first token; NaN if there is none."""
     apart = (q_idx[:, None] - torch.arange(weights.shape[-1], device=weights.device)).abs().to(weights.dtype)
     return torch.einsum("hqk,qk->hq", weights, apart) / weights.sum(-1)
 
@@ -208,8 +208,10 @@ def _distance(weights: Float[Tensor, "heads queries keys"], q_idx: Tensor) -> Fl
 def _places(
     before: Float[Tensor, "heads queries edges"], q_idx: Tensor, sees: int | None
 ) -> tuple[Float[Tensor, "heads places"], int]:
-    """Shares of ``PLACES`` equal parts of what each query sees, ``sees`` keys or all up to itself, summed over those
-    that see a key or more for every part; and how many these are.
+    """Weights on ``PLACES`` equal parts of each query's visible keys, summed over queries with enough keys, and their
+    number.
+
+    Visible are ``sees`` keys, or all up to the query itself; enough is at least one key per part.
     """
     seen = torch.full_like(q_idx, sees) if sees is not None else q_idx + 1
     chosen = seen >= PLACES
@@ -226,7 +228,7 @@ def _at(before: Float[Tensor, "heads queries edges"], places: Tensor) -> Tensor:
 def _thumbnail(
     weights: Tensor, rows: BlockRows, n_tokens: int
 ) -> tuple[UInt8[np.ndarray, "heads pixel_rows side"], int]:
-    """The largest weight under each pixel of these rows; a pixel row may go on in the next block."""
+    """The largest weight under each pixel of these rows; a pixel row may continue in the next block."""
     pixels = even_bins(n_tokens, side_of(n_tokens))
     columns = _inside(pixels, 0, weights.shape[-1])
     lines = _inside(pixels, rows.start, rows.stop)
@@ -237,7 +239,7 @@ def _thumbnail(
 
 
 def _inside(pixels: list[slice], start: int, stop: int) -> list[slice]:
-    """The pixels' parts from ``start`` to ``stop``, counted from there."""
+    """The pixels' parts from ``start`` to ``stop``, relative to ``start``."""
     parts = (slice(max(part.start, start) - start, min(part.stop, stop) - start) for part in pixels)
     return [part for part in parts if part.start < part.stop]
 
@@ -253,10 +255,10 @@ def _numbers(values: Tensor) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class LongHeads:
-    """What is known of every head so far; NaN, or an empty picture, where nothing is.
+    """The results for every head so far; NaN, or an empty picture, if there are none.
 
-    ``measures`` are means over the queries that were seen, by the names of :data:`MEASURES`; ``places`` are mean
-    shares. ``entropy_at`` is the mean entropy of queries in each of ``positions`` (first query of each bin).
+    ``measures`` are means over the queries done, by the names of :data:`MEASURES`; ``places`` are mean shares.
+    ``entropy_at`` is the mean entropy of queries in each of ``positions`` (first query of each bin).
     """
 
     thumbnails: UInt8[np.ndarray, "layers heads side side"]
@@ -269,7 +271,7 @@ class LongHeads:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a head; ``unit`` as of :class:`attention.metrics.Metric`."""
+    """One number per head; ``unit`` as in :class:`attention.metrics.Metric`."""
 
     name: str
     label: str
@@ -291,13 +293,13 @@ NEAR = Measure("recent", N_("near"),
 
 
 def measures_of(capture: Capture) -> tuple[Measure, ...]:
-    """What each number is of this model: one that looks both ways has no last tokens, but near ones."""
+    """What each number means for this model: in a bidirectional one, recent tokens are near ones on both sides."""
     ahead = looks_ahead(capture)
     return tuple(NEAR if ahead and one.name == NEAR.name else one for one in MEASURES)
 
 
 def long_heads(capture: Capture, blocks: Sequence[MapBlock]) -> LongHeads:
-    """The blocks that there are, put together."""
+    """Combine the blocks so far."""
     n_tokens, shape = len(capture.tokens), (capture.n_layers, capture.n_heads)
     side, edges = side_of(n_tokens), _edges(n_tokens)
     thumbnails = np.zeros((*shape, side, side), np.uint8)
@@ -324,5 +326,5 @@ def long_heads(capture: Capture, blocks: Sequence[MapBlock]) -> LongHeads:
 
 
 def _mean(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Of what is defined; NaN where nothing is."""
+    """The mean of defined values; NaN if there are none."""
     return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)

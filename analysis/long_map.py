@@ -1,12 +1,11 @@
-"""The map of a head at any length as tiles of 256 × 256 pixels, each from the exact weights of the cells under it.
+"""A head's map at any length as tiles of 256 × 256 pixels, each computed from the exact weights of its cells.
 
-Zoom 0 shows all of the text in one tile; with each further zoom a pixel stands for half as many tokens on a side, at
-the last one for a single cell. Nothing of size tokens × tokens is held: a tile is made of blocks of rows, or of the
-four tiles below it.
+Zoom 0 shows the whole text in one tile; with each further zoom a pixel stands for half as many tokens per side, down to
+a single cell. Nothing of size tokens × tokens is stored: a tile is computed from blocks of rows, or from the four tiles
+below it.
 
-The first token stands apart. Many heads park nearly all of their attention there, and the largest or mean of a pixel
-that held its column would show that alone: wherever pixels are pooled they leave it out, and every tile carries the
-column by itself.
+The first token is separate. Many heads put nearly all of their attention on it, and a pooled pixel with its column
+would show only that; so pooled pixels leave it out, and every tile has its column separately.
 """
 
 from __future__ import annotations
@@ -30,16 +29,17 @@ from model_runner.record import LayerRecord
 
 Denominators: TypeAlias = Float[Tensor, "queries"]
 
-SIDE = 256  # pixels of a tile
-NAMES = ("max", "mean", "first_max", "first_mean")  # of what a packed tile has, in order
+SIDE = 256  # px of a tile
+NAMES = ("max", "mean", "first_max", "first_mean")  # contents of a packed tile, in order
 FLOAT16 = 2  # bytes
-QUICK = 1  # of zlib: three milliseconds a tile, and the best level is but a twentieth smaller
-DIRECT = 8  # cells on a side of the largest pixel that is made of cells; larger ones are made of the tiles below
+QUICK = 1  # of zlib: three milliseconds per tile, and the best level is only a twentieth smaller
+# cells per side of the largest pixel that is computed from cells; larger ones are computed from the tiles below
+DIRECT = 8
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Tile number ``x`` from the left, of keys, and ``y`` from the top, of queries."""
+    """Tile number ``x`` from the left (keys) and ``y`` from the top (queries)."""
 
     zoom: int
     x: int
@@ -47,14 +47,14 @@ class Spot:
 
     @property
     def below(self) -> tuple[Spot, Spot, Spot, Spot]:
-        """The four tiles that show the same at the next zoom: upper left, upper right, lower left, lower right."""
+        """The four tiles of the same area at the next zoom: upper left, upper right, lower left, lower right."""
         zoom, x, y = self.zoom + 1, 2 * self.x, 2 * self.y
         return Spot(zoom, x, y), Spot(zoom, x + 1, y), Spot(zoom, x, y + 1), Spot(zoom, x + 1, y + 1)
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a map of so many ``tokens`` on a side is cut."""
+    """The tiling of a map with this many ``tokens`` per side."""
 
     tokens: int
 
@@ -64,19 +64,19 @@ class Tiling:
         return max(0, math.ceil(math.log2(self.tokens / SIDE)))
 
     def cells(self, zoom: int) -> int:
-        """Cells on a side of a pixel."""
+        """Cells per side of a pixel."""
         return 2 ** (self.last - zoom)
 
     def tiles(self, zoom: int) -> int:
-        """Tiles on a side that show any of the text."""
+        """Tiles per side that contain any of the text."""
         return -(-self.tokens // (SIDE * self.cells(zoom)))
 
     def of_cells(self, spot: Spot) -> bool:
-        """Whether the tile is made of cells; else of the four below it."""
+        """True if the tile is computed from cells, otherwise from the four below it."""
         return self.cells(spot.zoom) <= DIRECT
 
     def check(self, spot: Spot) -> None:
-        """Raises NoSuchPlace for a tile that there is not."""
+        """Raises NoSuchPlace if the tile does not exist."""
         if not 0 <= spot.zoom <= self.last:
             raise NoSuchPlace(what=N_("zoom"), value=spot.zoom, count=self.last + 1)
         for value in (spot.x, spot.y):
@@ -84,7 +84,7 @@ class Tiling:
                 raise NoSuchPlace(what=N_("tile"), value=value, count=self.tiles(spot.zoom))
 
     def part(self, spot: Spot, axis: int) -> slice:
-        """The tokens of a tile: 0 its queries, 1 its keys; none of one that lies behind the text."""
+        """The tokens of a tile: 0 its queries, 1 its keys; empty beyond the text."""
         size = SIDE * self.cells(spot.zoom)
         start = min(self.tokens, (spot.y, spot.x)[axis] * size)
         return slice(start, min(self.tokens, start + size))
@@ -92,7 +92,7 @@ class Tiling:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """What pixels show of the cells under them: the largest weight, their sum, and how many are visible (0: none)."""
+    """What pixels show of their cells: the largest weight, the sum, and the number of visible ones (0: none)."""
 
     largest: Float[Tensor, "rows columns"]
     total: Float[Tensor, "rows columns"]
@@ -100,21 +100,21 @@ class Pooled:
 
     @property
     def mean(self) -> Float[Tensor, "rows columns"]:
-        """Over the visible cells; NaN where there is none."""
+        """The mean over visible cells; NaN if there are none."""
         return self.total / self.visible
 
     @property
     def most(self) -> Float[Tensor, "rows columns"]:
-        """The largest; NaN where no cell is visible."""
+        """The maximum; NaN if no cell is visible."""
         return self.largest.masked_fill(self.visible == 0, torch.nan)
 
     @property
     def nbytes(self) -> int:
-        """Of a part of which nothing is visible hardly any: one number stands for all."""
+        """Nearly 0 if nothing is visible: a single number then stands for all."""
         return sum(part.untyped_storage().nbytes() for part in (self.largest, self.total, self.visible))
 
     def lean(self) -> Pooled:
-        """The same, in hardly any memory where nothing is visible: half of a causal map."""
+        """The same in minimal memory if nothing is visible, as in half of a causal map."""
         if self.visible.any():
             return self
         nothing = self.visible.new_zeros(1, 1).expand_as(self.visible)
@@ -123,7 +123,7 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """256 × 256 pixels, and beside them what the same rows do at the first token, one column wide."""
+    """256 × 256 pixels, and the same rows' weights on the first token, one column wide."""
 
     pixels: Pooled
     first: Pooled
@@ -133,21 +133,21 @@ class Tile:
         return self.pixels.nbytes + self.first.nbytes
 
     def packed(self) -> bytes:
-        """Little-endian float16: largest and mean of the pixels, then of the first token, row by row; NaN: masked."""
+        """Little-endian float16: maximum and mean of the pixels, then of the first token, row by row; NaN: masked."""
         parts = [self.pixels.most, self.pixels.mean, self.first.most, self.first.mean]
         return b"".join(part.cpu().numpy().astype("<f2").tobytes() for part in parts)
 
 
 def zipped(found: Tile) -> bytes:
-    """What :meth:`Tile.packed` gives, for a network: what is there twice once, and compressed."""
+    """Compress the output of :meth:`Tile.packed` for a network, with duplicates sent once."""
     data = found.packed()
-    alone = bool((found.pixels.visible <= 1).all())  # a cell a pixel is its mean too
+    alone = bool((found.pixels.visible <= 1).all())  # with one cell per pixel, the maximum is the mean
     kept = [data[part] for name, part in zip(NAMES, _parts(), strict=True) if name != "mean" or not alone]
     return zlib.compress(b"".join(kept), QUICK)
 
 
 def unzipped(data: bytes) -> bytes:
-    """What :meth:`Tile.packed` gave, from what :func:`zipped` made of it. Raises ValueError for other bytes."""
+    """Restore the output of :meth:`Tile.packed` from :func:`zipped`. Raises ValueError for other bytes."""
     whole, reader = 2 * FLOAT16 * (SIDE * SIDE + SIDE), zlib.decompressobj()
     try:
         found = reader.decompress(data, whole)
@@ -168,13 +168,13 @@ def _parts() -> list[slice]:
 
 
 def unpacked(data: bytes) -> dict[str, Float[np.ndarray, "rows columns"]]:
-    """What :meth:`Tile.packed` wrote, by the names of NAMES."""
+    """Parse the output of :meth:`Tile.packed`, by the names of NAMES."""
     parts = (np.frombuffer(data[part], "<f2") for part in _parts())
     return {name: part.reshape(SIDE, -1) for name, part in zip(NAMES, parts, strict=True)}
 
 
 def denominators(record: LayerRecord, head: int) -> Denominators:
-    """Natural log of one head's softmax denominators, which every tile of it needs; O(ROWS × keys) memory."""
+    """Natural log of one head's softmax denominators, which every tile needs; O(ROWS × keys) memory."""
     return record.log_sum_exp(slice(head, head + 1), slice(0, record.q.shape[1]), ROWS)[0]
 
 
@@ -185,9 +185,9 @@ def tile(
     spot: Spot,
     below: Callable[[Spot], Tile],
 ) -> Tile:
-    """A tile of a head's weights. ``below`` gives those of the next zoom. Raises NoSuchPlace.
+    """A tile of a head's weights. ``below`` returns tiles of the next zoom. Raises NoSuchPlace.
 
-    O(the cells under it) time at most, O(ROWS × their keys) memory.
+    O(its cells) time at most, O(ROWS × their keys) memory.
     """
     tiling = Tiling(record.q.shape[1])
     tiling.check(spot)
@@ -203,7 +203,7 @@ def tile(
 
 
 def _blocks(queries: slice, cells: int) -> Iterator[slice]:
-    """About ROWS query rows each, whole rows of pixels."""
+    """About ROWS query rows each, in whole rows of pixels."""
     size = max(1, ROWS // cells) * cells
     for start in range(queries.start, queries.stop, size):
         yield slice(start, min(start + size, queries.stop))
@@ -216,14 +216,14 @@ def _cells(
     seen = record.mask.tile(queries, keys, record.q.device, head=head)
     if apart and keys.start == 0:
         seen = seen.index_fill(1, torch.zeros(1, dtype=torch.long, device=seen.device), False)
-    if not seen.any():  # the half of a causal map that need not be computed
+    if not seen.any():  # skips the masked half of a causal map
         return seen.float(), seen.float()
     found = record.weights(slice(head, head + 1), queries, keys, ROWS, lse[None, queries], shares=True)[0]
     return found.float() * seen, seen.float()
 
 
 def _pooled(weights: Tensor, seen: Tensor, high: int, wide: int) -> Pooled:
-    """Pixels of high × wide cells; the last ones may stand for fewer."""
+    """Pixels of high × wide cells; the last ones may have fewer."""
 
     def by_pixel(values: Tensor) -> Tensor:  # (rows, high, columns, wide)
         rows, columns = values.shape
@@ -232,12 +232,12 @@ def _pooled(weights: Tensor, seen: Tensor, high: int, wide: int) -> Pooled:
 
     if high == wide == 1:
         return Pooled(weights, weights, seen)
-    folded = by_pixel(weights)  # along a row first: its cells stand side by side in memory
+    folded = by_pixel(weights)  # along a row first, whose cells are contiguous in memory
     return Pooled(folded.amax(3).amax(1), folded.sum(3).sum(1), by_pixel(seen).sum(3).sum(1))
 
 
 def _stacked(blocks: list[Pooled], columns: int) -> Pooled:
-    """One below the other, filled up to a whole tile with what is not visible."""
+    """Stack vertically, padded to a whole tile with masked pixels."""
 
     def whole(parts: list[Tensor]) -> Tensor:
         found = torch.cat(parts)
@@ -251,7 +251,7 @@ def _stacked(blocks: list[Pooled], columns: int) -> Pooled:
 
 
 def _of_four(tiling: Tiling, spot: Spot, below: Callable[[Spot], Tile]) -> Tile:
-    """From the four tiles below: the largest of the largest, the sums added."""
+    """From the four tiles below: the maximum of the maxima, and the sums added."""
     tiles, end = tiling.tiles(spot.zoom + 1), SIDE // 2
     pixels, first = _nothing(SIDE), _nothing(1)
     for number, part in enumerate(spot.below):

@@ -1,5 +1,6 @@
-"""A text long enough for the page of long texts, and half of it: the first chapter of a book in the public domain, and
-in Chinese a story written for this application.
+"""A text for the page Long texts, and half of it.
+
+In English the first chapter of a book in the public domain, in Chinese a story written for this application.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ FILES = {"en": "long_text.json", "zh": "long_text_zh.json"}
 
 @functools.cache
 def chapter(language: str = "en") -> Chapter:
-    """The one in this language, or else the English one; read once."""
+    """The chapter in this language, or else the English one; cached."""
     path = Path(__file__).with_name(FILES.get(language, FILES["en"]))
     held = json.loads(path.read_text(encoding="utf-8"))
     paragraphs = held["paragraphs"]

@@ -1,4 +1,6 @@
-"""What is made of a capture where its tensors are, when they are elsewhere: a few numbers come in place of them all."""
+"""Results computed where a capture's tensors are, if they are remote: a few numbers are transferred instead of the
+tensors.
+"""
 
 from __future__ import annotations
 
@@ -16,50 +18,50 @@ from model_runner.request import CaptureRequest
 
 @runtime_checkable
 class FarMaker(Protocol):
-    """A runner whose tensors are elsewhere."""
+    """A runner whose tensors are remote."""
 
     def grid(self, request: CaptureRequest) -> dict[str, Any]:
-        """What :func:`analysis.head_grid.written` made there."""
+        """:func:`analysis.head_grid.written`, computed remotely."""
         ...
 
     def opening(self, request: CaptureRequest) -> tuple[int, int]:
-        """The layer and head that :func:`analysis.opening.opening_head` found there."""
+        """The layer and head of :func:`analysis.opening.opening_head`, computed remotely."""
         ...
 
     def tile(self, request: CaptureRequest, layer: int, head: int, zoom: int, x: int, y: int) -> bytes:
-        """What :func:`analysis.long_map.zipped` made there of one tile of a head's map."""
+        """:func:`analysis.long_map.zipped` of one tile of a head's map, computed remotely."""
         ...
 
     def far(
         self, request: CaptureRequest, layer: int, head: int, least: int, count: int
     ) -> Sequence[tuple[int, int, float]]:
-        """What :func:`analysis.far_looks.far_looks` found there: query, key and weight of each."""
+        """:func:`analysis.far_looks.far_looks`, computed remotely: query, key and weight of each."""
         ...
 
     def block(self, request: CaptureRequest, layer: int, start: int, stop: int) -> dict[str, Any]:
-        """What :func:`analysis.long_blocks.written` made there of some rows of a layer."""
+        """:func:`analysis.long_blocks.written` of some rows of a layer, computed remotely."""
         ...
 
     def strongest(
         self, request: CaptureRequest, layer: int, head: int, query: int, key: int | None
     ) -> tuple[int, int, float] | None:
-        """What :func:`analysis.strongest_key.strongest_key` found there."""
+        """:func:`analysis.strongest_key.strongest_key`, computed remotely."""
         ...
 
     def cell(self, request: CaptureRequest, query: int, key: int) -> Float[Tensor, "layers heads"]:
-        """The weights of :func:`analysis.cell_ranking.cell_ranking`, found there."""
+        """The weights of :func:`analysis.cell_ranking.cell_ranking`, computed remotely."""
         ...
 
 
 def far_maker(capture: Capture) -> FarMaker | None:
-    """Who makes it; None where the tensors are here, or the capture is one that is put together here."""
+    """The remote runner; None if the tensors are local, or the capture was composed locally."""
     asked, view = capture.asked, isinstance(capture, Joined) or capture.request.attention == COMPRESSED
     away = any(is_away(one.q) or is_away(one.k) for one in capture.records if one is not None)
     return asked if away and not view and isinstance(asked, FarMaker) else None
 
 
 def head_is_here(capture: Capture, layer: int, head: int) -> bool:
-    """Whether this head's queries and keys are: then nobody has to be asked what it does."""
+    """True if this head's queries and keys are local, so that no remote call is needed."""
     record = capture.record(layer)
     head = index("head", head, record.q.shape[0])
     key_head = head // record.group

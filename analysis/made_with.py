@@ -1,4 +1,4 @@
-"""With what a file was made: the line that stands in each, whoever writes it."""
+"""The line in every file that says with what it was made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 
 def made_with(app: str, weights: str = "") -> str:
-    """The version of the ``app``, today, the versions of transformers and torch, the fingerprint of the ``weights``."""
+    """Versions of the ``app``, of transformers and torch, the date, and the fingerprint of the ``weights``."""
     versions = " · ".join(f"{name} {version(name)}" for name in ("transformers", "torch"))
     named = f" · weights {weights}" if weights else ""
     return f"Attention Atlas {app} · {date.today().isoformat()} · {versions}{named}"

@@ -1,6 +1,6 @@
-"""The metrics of every head on many texts: one row for a text, layer and head, in a folder of Parquet files.
+"""The metrics of every head on many texts: one row per text, layer and head, in a folder of Parquet files.
 
-What is written stays: asked again, with the same model, only the texts that are not there are read.
+Results are kept: called again with the same model, it reads only the missing texts.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from model_runner.runner import Runner
 
 PATTERN = "*.txt"
-LARGEST = 10_000_000  # bytes of a file that is read
-OF_A_PART = 64  # texts: what an interruption loses at most, unless it leaves time to write
+LARGEST = 10_000_000  # bytes of the largest file that is read
+OF_A_PART = 64  # texts per file: the most that an interruption loses, unless it leaves time to write
 NO_PYARROW = 'Parquet files need the package pyarrow: pip install "attention-atlas[parquet]"'
 
 
 @dataclass(frozen=True)
 class MappedTexts:
-    """How many texts were read now and how many were there already; ``problems``: a name and a sentence each."""
+    """Numbers of texts read now and present already; ``problems``: a name and a sentence each."""
 
     read: int
     there: int
@@ -44,7 +44,7 @@ class MappedTexts:
 
 @dataclass(frozen=True)
 class NamedText:
-    """One text, under the name that its rows have."""
+    """A text and the name that its rows have."""
 
     name: str
     text: str
@@ -56,11 +56,11 @@ class NamedText:
 
 
 class TextReader(ABC):
-    """Who reads the texts, here or elsewhere."""
+    """Reads texts, locally or elsewhere."""
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """Of the weights as they are now: they may have changed since the model was opened."""
+        """The fingerprint of the current weights, which may have changed since the model was opened."""
 
     @abstractmethod
     def read(
@@ -80,14 +80,14 @@ def map_texts(
 ) -> MappedTexts:
     """Write the metrics of every head on every text into the folder ``out``; ``pandas.read_parquet(out)`` reads it.
 
-    ``texts`` are texts by name, or a folder, in which files like ``pattern`` are read as UTF-8, at any depth. Rows have
-    text (its name), hash (SHA-256 of the text), model, weights (their fingerprint), tokens, layer, head, and the
-    metrics of :func:`analysis.head_grid.head_grid`, NaN where one is not defined. A text that is there already, by
-    hash and fingerprint, is not read again. A text that cannot be captured is a problem and stops nothing. ``say``
-    hears after each text how many were read, and its name. In place of a runner, ``served.ray.text_workers`` has
-    workers that read texts at the same time.
+    ``texts`` are texts by name, or a folder, in which files matching ``pattern`` are read as UTF-8, at any depth. Rows
+    have text (its name), hash (SHA-256 of the text), model, weights (their fingerprint), tokens, layer, head, and the
+    metrics of :func:`analysis.head_grid.head_grid`, NaN where undefined. A text that is present already, by hash and
+    fingerprint, is not read again. A text that cannot be captured is reported as a problem and does not stop the run.
+    ``say`` is called after each text with the number of texts read and its name. Instead of a runner, pass workers of
+    ``served.ray.text_workers`` to read texts in parallel.
 
-    Raises ImportError without pyarrow, and ValueError where ``out`` is something else or has other metrics.
+    Raises ImportError without pyarrow, and ValueError if ``out`` is something else or has other metrics.
     """
     if importlib.util.find_spec("pyarrow") is None:
         raise ImportError(NO_PYARROW)
@@ -129,7 +129,7 @@ def map_texts(
 
 
 class RunnerReader(TextReader):
-    """Reads texts with a runner of this process."""
+    """Reads texts with a runner in this process."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -138,19 +138,19 @@ class RunnerReader(TextReader):
         """See :class:`TextReader`."""
         try:
             return self._runner.capture(CaptureRequest(input_ids=(0,))).fingerprint or self._runner.info.weights
-        except RunnerError:  # it reads no single token
+        except RunnerError:  # the model cannot read a single token
             return self._runner.info.weights
 
     def read(
         self, texts: Iterable[NamedText], weights: str, batch_size: int
     ) -> Iterator[tuple[NamedText, pd.DataFrame | str]]:
-        """In their order."""
+        """In the given order."""
         for one, capture in _captures(self._runner, texts, batch_size):
             yield one, str(capture) if isinstance(capture, RunnerError) else _rows(one, capture, weights)
 
 
 def _known(folder: Path) -> set[tuple[str, str]]:
-    """Hashes and fingerprints of what is there. Raises ValueError."""
+    """Hashes and fingerprints of existing rows. Raises ValueError."""
     if not folder.exists():
         return set()
     if not folder.is_dir():
@@ -160,8 +160,8 @@ def _known(folder: Path) -> set[tuple[str, str]]:
         if path.suffix != ".parquet":
             raise ValueError(f"{folder} holds other files ({path.name}). Choose a new folder.")
         if path.name.startswith("."):
-            continue  # left behind by an interruption
-        if not found and list(pd.read_parquet(path).columns) != wanted:  # all of them were written by this
+            continue  # left by an interruption
+        if not found and list(pd.read_parquet(path).columns) != wanted:  # all files are written by this function
             raise ValueError(f"{folder} holds other metrics than those of now. Choose a new folder.")
         part = pd.read_parquet(path, columns=["hash", "weights"])
         found |= set(zip(part["hash"], part["weights"]))
@@ -169,7 +169,7 @@ def _known(folder: Path) -> set[tuple[str, str]]:
 
 
 def _files(folder: Path | str, pattern: str, problems: list[tuple[str, str]]) -> Iterator[NamedText]:
-    """The texts of a folder, in the order of their names; a file that is none becomes a problem."""
+    """The texts of a folder, by name; a file that cannot be read becomes a problem."""
     root = Path(folder)
     if not root.is_dir():
         raise ValueError(f"{root} is not a folder.")
@@ -190,7 +190,9 @@ def _files(folder: Path | str, pattern: str, problems: list[tuple[str, str]]) ->
 def _captures(
     runner: Runner, texts: Iterable[NamedText], batch_size: int
 ) -> Iterator[tuple[NamedText, Capture | RunnerError]]:
-    """Each text with its capture, or why there is none; batches where the runner reads several texts in one forward."""
+    """Each text with its capture, or the reason why there is none; batched if the runner reads several texts in one
+    forward.
+    """
     many: Callable[..., Iterable[Capture]] | None = getattr(runner, "capture_many", None)
     coming = iter(texts)
     while batch := list(islice(coming, batch_size)):
@@ -199,7 +201,7 @@ def _captures(
 
 
 def _together(many: Callable[..., Iterable[Capture]], batch: Sequence[NamedText]) -> list[Capture] | None:
-    """None where one of them cannot be captured."""
+    """None if one of them cannot be captured."""
     try:
         return list(many([one.text for one in batch], batch_size=len(batch)))
     except RunnerError:
@@ -227,7 +229,7 @@ def _rows(one: NamedText, capture: Capture, weights: str) -> pd.DataFrame:
 
 
 def _write(frames: list[pd.DataFrame], folder: Path) -> None:
-    """One file, whole or not at all, named for the texts in it and the weights that read them."""
+    """Write one file atomically, named after its texts and the weights."""
     if not frames:
         return
     part = pd.concat(frames, ignore_index=True)

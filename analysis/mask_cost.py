@@ -1,4 +1,4 @@
-"""What attention costs under a pattern, by formula, for texts of any length through a model of this shape."""
+"""The cost of attention under a pattern, by formula, for texts of any length and a model of this shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from model_runner import Capture
 
 @dataclass(frozen=True)
 class HeadWork:
-    """Summed over all heads of all layers: numbers multiplied for one cell, and bytes of one cell's score."""
+    """Over all heads of all layers: multiply-adds per cell, and bytes of a cell's score."""
 
     multiply_adds: int
     n_bytes: int
@@ -19,7 +19,7 @@ class HeadWork:
 
 @dataclass(frozen=True)
 class MaskCost:
-    """Of one text: kept cells of one head, and over all heads multiply-adds and the bytes of their scores."""
+    """For one text: kept cells of one head, and over all heads multiply-adds and the bytes of their scores."""
 
     n_tokens: int
     cells: float
@@ -28,7 +28,7 @@ class MaskCost:
 
 
 def head_work(capture: Capture) -> HeadWork:
-    """A cell takes d_head multiply-adds for its score and d_value for what it carries; its score is one number."""
+    """A cell takes d_head multiply-adds for its score and d_value for its value; its score is one number."""
     work = n_bytes = 0
     for record in capture.records:
         if record is not None:
@@ -41,6 +41,6 @@ def head_work(capture: Capture) -> HeadWork:
 def mask_cost(
     pattern: Pattern, values: Mapping[str, int], n_tokens: int, work: HeadWork, *, causal: bool = True
 ) -> MaskCost:
-    """The same pattern on every head of every layer; not ``causal``, of a model that looks both ways. O(tokens)."""
+    """The same pattern on every head of every layer; ``causal`` False for a bidirectional model. O(tokens)."""
     cells = pattern.kept_cells(n_tokens, values, causal=causal)
     return MaskCost(n_tokens, cells, cells * work.multiply_adds, cells * work.n_bytes)

@@ -1,4 +1,4 @@
-"""What a mask laid over a model does to it: attention that was cut, perplexity, and queries left with nothing."""
+"""The effect of a mask applied to a model: attention cut, perplexity, and queries without keys."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Cell = tuple[int, int]
 
 
 def cut_mass(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
-    """The share of each head's attention that lay on cells hidden afterwards, mean over queries, in 0..1.
+    """The share of each head's attention on cells masked afterwards, averaged over queries, in 0..1.
 
-    NaN for layers without weights. O(heads × ROWS × keys) memory. Raises CapturesDiffer for captures of other tokens.
+    NaN for layers without weights. O(heads × ROWS × keys) memory. Raises CapturesDiffer for different tokens.
     """
     if [token.id for token in before.tokens] != [token.id for token in after.tokens]:
         raise CapturesDiffer()
@@ -42,13 +42,13 @@ def cut_mass(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads
 
 
 def perplexity(capture: Capture, first: int = 1) -> float:
-    """e to the mean surprisal of the tokens from position ``first`` on; NaN where there are none. Raises NoLogits."""
+    """e to the mean surprisal of the tokens from position ``first`` on; NaN if there are none. Raises NoLogits."""
     surprisals = capture.surprisals()[first - 1 :]
     return math.exp(float(surprisals.double().mean())) if len(surprisals) else math.nan
 
 
 def looks_ahead(capture: Capture) -> bool:
-    """Whether some query sees a later key, as in an encoder, edited or not: it then knows the token to predict."""
+    """True if some query attends to a later key, as in an encoder: it then knows the token to predict."""
     n_tokens = len(capture.tokens)
     return n_tokens > 1 and any(record.mask.sees_ahead(n_tokens) for record in capture.records if record is not None)
 
@@ -56,9 +56,9 @@ def looks_ahead(capture: Capture) -> bool:
 def left_with_nothing(
     capture: Capture, pattern: Pattern, values: Mapping[str, int], cells: Collection[Cell]
 ) -> tuple[int, ...]:
-    """Queries that would see no key in some layer if these cells were hidden besides what the pattern hides.
+    """Queries that would have no key in some layer if these cells were masked in addition to the pattern.
 
-    ``capture`` is that of the unchanged model. Only a query whose own cell is hidden can be one: patterns keep it.
+    ``capture`` is that of the unedited model. Only queries whose own cell is masked are affected, as patterns keep it.
     """
     hidden = set(cells)
     found: list[int] = []

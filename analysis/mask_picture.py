@@ -1,4 +1,4 @@
-"""A pattern as a picture: which cells it keeps, and after how many layers a query can have heard of a key at all."""
+"""A pattern as a picture: which cells it keeps, and after how many layers information from a key reaches a query."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from analysis.pooling import even_bins, pool
 from attention import masks
 from attention.patterns import PATTERNS, Pattern, reach
 
-LARGEST = 256  # tokens drawn: of a longer text its first ones
-SMALL = 44  # pixels on a side of a small picture
-WHOLE, FUTURE = 200, 255  # of a small picture: all of a pixel's cells are kept, and all of them are the future
-MOST_LAYERS = 255  # what a byte can say
+LARGEST = 256  # tokens drawn: the first ones of a longer text
+SMALL = 44  # px per side of a small picture
+WHOLE, FUTURE = 200, 255  # in a small picture: all of a pixel's cells are kept; all are in the future
+MOST_LAYERS = 255  # the largest value of a byte
 
 Cell = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class MaskPicture:
-    """``layers`` says after how many layers a query can have heard of a key: 1 where the cell is kept, 0 never.
+    """``layers`` is the number of layers after which information from a key reaches a query: 1 for kept cells, 0 never.
 
     ``n_kept`` are the kept cells drawn.
     """
@@ -37,7 +37,7 @@ class MaskPicture:
 def kept(
     pattern: Pattern, values: Mapping[str, int], n_tokens: int, *, causal: bool = True
 ) -> Bool[Tensor, "queries keys"]:
-    """True where a model with this pattern lets the query look; not ``causal``, with both sides. O(tokens²)."""
+    """True where a model with this pattern lets the query attend; ``causal`` False: on both sides. O(tokens²)."""
     rule = pattern.rule(values)
     whole = slice(0, n_tokens)
     return masks.tile(masks.And(masks.Causal(), rule) if causal and not pattern.ahead else rule, whole, whole)
@@ -52,7 +52,7 @@ def mask_picture(
     hidden: Collection[Cell] = (),
     causal: bool = True,
 ) -> MaskPicture:
-    """The pattern less the ``hidden`` cells, of the first ``LARGEST`` tokens, through ``n_layers`` layers of it."""
+    """The pattern without the ``hidden`` cells, for the first ``LARGEST`` tokens, through ``n_layers`` layers."""
     n_tokens = min(n_tokens, LARGEST)
     keep = kept(pattern, values, n_tokens, causal=causal).clone()
     for query, key in hidden:
@@ -63,7 +63,7 @@ def mask_picture(
 
 
 def _only_itself(keep: Bool[Tensor, "queries keys"]) -> Bool[Tensor, "queries keys"]:
-    """Own cells that are hidden: the residual stream still carries the token, but attention does not look there."""
+    """Masked diagonal cells: the residual stream still carries the token, but it does not attend to itself."""
     return torch.eye(len(keep), dtype=torch.bool) & ~keep
 
 
@@ -71,10 +71,10 @@ def _only_itself(keep: Bool[Tensor, "queries keys"]) -> Bool[Tensor, "queries ke
 def thumbnails(
     values: tuple[tuple[str, int], ...], n_tokens: int, *, causal: bool = True
 ) -> UInt8[np.ndarray, "patterns rows columns"]:
-    """Every pattern of the table, small: the root of the share of a pixel's cells that are kept, times ``WHOLE``.
+    """Every pattern of the table, small: the square root of the share of kept cells in a pixel, times ``WHOLE``.
 
-    The share is of the cells that are kept or not the future, and its root lets single cells be seen. FUTURE where
-    there are none. Computed once for the same numbers, so it is read-only.
+    The share is of the cells that are not in the future, and the root makes single cells visible. FUTURE where there
+    are none. Cached for the same parameters, so it is read-only.
     """
     n_tokens = min(n_tokens, LARGEST)
     bins = even_bins(n_tokens, SMALL)

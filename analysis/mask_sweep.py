@@ -1,4 +1,4 @@
-"""Patterns of comparable cost for a sweep: with every window size, others that keep about as many cells."""
+"""Patterns of comparable cost for a sweep: for every window size, others that keep about as many cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attention.patterns import BY_NAME
 
 SWEPT = ("window", "sinks", "dilated", "strided")
 MOST_SIZES = 12
-SLACK = 0.15  # of the window's cells that another pattern may keep more or fewer and still be comparable
+SLACK = 0.15  # relative deviation in cells at which another pattern is still comparable
 
 Values = tuple[tuple[str, int], ...]
 
@@ -23,8 +23,8 @@ def sizes(n_tokens: int) -> tuple[int, ...]:
 def matched(name: str, n_tokens: int, window: int, *, sinks: int = 4, gap: int = 2) -> Values | None:
     """Values with which the pattern keeps about as many cells of the text as a sliding window of this size.
 
-    None where no values come within ``SLACK``. Sinks are never more than half the window; strides are at most the
-    square root of the text: beyond it a larger one keeps more again.
+    None if no values come within ``SLACK``. Sinks are at most half the window; strides are at most the square root of
+    the text, beyond which a larger one keeps more again.
     """
     if name == "window":
         return (("window", window),)
@@ -46,5 +46,5 @@ def matched(name: str, n_tokens: int, window: int, *, sinks: int = 4, gap: int =
 
 
 def _around(size: int, n_tokens: int) -> range:
-    """Sizes worth trying: a pattern that begins later keeps fewer cells, so that it may take a somewhat larger one."""
+    """Sizes to try: a pattern that starts later keeps fewer cells, so its size may be somewhat larger."""
     return range(max(1, size - 2), min(n_tokens, size + max(4, size // 2)) + 1)

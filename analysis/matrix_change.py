@@ -1,4 +1,4 @@
-"""How far the matrices of one layer's heads are from those of another: of a model with an adapter and without."""
+"""How far the matrices of one layer's heads differ between two models, such as with an adapter and without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER_SIZES = N_("the matrices of the two layers have other sizes, so there is n
 
 @dataclass(frozen=True, eq=False)
 class MatrixChange:
-    """Of one matrix of each head: the norm of A − B, and the norm of B (Frobenius), one a head or key/value head."""
+    """For one matrix of each head: the norm of A − B, and the norm of B (Frobenius), per head or key/value head."""
 
     name: str
     difference: Norms
@@ -25,12 +25,12 @@ class MatrixChange:
 
     @property
     def share(self) -> Norms:
-        """The difference as a share of B; 0 where both are nothing."""
+        """The difference relative to B; 0 if both are zero."""
         return np.divide(self.difference, self.size, out=np.zeros_like(self.size), where=self.size > 0)
 
 
 def matrix_changes(a: HeadMatrices, b: HeadMatrices) -> tuple[MatrixChange, ...]:
-    """W_Q, W_K, W_V, W_O, as far as both sides have them. Raises NotSeparable where sizes differ, or there is none."""
+    """W_Q, W_K, W_V, W_O, as far as both sides have them. Raises NotSeparable if sizes differ, or there are none."""
     found: list[MatrixChange] = []
     for name, one, two in (("W_Q", a.q, b.q), ("W_K", a.k, b.k), ("W_V", a.v, b.v), ("W_O", a.o, b.o)):
         if one is None or two is None:

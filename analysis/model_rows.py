@@ -1,4 +1,4 @@
-"""A model as rows of layers: how many heads each has, whose keys and values they share, and what edits change."""
+"""A model as rows of layers: the number of heads in each, key/value sharing, and what edits change."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from model_runner.edits import (
 from model_runner.matrix_edit import ScaledSingulars
 from model_runner.substitution import Substituted
 
-EVERY = -1  # of the layers, or of the heads of one
+EVERY = -1  # all layers, or all heads of one
 NO_FFN = -1
 Place = tuple[str, int, int]  # attention, layer, head
 
 
 @dataclass(frozen=True)
 class LayerMake:
-    """What a layer is: of each attention its heads and how many of them share a key and value head; its experts.
+    """A layer's kind: for each attention its heads and how many share a key/value head; its experts.
 
-    An attention without weights is None. ``experts`` is 0 for a plain feed-forward part, ``NO_FFN`` for none.
+    An attention without weights is None. ``experts`` is 0 for a dense feed-forward network, ``NO_FFN`` for none.
     """
 
     attentions: tuple[tuple[int, int] | None, ...]
@@ -40,16 +40,16 @@ class LayerMake:
 
 @dataclass(frozen=True)
 class StackHeads:
-    """One stack of layers, with the names of its attentions; "" is the only one of a model that has one stack."""
+    """One stack of layers, with the names of its attentions; empty for the only one of a single-stack model."""
 
     attentions: tuple[str, ...]
     layers: tuple[LayerMake, ...]
 
 
 def layer_stacks(capture: Capture, architecture: Architecture | None) -> tuple[StackHeads, ...]:
-    """The stacks of the model that was captured, an encoder before its decoder.
+    """The stacks of the captured model, an encoder before its decoder.
 
-    ``architecture`` tells of the feed-forward parts; without it they are taken for plain ones. O(layers).
+    ``architecture`` describes the feed-forward networks; without it they count as dense. O(layers).
     """
     if not capture.attentions:
         return (_stack("", {"": capture}, architecture),)
@@ -83,7 +83,7 @@ def _heads(capture: Capture, layer: int) -> tuple[int, int] | None:
 
 
 def changed_places(edits: Sequence[Edit], attentions: Sequence[str]) -> tuple[Place, ...]:
-    """The attentions, layers and heads that these edits change, each once, of a model that has these attentions.
+    """The attentions, layers and heads that these edits change, each once, for a model with these attentions.
 
     An edit of the cache or of all positions changes every layer.
     """

@@ -1,8 +1,8 @@
-"""A needle in a long text: a fact hidden at some depth and asked for at the end, and which heads fetch it.
+"""A needle in a haystack: a fact hidden at some depth and queried at the end, and which heads retrieve it.
 
-The model is given the question once more and then the answer, token by token. What it would have said before each is
-its greedy answer as long as it is right, so one forward tells how far it comes; and a head has copied a token of the
-needle when, as that token was said, its strongest look was on it: a retrieval head (Wu et al. 2024, arXiv:2404.15574).
+The model is given the question again and then the answer, token by token. Its prediction before each token is its
+greedy answer as long as it is right, so one forward tells how far it gets; and a head has copied a token of the needle
+if its strongest weight was on it when that token was predicted: a retrieval head (Wu et al. 2024, arXiv:2404.15574).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from model_runner import Capture
 
 PAUSE = re.compile(r"[.!?,;:。！？，；：][\"”’」]?\s+|[。！？，；：]|\n+")
 
-FIRST_UNSPACED = "\u2e80"  # from here on Unicode has Chinese and Japanese characters
+FIRST_UNSPACED = "\u2e80"  # start of Chinese and Japanese characters in Unicode
 
 
 @dataclass(frozen=True)
 class Needle:
-    """``question`` begins the hidden sentence and is asked again at the end; ``answer`` is how the sentence goes on."""
+    """``question`` begins the hidden sentence and is repeated at the end; ``answer`` completes it."""
 
     question: str
     answer: str
@@ -35,7 +35,7 @@ class Needle:
 
 
 def own_needle(question: str, answer: str) -> Needle | None:
-    """A needle of one's own words, of scripts that write no blanks without any; None where one of them is nothing."""
+    """A needle of the reader's own words, without spaces in scripts that have none; None if one of them is empty."""
     question, answer = question.strip(), answer.strip().rstrip(".。")
     if not question or not answer:
         return None
@@ -55,7 +55,7 @@ DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class Trial:
-    """A needle at ``depth`` (0 at the beginning, 1 at the end) of so many characters of a text."""
+    """A needle at ``depth`` (0 at the start, 1 at the end) of this many characters of a text."""
 
     needle: Needle
     depth: float
@@ -63,7 +63,7 @@ class Trial:
 
 
 def hidden(text: str, trial: Trial) -> str:
-    """The text with the needle at the pause nearest to its depth, and the question after it."""
+    """The text with the needle at the sentence break nearest to its depth, followed by the question."""
     text = text[: trial.characters]
     ends = [0, *(found.end() for found in PAUSE.finditer(text)), len(text)]
     place = min(ends, key=lambda end: abs(end - trial.depth * len(text)))
@@ -74,13 +74,12 @@ def hidden(text: str, trial: Trial) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Retrieval:
-    """``right`` of ``asked`` tokens the model says by itself before it first goes wrong; ``said`` are its likeliest.
+    """``right`` of ``asked`` tokens are predicted correctly before the first error; ``said`` are the likeliest.
 
-    ``n_tokens`` are those of the text up to the question's end, of which the answer is none.
-
-    ``share`` of them is right, each after the right ones before it; ``probability`` is the mean of the right tokens.
-    ``copied``: the share of the needle's tokens that each head copied; ``looked``: its mean attention on the token that
-    was to be said. NaN in layers without softmax attention.
+    ``n_tokens`` are those of the text up to the question's end, without the answer. ``share`` of them is right, each
+    after the right ones before it; ``probability`` is the mean of the right tokens. ``copied``: the share of the
+    needle's tokens that each head copied; ``looked``: its mean attention on the token to be predicted. NaN in layers
+    without softmax attention.
     """
 
     n_tokens: int
@@ -95,9 +94,9 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What the model says of the answer by itself, token by token: the likeliest ones, and how sure it is of the right.
+    """The model's prediction of the answer token by token: the likeliest ones, and the probability of the right ones.
 
-    ``start`` is where the needle's answer begins in the text, ``first`` the query that says its first token.
+    ``start`` is the position of the needle's answer in the text, ``first`` the query that predicts its first token.
     """
 
     start: int
@@ -108,14 +107,14 @@ class Recalled:
 
     @property
     def share(self) -> float:
-        """Of the tokens that are right, each after the right ones before it."""
+        """Share of right tokens, each after the right ones before it."""
         return float(np.mean(self.hits))
 
 
 def recalled(capture: Capture, answer: Sequence[int]) -> Recalled | None:
-    """What a capture of :func:`hidden` tells, continued by all but the last token of the answer.
+    """The recall in a capture of :func:`hidden`, continued by all but the last token of the answer.
 
-    None where the answer's tokens do not stand in the text as they stand alone. Raises NoLogits.
+    None if the answer's tokens in the text differ from those alone. Raises NoLogits.
     """
     ids, n_asked = [token.id for token in capture.tokens], len(answer)
     first = len(ids) - n_asked
@@ -133,7 +132,7 @@ def recalled(capture: Capture, answer: Sequence[int]) -> Recalled | None:
 
 
 def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
-    """What was recalled, and by which heads; None as :func:`recalled`. Raises NoLogits."""
+    """The recall, and the heads that retrieved it; None as in :func:`recalled`. Raises NoLogits."""
     found = recalled(capture, answer)
     if found is None:
         return None
@@ -146,7 +145,7 @@ def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
 def _heads(
     capture: Capture, first: int, start: int, right: list[bool]
 ) -> tuple[Float[np.ndarray, "layers heads"], Float[np.ndarray, "layers heads"]]:
-    """Token number s of the needle is copied where the model says it and the strongest look is on it just then."""
+    """Token number s of the needle is copied if it is predicted correctly and has the head's strongest weight then."""
     copied, looked = (np.full((capture.n_layers, capture.n_heads), np.nan) for _ in range(2))
     for layer in range(capture.n_layers):
         if not capture.has_weights(layer):
@@ -160,7 +159,7 @@ def _heads(
 
 
 def strongest_heads(copied: Float[np.ndarray, "layers heads"], looked: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """(layer, head) of the best retrievers; of equal ones the one that looks harder."""
+    """(layer, head) of the best retrieval heads; ties are resolved by attention."""
     order = np.lexsort((-np.nan_to_num(looked.ravel(), nan=-1.0), -np.nan_to_num(copied.ravel(), nan=-1.0)))
     known = [int(at) for at in order if not np.isnan(copied.ravel()[at])]
     return [divmod(at, copied.shape[1]) for at in known[:count]]

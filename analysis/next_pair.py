@@ -1,4 +1,4 @@
-"""What two captures predict, side by side: by token where they share a vocabulary, else by what a token is drawn as."""
+"""Two captures' predictions side by side: by token if they share a vocabulary, else by the token's text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class NextPair:
-    """Probabilities of the same tokens on both sides, the likeliest of either among them; by falling ``first``.
+    """Probabilities of the same tokens on both sides, including the likeliest of both; in decreasing order of
+    ``first``.
 
-    A token that a side's vocabulary does not have is None there. ``kl`` is KL(first ‖ second) over the whole
-    vocabulary, in bits; None where there are two vocabularies.
+    None for a token that is not in a side's vocabulary. ``kl`` is KL(first ‖ second) over the whole vocabulary, in
+    bits; None for two vocabularies.
     """
 
     labels: tuple[str, ...]
@@ -37,9 +38,10 @@ def next_pair(
     *,
     count: int = 5,
 ) -> NextPair:
-    """In float64, after these positions. ``vocabularies`` are each token as it is drawn, by its id. Raises NoLogits.
+    """In float64, after these positions. ``vocabularies`` are each token's text, by id. Raises NoLogits.
 
-    Two vocabularies are one where every id is drawn alike. Else tokens that are drawn alike count together.
+    Two vocabularies are the same if all ids have the same text. Otherwise tokens with the same text are counted
+    together.
     """
     logs = [
         torch.log_softmax(capture.logits(position).double().cpu(), dim=-1)
@@ -58,7 +60,7 @@ def next_pair(
 
 
 def _drawn(vocabulary: Sequence[str], n_logits: int) -> list[str]:
-    """A name for every logit; a model may have more of them than its tokenizer has tokens."""
+    """A name for every logit; a model may have more logits than its tokenizer has tokens."""
     return [*vocabulary[:n_logits], *(f"⟨{i}⟩" for i in range(len(vocabulary), n_logits))]
 
 
@@ -68,7 +70,7 @@ def _union(first: list[T], second: list[T]) -> list[T]:
 
 
 def _by_text(words: Sequence[str], log: Float[Tensor, "vocab"]) -> dict[str, float]:
-    """The probability of every text, that of the tokens drawn as it together."""
+    """The total probability of the tokens with each text."""
     found: dict[str, float] = {}
     for text, share in zip(words, log.exp().tolist(), strict=True):
         found[text] = found.get(text, 0.0) + share

@@ -11,7 +11,7 @@ from model_runner.capture import Capture
 
 @dataclass(frozen=True)
 class LikeliestTokens:
-    """Token ids by falling probability, and the probability of all the others together."""
+    """Token ids by decreasing probability, and the total probability of the others."""
 
     ids: tuple[int, ...]
     probabilities: tuple[float, ...]
@@ -26,10 +26,10 @@ def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> Like
 
 
 def end_of_text(units: Sequence[Unit], position: int, *, first: int = 0, count: int = 3) -> tuple[str, bool]:
-    """The last units of the text before a position as one string, and whether they are all of it.
+    """The last units of the text before a position as a string, and whether they are all of it.
 
-    ``first``: where the text begins that goes on there, behind another that is read.
-    Special tokens are left out, but for the last unit: what follows the end of a text is not what follows its words.
+    ``first``: the start of the text that continues there, after a source. Special tokens are left out, except the last
+    unit: what follows the end of a text differs from what follows its words.
     """
     before = [unit for unit in units if first <= unit.start < position]
     labels = [unit.label for unit in before if not unit.special or unit is before[-1]]

@@ -1,4 +1,4 @@
-"""Three norms on the same vectors of the residual stream, and how the stream of random nets grows under pre- and
+"""Three norms of the same residual-stream vectors, and how the stream of random networks grows under pre- and
 post-norm.
 """
 
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from attention.norms import NORMS, layer_norm
 from model_runner.capture import Capture
 
-WIDTH, ROWS = 128, 64  # of the random nets
+WIDTH, ROWS = 128, 64  # of the random networks
 SEED = 0
 
 
@@ -29,7 +29,7 @@ class NormEffect:
 
 
 def normed(capture: Capture, row: int, position: int) -> NormEffect:
-    """Of the stream entering layer ``row``; the number of layers is what leaves the last. "" is before any norm."""
+    """For the stream entering layer ``row``; the number of layers means the last output. "" is before any norm."""
     stream = capture.residual(row).double().cpu()
     every = {"": stream} | {name: norm(stream) for name, norm in NORMS.items()}
     return NormEffect(
@@ -42,10 +42,11 @@ def normed(capture: Capture, row: int, position: int) -> NormEffect:
 
 @functools.lru_cache(maxsize=8)
 def random_growth(layers: int) -> dict[str, Float[np.ndarray, "layers_plus_1"]]:
-    """Mean length of the stream after each layer of random nets, as a multiple of what it begins with.
+    """Mean norm of the stream after each layer of random networks, relative to its start.
 
-    Each layer adds a random two-matrix ReLU part whose output has the size of its input: to the stream as it is
-    ("none"), of the normed stream ("pre"), or with a norm after the sum ("post"). Kept, for it takes 0.04 s a layer.
+    Each layer adds a random two-layer ReLU network whose output has the size of its input: of the stream itself
+    ("none"), of the normalized stream ("pre"), or with a norm after the sum ("post"). Cached, since it takes 0.04 s per
+    layer.
     """
     found: dict[str, np.ndarray] = {}
     for kind in ("pre", "post", "none"):

@@ -1,4 +1,4 @@
-"""Numbers as they are written in tables and sentences, in every language alike. NumPy's are numbers too."""
+"""Formatting of numbers in tables and sentences, the same in every language; also for NumPy numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def plain_number(value: SupportsFloat) -> str:
-    """A whole number in full, another with four digits, without a power of ten where it can be; nothing for NaN."""
+    """An integer in full, another number with four digits, without an exponent if possible; empty for NaN."""
     value = float(value)
     if math.isnan(value):
         return ""
@@ -19,13 +19,13 @@ def plain_number(value: SupportsFloat) -> str:
 
 
 def significant(value: SupportsFloat, digits: int) -> str:
-    """So many digits, without zeros at their end: 0.037, −12.3, 2e−5; nan and inf as such."""
+    """This many digits without trailing zeros: 0.037, −12.3, 2e−5; nan and inf as such."""
     mantissa, _e, power = f"{float(value):.{digits}g}".partition("e")
     return (f"{mantissa}e{int(power)}" if power else mantissa).replace("-", MINUS)
 
 
 def three_digits(value: SupportsFloat) -> str:
-    """A number of any size, as 0.123, 12.3, 1,230 or 1.23 × 10⁹; a dash where it is not defined."""
+    """A number of any size, as 0.123, 12.3, 1,230 or 1.23 × 10⁹; a dash for NaN."""
     value = float(value)
     if value != value:  # NaN
         return "–"
@@ -39,10 +39,10 @@ def three_digits(value: SupportsFloat) -> str:
 
 
 def figure_number(value: SupportsFloat) -> str:
-    """A number as the figures write it (formatPlain of viz/components/shared/words.js): 0.037, 12.3, 2.0e−5."""
+    """A number as in figures (formatPlain of viz/components/shared/words.js): 0.037, 12.3, 2.0e−5."""
     value = float(value)
     size = abs(value)
-    if not size < math.inf:  # NaN too
+    if not size < math.inf:  # also NaN
         return "–"
     if size == 0:
         return "0"
@@ -54,7 +54,7 @@ def figure_number(value: SupportsFloat) -> str:
 
 
 def error_size(value: SupportsFloat) -> str:
-    """A tiny difference in one significant digit: 2e−7; as it is where it is no number, or beyond all."""
+    """A tiny difference with one significant digit: 2e−7; unchanged if it is NaN or infinite."""
     value = float(value)
     if not math.isfinite(value):
         return f"{value}"

@@ -1,4 +1,4 @@
-"""Where a page opens when nobody chose a place: a token, and the head in which it looks hardest at one of its own."""
+"""Where a page opens by default: a token, and the head with the strongest weight on an informative key."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from analysis.made_there import far_maker
 from analysis.mask_effect import looks_ahead
 from model_runner.capture import COMPRESSED, ROWS, Capture, index
 
-# The strongest look: at a token of its own, at any, all along a text, or along its keys that stand for several tokens.
+# The strongest weight: on an informative token, on any, along a whole text, or along keys that stand for several
+# tokens.
 Rule = Literal["far", "any", "in_turn", "blocks"]
 
 
 def opening_query(capture: Capture) -> int:
-    """The last token, which the next one is made of; in the text of an encoder the first word that it is to guess.
-    Of a sound its last frame, before the silence that it is filled up with.
+    """The last token, which predicts the next one; in an encoder the first masked word; for audio the last frame before
+    the silence.
 
-    Of what was written looking at another text, the token whose heads agree most on one word of that text.
+    In cross-attention, the target token whose heads agree most on one source word.
     """
     last = max(i for i, token in enumerate(capture.tokens) if not token.silent)
     if isinstance(capture, Joined) and capture.request.attention != COMPRESSED:
@@ -33,7 +34,7 @@ def opening_query(capture: Capture) -> int:
 
 
 def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
-    """The weights of what was written on what was read, special tokens and silence left out, of all heads in order."""
+    """All heads' cross-attention weights in order, without special tokens and silence."""
     special = torch.tensor([token.special or token.silent for token in capture.tokens[: capture.n_read]])
     queries, keys = slice(capture.n_read, len(capture.tokens)), slice(0, capture.n_read)
     every = torch.zeros(capture.n_layers, capture.n_heads, queries.stop - queries.start, capture.n_read)
@@ -43,7 +44,7 @@ def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
 
 
 def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads keys"]]]:
-    """The weights of the opening query, of every layer that has weights, with its number."""
+    """The opening query's weights in every layer that has weights, with its number."""
     query = opening_query(capture)
     row, every_key = slice(query, query + 1), slice(0, len(capture.tokens))
     for layer in range(capture.n_layers):
@@ -54,29 +55,26 @@ def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads k
 
 
 def _dull(capture: Capture) -> list[bool]:
-    """Of each token whether a look at it says nothing of a head: those where most heads look anyway."""
+    """For each token whether weight on it is uninformative, since most heads have some there."""
     query = opening_query(capture)
     return [token.special or token.silent or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
 
 
 def opening_rule(capture: Capture) -> Rule:
-    """By which rule ``opening_head`` chooses in this text."""
+    """The rule by which ``opening_head`` chooses for this text."""
     if isinstance(capture, Joined):
         return "blocks" if capture.request.attention == COMPRESSED else "in_turn"
     return "any" if all(_dull(capture)) else "far"
 
 
 def opening_head(capture: Capture, layer: int | None = None, head: int | None = None) -> tuple[int, int]:
-    """The head whose opening query puts the most weight on one key that is neither special, beside it nor itself.
+    """The head whose opening query has the most weight on a single informative key.
 
-    Those are where most heads look anyway. Where a text has no other token, every key counts. O(heads × keys).
-
-    Of what was written looking at another text, the head in which most of that text is once looked at hard: the one
-    that goes from word to word. O(cells).
-
-    ``layer`` and ``head`` are chosen already, where they are given. Raises NoSuchPlace.
-
-    Of a capture elsewhere it is found where the tensors are: two numbers are sent, not every query and key.
+    Special tokens, the adjacent token and the query itself do not count, as most heads attend there; if there are no
+    others, every key counts. O(heads × keys). In cross-attention, the head that attends strongly to most of the source
+    at some time: the one that goes from word to word. O(cells). ``layer`` and ``head``, if given, are fixed. Raises
+    NoSuchPlace. For a remote capture it is computed where the tensors are: two numbers are transferred instead of all
+    queries and keys.
     """
     maker = far_maker(capture) if layer is None and head is None else None
     if maker is not None:
@@ -92,7 +90,7 @@ def opening_head(capture: Capture, layer: int | None = None, head: int | None = 
 
 
 def _strengths(capture: Capture) -> Iterator[tuple[int, list[float]]]:
-    """Of every layer that has weights, by its number: how strongly each of its heads looks, as the opening counts."""
+    """For every layer that has weights, by number: each head's strength by the opening rule."""
     if isinstance(capture, Joined):
         looks = _looks(capture).amax(dim=1).mean(dim=1).unflatten(0, (-1, capture.n_heads))
         yield from enumerate(looks.tolist())

@@ -1,4 +1,4 @@
-"""A head to compare the open one with, where nobody chose one: what most models have, and what looks otherwise."""
+"""A default head to compare the open one with: one that most models have, and that behaves differently."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from analysis.head_grid import HeadGrid
 
-TELLING = ("previous", "first")  # metrics; the second where the open head is already the first's strongest
+TELLING = ("previous", "first")  # metrics; the second is used if the open head has the largest value of the first
 
 
 def other_head(grid: HeadGrid, head: tuple[int, int]) -> tuple[int, int]:
-    """The head that looks hardest at the token before, or, where that is ``head``, at the first token.
+    """The head with the most weight on the previous token or, if that is ``head``, on the first token.
 
-    ``head`` itself where there is no other, or where the text is too short to tell.
+    ``head`` itself if there is no other, or the text is too short.
     """
     for name in TELLING:
         values = grid.metrics[name]

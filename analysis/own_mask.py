@@ -1,4 +1,4 @@
-"""What a mask of the model's own making leaves one query of a head, in a sentence: Doge's, made of its values."""
+"""A description of what a mask computed by the model leaves for one query of a head: Doge's, made of its values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT_OUT = N_(
 
 
 def keys_read(capture: Capture, layer: int, head: int, query: int) -> tuple[int, int] | None:
-    """How many keys the query reads, and of how many; None where the model's mask chooses none for it.
+    """How many keys the query uses, and of how many; None if the model's mask selects none for it.
 
     O(keys) memory.
     """

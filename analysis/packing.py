@@ -1,4 +1,4 @@
-"""Short documents in windows of one length: one a row, filled up with padding, or several packed into a row."""
+"""Short documents in windows of one length: one per row with padding, or several packed into a row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PackedPiece:
-    """So many tokens of a document; one longer than a window is cut into several."""
+    """Tokens of a document; one longer than a window is split."""
 
     document: int
     length: int
@@ -16,7 +16,7 @@ class PackedPiece:
 
 @dataclass(frozen=True)
 class Windows:
-    """Rows of pieces, each at most ``window`` tokens together; what is left of a row is padding."""
+    """Rows of pieces, each with at most ``window`` tokens in total; the remainder of a row is padding."""
 
     window: int
     rows: tuple[tuple[PackedPiece, ...], ...]
@@ -27,20 +27,21 @@ class Windows:
 
     @property
     def padding(self) -> float:
-        """The share of all places that is padding; 0 without a row."""
+        """The share of padding; 0 without rows."""
         places = self.window * len(self.rows)
         return 1 - self.tokens / places if places else 0.0
 
 
 def one_a_row(lengths: Sequence[int], window: int) -> Windows:
-    """Each document in rows of its own, in their order."""
+    """Each document in rows of its own, in order."""
     return Windows(window, tuple((piece,) for piece in _pieces(lengths, window)))
 
 
 def packed(lengths: Sequence[int], window: int) -> Windows:
     """The longest first, each into the first row that has room (first-fit decreasing, Johnson 1973).
 
-    At most 11/9 of the fewest rows, plus one. Krell et al. 2021 (arXiv:2107.02027) pack training texts in such ways.
+    Uses at most 11/9 of the optimal number of rows, plus one. Krell et al. 2021 (arXiv:2107.02027) pack training texts
+    like this.
     """
     rows: list[list[PackedPiece]] = []
     free: list[int] = []

@@ -1,4 +1,4 @@
-"""Activation patching as a reader meets it: two texts, the difference of two logits, and a map of what moves it."""
+"""Activation patching: two texts, the difference of two logits, and a map of what changes it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from jaxtyping import Float
 from analysis.joined import decoder_side, encoder_side
 from model_runner.capture import Capture
 
-WORD = re.compile(r"·?[^\W\d_]{2,}")  # a token as it is drawn that is a word, or the beginning of one
+WORD = re.compile(r"·?[^\W\d_]{2,}")  # a displayed token that is a word, or the start of one
 LIKELY = 20  # tokens of a distribution that are worth naming
-DECIMALS = 4  # of a change of logits; what is smaller is the rounding of sums in float32
-LEAST = 1e-4  # logits: two runs that differ by less say the same, up to rounding
+DECIMALS = 4  # of a change of logits; smaller changes are rounding in float32
+LEAST = 1e-4  # logits: two runs that differ by less are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class PatchMap:
-    """What each patch adds to the logit difference of two tokens, NaN where it is not computed.
+    """What each patch adds to the logit difference of two tokens, NaN where not computed.
 
-    ``plain`` and ``other`` are that difference in the run that was patched and in the run the patches come from.
+    ``plain`` and ``other`` are that difference in the patched run and in the source of the patches.
     """
 
     changes: Float[np.ndarray, "rows positions"]
@@ -32,23 +32,23 @@ class PatchMap:
 
     @property
     def way(self) -> float | None:
-        """From the run that was patched to the other; None where both say the same."""
+        """From the patched run to the other; None if both are equal."""
         way = self.other - self.plain
         return way if abs(way) > LEAST else None
 
     @property
     def normalised(self) -> Float[np.ndarray, "rows positions"]:
-        """0: as in the run that was patched; 1: as in the other. NaN where both say the same."""
+        """0: as in the patched run; 1: as in the other. NaN if both are equal."""
         return self.changes / (self.way or np.nan)
 
     @property
     def shown(self) -> Float[np.ndarray, "rows positions"]:
-        """The changes as far as they are more than rounding, for the screen."""
+        """The changes without rounding errors, for display."""
         return np.round(self.changes, DECIMALS) + 0.0  # no -0.0
 
     @property
     def extent(self) -> float:
-        """The size of change at the end of a colour scale: the largest, but no change far below the way to go."""
+        """The end of the colour scale: the largest change, but not far below the distance of the two runs."""
         return float(np.nanmax(np.abs(self.changes), initial=max(abs(self.other - self.plain) / 20, LEAST)))
 
     def patched(self, row: int, position: int) -> float:
@@ -71,13 +71,13 @@ def patch_map(
 
 
 def logit_difference(capture: Capture, tokens: tuple[int, int]) -> float:
-    """Logit of the first token minus that of the second, after the text: how many nats likelier it is."""
+    """Logit of the first token minus that of the second, after the text, in nats."""
     logits = decoder_side(capture).logits(-1)
     return float(logits[tokens[0]].double() - logits[tokens[1]].double())
 
 
 def contrasting(plain: Capture, other: Capture) -> tuple[int, int]:
-    """The likeliest token after either text; where both are one, the second is what the other text raises most.
+    """The likeliest token after each text; if they are equal, the second is the one that the other text raises most.
 
     Raises NoLogits.
     """
@@ -97,19 +97,19 @@ def likely_tokens(plain: Capture, other: Capture, count: int = 8) -> tuple[int, 
 
 
 def same_text(plain: Capture, other: Capture) -> bool:
-    """Whether both have the same tokens; of encoder–decoders those that are read."""
+    """True if both have the same tokens; for encoder-decoder models, the same source."""
     return [token.id for token in encoder_side(plain).tokens] == [token.id for token in encoder_side(other).tokens]
 
 
 def exchanges(capture: Capture, token_text: Callable[[int], str]) -> Iterator[str]:
-    """The text with one word exchanged for what the model itself found likeliest there, the last word but one first.
+    """Texts with one word replaced by what the model found likely there, starting with the last word but one.
 
-    The last token stays as long as another can go: what follows it is what the two texts are compared by.
+    The last token stays as long as another can be replaced, since the two texts are compared by what follows it.
     """
     if capture.attentions:
-        return  # an encoder finds no token likely
+        return  # an encoder predicts no next token
     text, n_tokens = capture.request.text, len(capture.tokens) - len(capture.request.continuation)
-    begin = max(0, capture.text.find(text))  # a chat template writes something before it
+    begin = max(0, capture.text.find(text))  # a chat template adds a prefix
     for position in [*range(n_tokens - 2, 0, -1), n_tokens - 1]:
         token = capture.tokens[position]
         start, end = token.start - begin, token.end - begin

@@ -1,4 +1,4 @@
-"""Reduce an axis by contiguous bins: pixels over cells, words over tokens."""
+"""Reduce an axis by contiguous bins: cells into pixels, tokens into words."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ How = Literal["max", "mean", "sum"]
 
 
 def even_bins(count: int, limit: int) -> list[slice]:
-    """At most ``limit`` contiguous bins that cover ``count`` places, their sizes differing by one at most."""
+    """At most ``limit`` contiguous bins that cover ``count`` items, with sizes that differ by at most one."""
     n_bins = min(count, limit)
     edges = [i * count // n_bins for i in range(n_bins + 1)]
     return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
 def fixed_bins(count: int, limit: int) -> list[slice]:
-    """At most ``limit`` contiguous bins of one size that cover ``count`` places; only the last may be smaller."""
+    """At most ``limit`` contiguous bins of one size that cover ``count`` items; only the last may be smaller."""
     size = -(-count // limit)
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
 def pool(values: Tensor, dim: int, bins: list[slice], how: How) -> Tensor:
-    """The values with ``dim`` reduced to one place per bin; bins start anywhere but follow each other."""
+    """The values with ``dim`` reduced to one entry per bin; bins may start anywhere but must be contiguous."""
     dim, sizes = dim % values.dim(), [part.stop - part.start for part in bins]
     values = values.narrow(dim, bins[0].start, sum(sizes))
     reduce = {"max": torch.amax, "mean": torch.mean, "sum": torch.sum}[how]

@@ -1,8 +1,7 @@
 """The position term of five schemes in the same form: as a matrix and against distance, each from its formula.
 
-Sizes are the model's own where it has them: the width of its residual stream, its heads, this layer's frequencies. What
-must be learned and this model has not learned is taken from small models that come with the app, as far as they
-learned it.
+Sizes are the model's own where it has them: the width of its residual stream, its heads, this layer's frequencies.
+Learned parameters that this model lacks are taken from small models that come with the app, as far as they have them.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from model_runner.relative_bias import RelativeBias
 from model_runner.trained_positions import T5_REACH, trained_positions
 
 N_POSITIONS = 64  # of each picture
-BASE = 10000.0  # of the frequencies where the layer has none of its own (Su et al. 2021)
+BASE = 10000.0  # of the frequencies if the layer has none of its own (Su et al. 2021)
 
 
 @dataclass(frozen=True, eq=False)
 class PositionTerm:
-    """Rows of ``matrix`` are queries; NaN where a causal scheme does not look. ``curves`` are one line a head, or one.
+    """Rows of ``matrix`` are queries; NaN where a causal scheme is masked. ``curves`` has one line, or one per head.
 
-    A matrix of a scheme with heads is that of head 0. ``size`` is what the scheme was drawn for: dimensions
-    (sinusoidal), vectors of the table (learned), buckets, or of the model's own biases tokens (T5), heads (ALiBi),
-    pairs (RoPE). ``own`` says whether learned numbers and frequencies are the loaded model's.
+    For a scheme with heads the matrix is that of head 0. ``size`` is the size used: dimensions (sinusoidal), vectors of
+    the table (learned), buckets or, for the model's own biases, tokens (T5), heads (ALiBi), pairs (RoPE). ``own`` says
+    whether learned parameters and frequencies are the loaded model's.
     """
 
     matrix: Float[np.ndarray, "positions positions"]
@@ -46,8 +45,8 @@ def position_terms(
 ) -> dict[str, PositionTerm]:
     """The term of each scheme of POSITIONS by name.
 
-    ``layout`` is the rotation of this layer, without it RoPE is drawn with the frequencies of its paper; ``table``
-    holds the positions that the model learned, None if it learned none.
+    ``layout`` is this layer's rotation, without which RoPE has the frequencies of its paper; ``table`` has the model's
+    learned positions, None if it has none.
     """
     trained = trained_positions()
     grid, distances = biases.distance_grid(N_POSITIONS), torch.arange(N_POSITIONS)
@@ -74,9 +73,7 @@ def position_terms(
 
 
 def _relative(record: LayerRecord) -> PositionTerm:
-    """The layer's own biases as far as the text reaches; of the embedded translator where it has none of the distance
-    alone.
-    """
+    """The layer's own biases within the text, else the embedded translator's, if none depend only on distance."""
     if isinstance(record.bias, RelativeBias):
         near = slice(0, min(N_POSITIONS, record.q.shape[1]))
         tile = record.bias.tile(slice(0, len(record.q)), near, near).cpu()

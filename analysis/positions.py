@@ -1,8 +1,8 @@
-"""Rotary positions on the model's own vectors: every pair before and after, and what moving them changes.
+"""Rotary positions on the model's own vectors: every pair before and after, and the effect of shifting them.
 
-Everything here is in float64, from the vectors attention saw (after the rotation) and those before it. Pairs are in the
-order of :class:`model_runner.positions.RotaryLayout`: fastest first. A layer without rotation raises NoRotation, one
-whose rotation cannot be read NotRecoverable, one without softmax attention NoWeights.
+Everything is in float64, from the vectors that attention received (after the rotation) and those before it. Pairs are
+in the order of :class:`model_runner.positions.RotaryLayout`: fastest first. A layer without rotation raises NoRotation,
+one whose rotation cannot be inferred NotRecoverable, one without softmax attention NoWeights.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from model_runner.errors import N_, NoSuchPlace
 from model_runner.positions import RotaryLayout, layout_of
 
 SHIFTS = (1, 2, 7, 64, 1000)
-ROUNDINGS = 16  # of the model's dtype, in a rotated number: cosine, sine, two products, a sum, on either side
+ROUNDINGS = 16  # of the model's dtype, in a rotated number: cosine, sine, two products, a sum, on each side
 
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """The rotation of one layer as a page needs it; ``pairs`` are coordinates of d_head after the rotation."""
+    """One layer's rotation; ``pairs`` are the dimensions of d_head after the rotation."""
 
     layer: int
     layout: Literal["half", "interleaved", "other"]
     pairs: Int[np.ndarray, "pairs 2"]
     theta: Float[np.ndarray, "pairs"]  # rad/token
-    wavelengths: Float[np.ndarray, "pairs"]  # tokens; inf for a pair that stands still
-    factor: float  # stretches q and k
+    wavelengths: Float[np.ndarray, "pairs"]  # tokens; inf for a pair that is not rotated
+    factor: float  # scales q and k
     start: int
     stop: int
     d_head: int
     difference: float  # the largest between rotated and captured q and k, over all heads and tokens
-    tolerance: float  # what rounding allows there
+    tolerance: float  # the allowed rounding error
     ok: bool
 
 
@@ -49,7 +49,7 @@ class Dials:
     """The pairs of one head's query and key at one token, before and after the rotation by ``angles``.
 
     ``q_after`` and ``k_after`` are the captured numbers. Angles are position × θ, not wrapped, and rounded to float32
-    as the model's own: ``Math.fround(theta * position)`` in a browser.
+    as in the model: ``Math.fround(theta * position)`` in a browser.
     """
 
     head: int
@@ -72,15 +72,15 @@ class MovedCell:
     """
 
     theta: Float[np.ndarray, "pairs"]
-    amplitude: Float[np.ndarray, "pairs"]  # factor² and scale included: a pair's largest share of the score
+    amplitude: Float[np.ndarray, "pairs"]  # including factor² and scale: a pair's largest contribution to the score
     phase: Float[np.ndarray, "pairs"]
-    rest: float  # what the coordinates that are not turned add, scale included
+    rest: float  # what the dimensions that are not rotated add, scale included
     softcap: float | None
     query: int  # positions of the two tokens
     key: int
 
     def score(self, m: float | int, n: float | int) -> float:
-        """The score with the query's content at position m and the key's at n; soft-capped, masks left out."""
+        """The score with the query's content at position m and the key's at n; after the soft-cap, without mask."""
         total = float((self.amplitude * np.cos(self.phase + (m - n) * self.theta)).sum()) + self.rest
         return total if self.softcap is None else self.softcap * math.tanh(total / self.softcap)
 
@@ -128,7 +128,7 @@ def turned(capture: Capture, layer: int) -> Turned:
 
 
 def dials(capture: Capture, layer: int, head: int, token: int) -> Dials:
-    """One head at one token. O(heads × tokens × d_head). Raises NoSuchPlace too."""
+    """One head at one token. O(heads × tokens × d_head). Also raises NoSuchPlace."""
     layout, record = layout_of(capture, layer), capture.record(layer)
     head, token = place_of(capture, layer, head, token)
     kv_head = head // record.group
@@ -147,7 +147,10 @@ def dials(capture: Capture, layer: int, head: int, token: int) -> Dials:
 
 
 def moved_cell(capture: Capture, layer: int, head: int, query: int, key: int) -> MovedCell:
-    """One cell's contents, free of their positions. O(heads × tokens × d_head). Raises NoSuchPlace, NoSoftmax too."""
+    """One cell's contents, independent of their positions. O(heads × tokens × d_head).
+
+    Also raises NoSuchPlace, NoSoftmax.
+    """
     capture.check_softmax(layer, head)
     layout, record = layout_of(capture, layer), capture.record(layer)
     head, query, key = place_of(capture, layer, head, query, key)
@@ -166,7 +169,7 @@ def moved_cell(capture: Capture, layer: int, head: int, query: int, key: int) ->
 
 
 def shift_deviation(capture: Capture, layer: int, head: int, shifts: Sequence[int] = SHIFTS) -> ShiftDeviation:
-    """How far the scores of a head move when every position moves. Raises NoSuchPlace too.
+    """How far a head's scores move when all positions are shifted. Also raises NoSuchPlace.
 
     O(shifts × tokens² × d_head) time, O(ROWS × tokens) memory.
     """
@@ -188,7 +191,7 @@ def shift_deviation(capture: Capture, layer: int, head: int, shifts: Sequence[in
 
 
 def place_of(capture: Capture, layer: int, head: int, *positions: int) -> tuple[int, ...]:
-    """Head and positions, counted from 0. Raises NoSuchPlace for those that are not there, NoWeights."""
+    """Head and positions, counted from 0. Raises NoSuchPlace if they do not exist, NoWeights."""
     heads = capture.record(layer).q.shape[0]
     for what, value, count in [
         (N_("head"), head, heads),
@@ -202,7 +205,7 @@ def place_of(capture: Capture, layer: int, head: int, *positions: int) -> tuple[
 def _before(
     capture: Capture, layer: int, head: int
 ) -> tuple[Float[Tensor, "tokens d_head"], Float[Tensor, "tokens d_head"]]:
-    """One head's queries and its keys before the rotation, float64."""
+    """One head's queries and keys before the rotation, float64."""
     kv_head = head // capture.record(layer).group
     return float64(capture.q_unrotated(layer)[head]), float64(capture.k_unrotated(layer)[kv_head])
 
@@ -210,7 +213,7 @@ def _before(
 def _exactly(
     layout: RotaryLayout, x: Float[Tensor, "tokens d_head"], positions: Int[Tensor, "tokens"]
 ) -> Float[Tensor, "tokens d_head"]:
-    """Turned by position × θ in float64, without the model's own rounding of that product."""
+    """Rotate by position × θ in float64, without the model's own rounding of that product."""
     angles = rotary.angles_at(positions, layout.theta)
     return rotary.rotate(x, angles, layout.pairs, factor=layout.factor, source=layout.source)
 

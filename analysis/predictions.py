@@ -1,4 +1,4 @@
-"""What the model answers where a class predicts: the next token, where a token looks, what a head's absence does."""
+"""The model's answers to the questions for a class: the next token, where a token attends, the effect of ablation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from model_runner.capture import Capture, index
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """``probabilities`` of values named by their place, [values] in float64; of keys those that a query may see."""
+    """``probabilities`` by index, [values] in float64; for keys only the visible ones."""
 
     probabilities: np.ndarray
 
     @property
     def entropy(self) -> float:
-        """In bits (Shannon 1948, section 6); of shares that leave a learned sink the rest, as of what is theirs."""
+        """Entropy in bits (Shannon 1948, section 6), after normalization if a learned sink takes a part."""
         p = self.probabilities[self.probabilities > 0]
         p = p / p.sum()
         return float(-(p * np.log2(p)).sum()) + 0.0
 
     def likeliest(self, count: int) -> list[int]:
-        """The likeliest places, the first of equal ones first."""
+        """The likeliest indices, ties in order."""
         return np.argsort(-self.probabilities, kind="stable")[:count].tolist()
 
 
@@ -35,7 +35,7 @@ def of_next_token(capture: Capture) -> Distribution:
 
 
 def of_looks(capture: Capture, layer: int, head: int, query: int) -> Distribution:
-    """The shares of one row, from the first key to the last one that this query may see. Raises NoSuchPlace."""
+    """One row's weights, from the first key to the last visible one. Raises NoSuchPlace."""
     query = index("position", query, len(capture.tokens))
     row = capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0].double().cpu().numpy()
     record = capture.record(layer)
@@ -45,7 +45,7 @@ def of_looks(capture: Capture, layer: int, head: int, query: int) -> Distributio
 
 @dataclass(frozen=True)
 class Ablation:
-    """The likeliest next token, by its id, and its probability before a head is ablated and after it."""
+    """The likeliest next token, by its id, and its probability before and after a head is ablated."""
 
     token: int
     before: float
@@ -53,18 +53,18 @@ class Ablation:
 
     @property
     def likelier(self) -> bool:
-        """Whether it is likelier without the head."""
+        """True if it is likelier without the head."""
         return self.after > self.before
 
     @property
     def bits(self) -> tuple[float, float]:
-        """The surprise of that token, −log2 p, before and after; infinite for 0."""
+        """The token's surprisal, −log2 p, before and after; infinite for 0."""
         first, second = (-math.log2(p) + 0.0 if p > 0 else math.inf for p in (self.before, self.after))
         return first, second
 
 
 def of_ablation(before: Capture, after: Capture) -> Ablation:
-    """Of two captures of one text. Raises NoLogits."""
+    """Compare two captures of one text. Raises NoLogits."""
     old, new = of_next_token(before), of_next_token(after)
     token = old.likeliest(1)[0]
     return Ablation(token, float(old.probabilities[token]), float(new.probabilities[token]))

@@ -1,4 +1,4 @@
-"""One number of a head as the sum that it is: its largest terms, the rest as one number, the bias."""
+"""One number of a head as a sum: its largest terms, the rest as one number, and the bias."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from model_runner.projection_questions import Projected
 
-TERMS = 5  # that are spelled out of the sum of d_model products
+TERMS = 5  # of the d_model products that are shown
 
 
 @dataclass(frozen=True)
 class ProductTerm:
-    """``read`` times ``weight``, of this dimension of the stream."""
+    """``read`` times ``weight``, for this dimension of the stream."""
 
     dim: int
     read: float
@@ -27,7 +27,7 @@ class ProductTerm:
 class Spelled:
     """``total`` is exactly the sum of the terms, of the ``rest`` of ``more`` products, and of the bias.
 
-    Where a norm follows, of that sum ``less`` is taken away, and what is left is multiplied by ``factor``.
+    If a norm follows, ``less`` is subtracted from that sum, and the result is multiplied by ``factor``.
     """
 
     terms: tuple[ProductTerm, ...]
@@ -53,13 +53,13 @@ def spelled(projected: Projected, row: int, column: int) -> Spelled:
 
 
 def reads_stream(projected: Projected, stream: Float[Tensor, "positions d_stream"]) -> bool:
-    """Whether attention reads the stream itself: no norm stands before it in this layer."""
+    """True if attention's input is the stream itself, without a norm before it in this layer."""
     read = projected.read
     return read.shape == stream.shape and torch.equal(read.cpu().float(), stream.cpu().float())
 
 
 def largest_dims(projected: Projected, columns: list[int], most: int) -> list[int]:
-    """The dimensions of the stream whose products with these columns are largest over all rows, rising."""
+    """The dimensions of the stream whose products with these columns are largest over all rows, ascending."""
     sizes = projected.read.abs().double().sum(0) * projected.matrix[:, columns].abs().double().sum(1)
     found: Float[np.ndarray, "most"] = np.argsort(-sizes.numpy(), kind="stable")[:most]
     return sorted(int(dim) for dim in found)

@@ -1,6 +1,6 @@
-"""A head read as a map, less another head's where the two are compared: what is said of it, and the lines that give it.
+"""A head as a map, or its difference from another head: its description, and the code that gives it.
 
-What is said here goes into files, in English; what a figure says on the screen are the sentences of its Reading.
+Descriptions here are for files, in English; on the screen, figures show the sentences of HeadQuantity.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIGNED, CHANNELS = ": signed, rows do not sum to 1", ", the mean over {count} ch
 
 @dataclass(frozen=True, eq=False)
 class ReadHead:
-    """``view`` is a window of the head's map, less the same of ``other``, a layer and a head."""
+    """``view`` is a window of the head's map, minus that of ``other`` (a layer and a head) if given."""
 
     capture: Capture
     layer: int
@@ -44,18 +44,18 @@ class ReadHead:
 
     @cached_property
     def shares(self) -> bool:
-        """Whether its weights, and those of ``other``, are shares; O(tokens²) where softmax is substituted."""
+        """True if its weights, and those of ``other``, are shares; O(tokens²) if softmax is substituted."""
         heads = [(self.layer, self.head), *([] if self.other is None else [self.other])]
         return all(has_shares(self.capture, *head) for head in heads)
 
     def notes(self) -> list[str]:
-        """What is done to the numbers, and what they are where they are no shares, a sentence each."""
+        """How the numbers were processed, and what they are if they are not shares, a sentence each."""
         own = row_notes(self.capture, self.layer, shares=self.shares) if self.reading.what == "weights" else []
         return [*self.reading.notes(), *own]
 
     @property
     def shows(self) -> str:
-        """What a cell of the map is, as its component names it."""
+        """What a cell of the map is, as named by its component."""
         if self.other is not None:
             return "difference"
         if self.reading.what == "difference":
@@ -73,7 +73,7 @@ def read_head(
     window: Window | None = None,
     pixels: int = PIXELS,
 ) -> ReadHead:
-    """At most ``pixels`` on a side. Raises NoWeights, NoSuchPlace."""
+    """At most ``pixels`` per side. Raises NoWeights, NoSuchPlace."""
     view = head_map(capture, layer, head, reading=reading, window=window, pixels=pixels)
     if other is not None:
         second = head_map(capture, *other, reading=reading, window=window, pixels=pixels)
@@ -82,7 +82,7 @@ def read_head(
 
 
 def maps_of(read: ReadHead) -> dict[str, HeadMap]:
-    """The map under its name; of a difference, both heads' own beside it."""
+    """The map under its name; for a difference, also both heads' own."""
     if read.other is None:
         return {read.name: read.view}
     one, two = (
@@ -93,7 +93,7 @@ def maps_of(read: ReadHead) -> dict[str, HeadMap]:
 
 
 def positions(view: HeadMap) -> tuple[dict[int, str], dict[int, str]]:
-    """Of each row and each column the position of its first token, and its label: a pixel's has both of its ends."""
+    """For each row and column the position of its first token, and its label; a pixel's label has both ends."""
     window, (rows, columns) = view.window, view.pool
     return _labels(view.units[window.q0 : window.q1], rows), _labels(view.units[window.k0 : window.k1], columns)
 
@@ -106,7 +106,7 @@ def _labels(units: Sequence[Unit], pool: int) -> dict[int, str]:
 
 
 def labels(view: HeadMap) -> tuple[list[str], list[str]]:
-    """Of each row and each column its label."""
+    """The labels of rows and columns."""
     if view.how == "exact":
         return view.row_labels, view.column_labels
     rows, columns = positions(view)
@@ -132,7 +132,7 @@ def described(read: ReadHead) -> str:
 
 
 def python_lines(read: ReadHead) -> str:
-    """The same array by the same function, whatever was chosen, where ``capture`` is this one."""
+    """Code for the same array by the same function, given ``capture``."""
     reading, window, n_units = read.reading, read.view.window, len(read.view.units)
     heads = [(read.layer, read.head), *([read.other] if read.other is not None else [])]
     lines = ["\nfrom attention_atlas.analysis.head_map import Reading, Window, head_map\n"]

@@ -1,4 +1,4 @@
-"""The entropy of every row of a head, beside the number of keys that the row sees."""
+"""The entropy of every row of a head, with the row's number of visible keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from model_runner.capture import ROWS, Capture
 
 
 def row_entropies(capture: Capture, layer: int, head: int) -> tuple[Int[np.ndarray, "rows"], Float[np.ndarray, "rows"]]:
-    """Keys seen and bits, by rising number of keys; rows of a single key are left out. O(ROWS × keys) memory."""
+    """Visible keys and bits, in order of the number of keys; rows with a single key are left out.
+
+    O(ROWS × keys) memory.
+    """
     record, n_tokens, n_keys = capture.record(layer), len(capture.tokens), n_looked_at(capture)
     seen: list[torch.Tensor] = []
     bits: list[torch.Tensor] = []

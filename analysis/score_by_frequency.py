@@ -1,7 +1,8 @@
-"""A score taken apart by frequency: what each rotated pair of coordinates adds to q·k.
+"""A score by frequency: what each rotated pair of dimensions adds to q·k.
 
-From the vectors attention saw, in float64, scale included. Pairs are fastest first. A layer without rotation raises
-NoRotation, one whose rotation cannot be read NotRecoverable, one without softmax attention NoWeights.
+Computed from the vectors that attention received, in float64, scale included. Pairs are fastest first. A layer without
+rotation raises NoRotation, one whose rotation cannot be inferred NotRecoverable, one without softmax attention
+NoWeights.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from model_runner.positions import layout_of
 
 @dataclass(frozen=True, eq=False)
 class FrequencySplit:
-    """One cell's score by pair: ``contributions`` and ``rest`` add up to ``scaled``; the soft-cap makes it ``score``.
+    """One cell's score by pair: ``contributions`` and ``rest`` sum to ``scaled``; the soft-cap turns it into ``score``.
 
-    ``visible`` says whether the mask lets the query see the key; the numbers are there either way.
+    ``visible`` says whether the mask lets the query attend to the key; the numbers are there either way.
     """
 
     query: int
     key: int
     theta: Float[np.ndarray, "pairs"]
     contributions: Float[np.ndarray, "pairs"]
-    rest: float  # of the coordinates that are not turned; 0 where all are
-    n_rest: int  # how many those are
+    rest: float  # of the dimensions that are not rotated; 0 if all are
+    n_rest: int  # number of those dimensions
     scaled: float
     softcap: float | None
     score: float
@@ -39,7 +40,7 @@ class FrequencySplit:
 
 @dataclass(frozen=True, eq=False)
 class FrequencyMap:
-    """Every key of one query: ``contributions`` of a column and its ``rest`` add up to its ``scaled``."""
+    """Every key of one query: ``contributions`` of a column and its ``rest`` sum to its ``scaled``."""
 
     query: int
     theta: Float[np.ndarray, "pairs"]
@@ -51,7 +52,7 @@ class FrequencyMap:
 
 
 def frequency_split(capture: Capture, layer: int, head: int, query: int, key: int) -> FrequencySplit:
-    """The score of one cell by pair. Raises NoSuchPlace too."""
+    """The score of one cell by pair. Also raises NoSuchPlace."""
     head, query, key = place_of(capture, layer, head, query, key)
     row, record = frequency_map(capture, layer, head, query), capture.record(layer)
     scaled = float(row.scaled[key])
@@ -70,7 +71,7 @@ def frequency_split(capture: Capture, layer: int, head: int, query: int, key: in
 
 
 def frequency_map(capture: Capture, layer: int, head: int, query: int) -> FrequencyMap:
-    """The scores of one query by pair and key. O(keys × d_head). Raises NoSuchPlace too."""
+    """The scores of one query by pair and key. O(keys × d_head). Also raises NoSuchPlace."""
     capture.check_softmax(layer, head)
     layout, record = layout_of(capture, layer), capture.record(layer)
     head, query = place_of(capture, layer, head, query)

@@ -1,4 +1,4 @@
-"""How a layer makes scores of queries and keys, written as it does it."""
+"""The formula by which a layer computes scores from queries and keys."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 
 @runtime_checkable
 class Scored(Protocol):
-    """What makes scores: a layer's record, or a cell of it."""
+    """A layer's record, or a cell of it."""
 
     @property
-    def q(self) -> Any: ...  # of ``d_head`` numbers along its last axis
+    def q(self) -> Any: ...  # with ``d_head`` as its last axis
     @property
     def scale(self) -> float: ...
     @property
@@ -21,13 +21,13 @@ class Scored(Protocol):
 
 
 def root_of(scale: float) -> int | None:
-    """The d for which a scale is 1/√d; None where the model scales otherwise."""
+    """The d for which a scale is 1/√d; None if the model scales otherwise."""
     d = round(scale**-2)
     return d if d > 1 and math.isclose(scale, d**-0.5, rel_tol=1e-6) else None
 
 
 def score_formula(scored: Scored, key: str = "k") -> str:
-    """As ``q · kᵀ / √d_head``, with its own scale, soft-cap and bias; ``key`` is how k is written."""
+    """Such as ``q · kᵀ / √d_head``, with the layer's own scale, soft-cap and bias; ``key`` is the notation of k."""
     product = f"q · {key}"
     if (root := root_of(scored.scale)) is not None:
         product += " / √d_head" if root == scored.q.shape[-1] else f" / √{root}"

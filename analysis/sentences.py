@@ -1,10 +1,10 @@
-"""Sentences of any language, one after the other."""
+"""Joining of sentences in any language."""
 
 from __future__ import annotations
 
 
 def joined(*sentences: str) -> str:
-    """One sentence after the other; a full-width mark at the end of one brings its own space."""
+    """Join sentences with spaces; a full-width mark at the end of one needs none."""
     whole = ""
     for part in filter(None, sentences):
         whole += part if not whole or whole.endswith(("。", "！", "？", "：")) else f" {part}"

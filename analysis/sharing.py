@@ -1,7 +1,7 @@
-"""Keys and values shared by more query heads than the model shares them by: what can be shared, and what it does.
+"""More query heads sharing keys and values than in the model: the possible numbers, and the effect.
 
-Mean pooling of neighbouring key/value heads (``SharedKeys``; Ainslie et al. 2023, arXiv:2305.13245), without the
-training that follows it there.
+Mean pooling of adjacent key/value heads (``SharedKeys``; Ainslie et al. 2023, arXiv:2305.13245), without the training
+that follows in the paper.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from model_runner.record import LayerRecord
 
 
 def shared_counts(capture: Capture) -> tuple[int, ...]:
-    """The numbers of key/value heads that every layer's can be averaged to evenly, falling to 1.
+    """The numbers of key/value heads to which every layer's can be averaged evenly, decreasing to 1.
 
-    Where all layers have the same number, that is the first one and changes nothing.
+    If all layers have the same number, that is the first one and changes nothing.
     """
     most = math.gcd(*(record.k.shape[0] for record in _records(capture)))
     return tuple(count for count in range(most, 0, -1) if most % count == 0)
 
 
 def pooled_bytes(capture: Capture, layers: Sequence[CachedLayer], kv_heads: int) -> int:
-    """What the cache of this text would hold with so many key/value heads in every layer.
+    """The size of this text's cache with this many key/value heads in every layer.
 
-    Of a model whose cache holds a latent in place of keys and values (MLA), the keys and values made from it are
+    For a model whose cache holds a latent instead of keys and values (MLA), the keys and values made from it are
     counted: sharing these is not what the latent does.
     """
     latent = cache_bytes(capture, layers).latent is not None
@@ -44,10 +44,10 @@ def pooled_bytes(capture: Capture, layers: Sequence[CachedLayer], kv_heads: int)
 
 
 def output_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
-    """How far what each head passes on moved, ‖after − before‖ / ‖before‖ over all tokens; 0 is nothing, 1 its length.
+    """How far each head's output moved, ‖after − before‖ / ‖before‖ over all tokens; 0 is not at all, 1 its norm.
 
-    NaN for layers without softmax attention, and where nothing was passed on before. Raises CapturesDiffer for captures
-    of other tokens.
+    NaN for layers without softmax attention, and if the output was zero before. Raises CapturesDiffer for different
+    tokens.
     """
     if [token.id for token in before.tokens] != [token.id for token in after.tokens]:
         raise CapturesDiffer()

@@ -1,4 +1,4 @@
-"""The silence that a sound is filled up with: where it begins, and how much of a head's weight lies on it."""
+"""The silence with which a sound is padded: its start, and the share of a head's weight on it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from model_runner.capture import ROWS, Capture
 
 
 def n_heard(capture: Capture) -> int | None:
-    """How many of the tokens that are looked at are frames of the sound itself; None where there is no silence."""
+    """The number of key tokens that are frames of the sound itself; None if there is no silence."""
     frames = capture.tokens[: n_looked_at(capture)]
     count = sum(not token.silent for token in frames)
     return count if count < len(frames) else None
 
 
 def heard_window(capture: Capture) -> Window | None:
-    """The part of a map, in tokens, that is of the sound itself; None where that is all of it."""
+    """The part of a map, in tokens, that is of the sound itself; None if that is all of it."""
     count = n_heard(capture)
     if not count:
         return None
@@ -24,7 +24,7 @@ def heard_window(capture: Capture) -> Window | None:
 
 
 def silent_share(capture: Capture, layer: int, head: int) -> float:
-    """The mean share, over all tokens that look but frames of silence, of a head's weight on silence.
+    """The mean share of a head's weight on silence, over all queries that are not silence themselves.
 
     O(ROWS × keys) memory.
     """

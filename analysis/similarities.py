@@ -1,4 +1,4 @@
-"""The queries and keys of a head measured in several ways, and q·k split into lengths and angle over every cell."""
+"""A head's queries and keys by several similarity measures, and q·k split into norms and angle over all cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class HeadVectors:
-    """A few queries and keys of a head, as attention saw them, float64."""
+    """A few queries and keys of a head, as in attention, float64."""
 
     window: StepWindow
     q: Float[Tensor, "queries d_head"]
@@ -28,7 +28,7 @@ class HeadVectors:
 
 @dataclass(frozen=True)
 class Spread:
-    """From the least to the largest, over every cell that may be seen."""
+    """Minimum and maximum over all visible cells."""
 
     q_norm: Ends
     k_norm: Ends
@@ -37,7 +37,7 @@ class Spread:
 
 
 def head_vectors(capture: Capture, layer: int, head: int, query: int) -> HeadVectors:
-    """The query and the tokens that it looks at most. Raises NoWeights, NoScores."""
+    """The query and its keys with the largest weights. Raises NoWeights, NoScores."""
     capture.check_attention(layer)
     record, chosen = capture.record(layer), window(capture, layer, head, query)
     q = record.q[head, list(chosen.queries)].detach().to("cpu", torch.float64)
@@ -46,7 +46,7 @@ def head_vectors(capture: Capture, layer: int, head: int, query: int) -> HeadVec
 
 
 def spread(capture: Capture, layer: int, head: int) -> Spread:
-    """Over every cell of the head, a block of rows at a time: O(tokens²) time, O(ROWS × keys) memory."""
+    """Over all cells of the head, one block of rows at a time: O(tokens²) time, O(ROWS × keys) memory."""
     record, n_keys = capture.record(layer), n_looked_at(capture)
     k = record.k[head // record.group, :n_keys].to(torch.float64)
     ends: list[tuple[Ends, Ends]] = []

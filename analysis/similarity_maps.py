@@ -1,4 +1,4 @@
-"""q·k of every cell of a head, split into the two lengths and the angle: a map each."""
+"""q·k of every cell of a head, split into the two norms and the angle, as maps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from model_runner.capture import Capture
 
 @dataclass(frozen=True, eq=False)
 class SimilarityMaps:
-    """NaN where masked. Of an exact map ``products`` = ``lengths`` · ``cosines`` in every cell; pooled ones are means.
+    """NaN where masked. In an exact map ``products`` = ``lengths`` · ``cosines`` in every cell; pooled ones are means.
 
-    Nothing is divided by √d: of the vectors as attention saw them, after the rotation.
+    Not divided by √d; of the vectors in attention, after the rotation.
     """
 
     cosines: HeadMap
@@ -29,7 +29,7 @@ class SimilarityMaps:
 def similarity_maps(
     capture: Capture, layer: int, head: int, *, window: Window | None = None, pixels: int = PIXELS
 ) -> SimilarityMaps:
-    """Of every cell in the window, all of them for None; at most ``pixels`` on a side. Raises NoWeights.
+    """For all cells in the window, or of the head for None; at most ``pixels`` per side. Raises NoWeights.
 
     In float64; O(cells of the window) time, O(ROWS × keys) memory.
     """

@@ -1,4 +1,4 @@
-"""Why the rows that a picture shows do not sum to 1, in a sentence: a sink, keys of another text, or no softmax."""
+"""Why the rows in a picture do not sum to 1, in a sentence: a sink, keys of another text, or no softmax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model_runner.capture import COMPRESSED, TOKENS, Capture
 
 N_ = str  # marks a text for Babel without translating it here
 
-SCALED_AFTER = ("granite_swa", "granitemoe_swa")  # transformers' types that scale the output once the softmax is taken
+SCALED_AFTER = ("granite_swa", "granitemoe_swa")  # transformers' types that scale the output after the softmax
 IN_SOFTMAX = N_("A learned sink takes part of every row; what is drawn is the rest, which goes to tokens.")
 AFTER = N_("A learned sink scales every row after the softmax; drawn are the scaled weights, not the softmax’s own.")
 REST_IN = {
@@ -22,11 +22,11 @@ REST_IN = {
 
 
 def sink_words(capture: Capture, layer: int, head: int, family: str) -> str:
-    """One sentence, to be translated; none of a head without a sink, or whose softmax is substituted; of a layer that
-    never had softmax what its rows are instead.
+    """One sentence, to be translated: about a sink or, for a layer without softmax, about what its rows are.
 
-    ``family`` is the model's transformers type. Both kinds are the same numbers, one more term in the softmax's
-    sum, but of those in SCALED_AFTER the model's own ``output_attentions`` are without the sink.
+    Empty for a head without a sink, or with substituted softmax. ``family`` is the model's transformers type. Both
+    kinds of sinks are the same numbers, an additional term in the softmax's sum, but in SCALED_AFTER the model's own
+    ``output_attentions`` leave the sink out.
     """
     record = capture.record(layer)
     if record.unrolled is not None:
@@ -39,7 +39,7 @@ def sink_words(capture: Capture, layer: int, head: int, family: str) -> str:
 
 
 def n_elsewhere(capture: Capture, layer: int, query: int) -> int:
-    """How many keys of another text the softmax of this row weighs too; 0 where it weighs one text."""
+    """The number of keys of another text in this row's softmax; 0 if it covers one text."""
     rest = apart(capture).rest_of(layer)
     if rest is None:
         return 0

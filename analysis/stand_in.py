@@ -1,4 +1,4 @@
-"""Maps that are no softmax, a variant's or a recurrence's: whether their rows are shares, and what to say of them."""
+"""Maps that are not softmax, a variant's or a recurrence's: whether their rows are shares, and their description."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SIGNED = N_(
 )
 WEIGHTED_MEAN = N_("Not softmax of queries and keys, but a weighted mean of its own, whose rows sum to 1.")
 OVER_CHANNELS = N_("The map is the mean of the matrices of its channels, which differ.")
-CLOSE = 1e-4  # of 1: a row of shares, in float32
+CLOSE = 1e-4  # to 1, for a row of shares in float32
 
 
 def row_notes(capture: Capture, layer: int, *, shares: bool) -> list[str]:
-    """What the weights of the layer's heads are where they are not those of softmax, a sentence each.
+    """What the weights of the layer's heads are if not those of softmax, a sentence each.
 
-    ``shares``: whether :func:`has_shares` of them. Raises NoWeights, NoSuchPlace.
+    ``shares``: the result of :func:`has_shares`. Raises NoWeights, NoSuchPlace.
     """
     own = capture.record(layer).unrolled
     if own is None:
@@ -31,9 +31,9 @@ def row_notes(capture: Capture, layer: int, *, shares: bool) -> list[str]:
 
 
 def has_shares(capture: Capture, layer: int, head: int) -> bool:
-    """Whether no weight is negative and each row that looks sums to 1; of a head that has its softmax always.
+    """True if no weight is negative and each non-empty row sums to 1; always for a head with its softmax.
 
-    O(tokens²) of a head whose softmax is substituted. Raises NoWeights, NoSuchPlace.
+    O(tokens²) for a head with substituted softmax. Raises NoWeights, NoSuchPlace.
     """
     record = capture.record(layer)
     if record.unrolled is not None:

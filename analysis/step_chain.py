@@ -1,6 +1,6 @@
-"""A head's own numbers step by step: a few tokens, a few dimensions, and of what is not shown its sum.
+"""A head's own numbers step by step: a few tokens and dimensions, and the sum of what is not shown.
 
-All in float64 from the vectors that the model's own attention saw, so that every sum that is spelled out is true.
+Everything is in float64 from the vectors that the model's own attention received, so that every sum shown is exact.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from model_runner.capture import Capture
 from model_runner.errors import RunnerError
 
 ORDER = ("x", "q", "k", "v", "rq", "rk", "scores", "scale", "mask", "softmax", "mix", "concat", "out")
-HEADS = 8  # of a layer with more, those that add most at the query's token
+HEADS = 8  # in a layer with more, those that add most at the query's token
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixPart:
-    """A part of a matrix: the rows and columns shown by their places in the whole, whose ``shape`` is given.
+    """Part of a matrix: the indices of the rows and columns shown, and the whole's ``shape``.
 
     ``rows`` and ``columns`` are positions of tokens, dimensions or heads, as ``kinds`` says. −∞ where masked.
     """
@@ -44,9 +44,9 @@ class MatrixPart:
 
 @dataclass(frozen=True, eq=False)
 class ChainStep:
-    """How ``result`` comes of ``left`` and ``right``, names of matrices; ``kind`` as viz's payload has it.
+    """How ``result`` is computed from ``left`` and ``right``, names of matrices; ``kind`` as in viz's payload.
 
-    ``rest`` is what is not shown: of a sum its part, of a softmax Σ e^(score − top); ``more`` counts it by row.
+    ``rest`` is what is not shown: part of a sum, or a softmax's Σ e^(score − top); ``more`` counts it by row.
     """
 
     id: str
@@ -61,7 +61,7 @@ class ChainStep:
 
 @dataclass(frozen=True, eq=False)
 class StepChain:
-    """``refused`` says why the last step is missing, where it is."""
+    """``refused`` says why the last step is missing, if it is."""
 
     window: StepWindow
     matrices: dict[str, MatrixPart]
@@ -70,7 +70,7 @@ class StepChain:
 
 
 def step_chain(capture: Capture, layer: int, head: int, query: int) -> StepChain:
-    """Every step of the head for the query and the tokens that it looks at most. O(TOKENS × keys × d_head).
+    """Every step of the head for the query and its keys with the largest weights. O(TOKENS × keys × d_head).
 
     Raises NoWeights, NoSuchPlace, NoSoftmax.
     """
@@ -86,7 +86,7 @@ def step_chain(capture: Capture, layer: int, head: int, query: int) -> StepChain
 
 
 class _Chain:
-    """The chain while it is made."""
+    """The chain under construction."""
 
     def __init__(self, capture: Capture, layer: int, head: int, query: int) -> None:
         self.capture, self.layer, self.head, self.query = capture, layer, head, query
@@ -135,7 +135,7 @@ class _Chain:
                 self.add(ChainStep(id, "model", letter), shown)
 
     def _before(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, list[int], tuple[int, ...]]]:
-        """Of q and k: the numbers before the rotation in its order, cos, signed sin, and the partner of each column."""
+        """For q and k: the numbers before the rotation in its order, cos, signed sin, and each column's partner."""
         layout = self.layout
         if layout is None:
             return {}
@@ -158,7 +158,7 @@ class _Chain:
         return found
 
     def scores(self) -> None:
-        """q·k, scaled and masked; of every key, though a few are shown."""
+        """q·k, scaled and masked, for every key, although only a few are shown."""
         record, dims, keys = self.record, self.dims, self.keys
         dots = self.q @ self.k.T
         rest = dots[:, keys] - self.q[:, dims] @ self.k[keys][:, dims].T
@@ -181,12 +181,12 @@ class _Chain:
         self.add(ChainStep("mask", "mask", "M", "C", numbers=causal), self._cells("S + mask", self.masked[:, keys]))
 
     def weights(self) -> None:
-        """The softmax over every key that a query sees; the sum of those that are not shown is told."""
+        """The softmax over all visible keys; the keys that are not shown are summed."""
         one = slice(self.head, self.head + 1)
         every = [self.record.sinks_at(one, slice(row, row + 1)) for row in self.rows]
         sink = None if self.record.sinks is None else np.array([float(row) for row in every if row is not None])
         top = np.maximum(self.masked.max(1), -math.inf if sink is None else sink)
-        top = np.where(np.isneginf(top), 0.0, top)  # of a query that sees nothing
+        top = np.where(np.isneginf(top), 0.0, top)  # for a query without keys
         powers = np.exp(self.masked - top[:, None])
         extra = np.zeros(len(top)) if sink is None else np.exp(sink - top)
         total = powers.sum(1) + extra
@@ -202,7 +202,7 @@ class _Chain:
         self.add(ChainStep("softmax", "softmax", "A", "M", rest=rest[:, None], more=more, numbers=numbers), weights)
 
     def mixed(self) -> None:
-        """V, and V mixed by the weights."""
+        """V, and its weighted sums."""
         output = self.shares @ self.v
         dims = largest(np.abs(output).sum(0), units_of(self.v.shape[1], None))
         across = tuple(dims)
@@ -216,7 +216,7 @@ class _Chain:
         self.add(ChainStep("mix", "product", "O", "A", "V", rest=rest, more=self.more_keys, numbers=numbers), mixed)
 
     def written(self) -> RunnerError | None:
-        """The heads side by side at the query's token, and what W_O makes of each; why not, where it cannot be told."""
+        """The concatenated heads at the query's token, and W_O's output for each; the error if it is unavailable."""
         passed = float64(self.record.head_output_edited[self.query])
         try:
             written = float64(self.capture.head_writes(self.layer, self.query))
@@ -265,5 +265,5 @@ class _Chain:
 
 
 def float64(x: Tensor) -> Float[np.ndarray, "..."]:
-    """The numbers as they are, on the CPU."""
+    """The numbers on the CPU in float64."""
     return x.detach().to("cpu", torch.float64).numpy()

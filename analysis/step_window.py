@@ -1,4 +1,4 @@
-"""Which few tokens and which few dimensions of a head are shown, number by number."""
+"""Selection of the few tokens and dimensions of a head that are shown number by number."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TOKENS, DIMENSIONS = 6, 6
 
 @dataclass(frozen=True)
 class StepWindow:
-    """Rising positions of the tokens that look and of those that are looked at."""
+    """Ascending positions of the query tokens and the key tokens."""
 
     queries: tuple[int, ...]
     keys: tuple[int, ...]
 
 
 def window(capture: Capture, layer: int, head: int, query: int) -> StepWindow:
-    """The query with the tokens that it looks at most; where it looks at another text, with those written before it."""
+    """The query with its keys of largest weight; in cross-attention, with the preceding target tokens."""
     n_keys, first = n_looked_at(capture), first_query(capture)
     weights = capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0, :n_keys]
     order = weights.argsort(descending=True, stable=True).tolist()
@@ -36,15 +36,15 @@ def window(capture: Capture, layer: int, head: int, query: int) -> StepWindow:
 
 
 def rotation_of(capture: Capture, layer: int) -> RotaryLayout | None:
-    """How the layer turns its queries and keys; None where it does not, or not in a way that can be read."""
+    """The layer's rotation of queries and keys; None if there is none, or it cannot be inferred."""
     try:
         return layout_of(capture, layer)
-    except NotRecoverable:  # NoRotation is one
+    except NotRecoverable:  # includes NoRotation
         return None
 
 
 def largest(sizes: Float[np.ndarray, "d"], units: list[tuple[int, ...]], most: int = DIMENSIONS) -> list[int]:
-    """The dimensions with the largest sizes, at most so many, rising; those of a unit (a pair that turns) together."""
+    """The dimensions of largest magnitude, at most this many, ascending; those of a unit (a rotated pair) together."""
     found: list[int] = []
     for unit in sorted(units, key=lambda unit: -sum(sizes[i] for i in unit)):
         if len(found) + len(unit) <= most:
@@ -53,7 +53,7 @@ def largest(sizes: Float[np.ndarray, "d"], units: list[tuple[int, ...]], most: i
 
 
 def units_of(d_head: int, layout: RotaryLayout | None) -> list[tuple[int, ...]]:
-    """Pairs that turn together, and every other dimension alone."""
+    """Rotated pairs, and every other dimension by itself."""
     pairs: Int[np.ndarray, "pairs 2"] = np.empty((0, 2), int) if layout is None else layout.pairs.numpy()
     turned = {int(i) for i in pairs.ravel()}
     return [(int(a), int(b)) for a, b in pairs] + [(i,) for i in range(d_head) if i not in turned]

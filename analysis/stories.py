@@ -1,7 +1,7 @@
-"""Texts with something to see in them: what one token looks at and the head that looks there, or what comes next.
+"""Texts with a visible story: what one token attends to and in which head, or what comes next.
 
-A sentence says *why* only of an embedded model in which that was measured (``scripts/check/story_rule.py``): it reads
-``examples.json`` beside the model. In every other model it says *where* a head looks, and no more.
+A sentence says *why* only for an embedded model in which that was measured (``scripts/check/story_rule.py``): it reads
+``examples.json`` beside the model. For any other model it only says *where* a head attends.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from model_runner.errors import NoLogits
 
 N_ = str  # marks a text for Babel without translating it here
 
-LISTED = 5  # of the likeliest tokens, as many as a page lists
-ALIKE = 0.9  # of the hardest look at a word: of the tokens that look as hard, the one that most heads agree on
-LONGEST = 40  # characters that a word and another differ by, at most
+LISTED = 5  # likeliest tokens, as many as a page lists
+# of the largest weight on a word: among tokens with similar weights, the one that most heads agree on is chosen
+ALIKE = 0.9
+LONGEST = 40  # characters by which a word and another differ, at most
 CHARACTERS = 3  # of a Chinese word that is changed, at most
-OPERATORS = frozenset("+-−*/×÷=<>")  # which may stand in the place of one another as words do
-_PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)  # words of letters, and characters of what has no spaces
-CLEAR = 0.5  # of the attention; below it, this model does not tell the story
+OPERATORS = frozenset("+-−*/×÷=<>")  # these can replace one another like words
+_PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)  # words of letters, and characters of scripts without spaces
+CLEAR = 0.5  # of the attention; below it, this model does not show the story
 FOLDERS = {"default": "default_model", "encoder": "encoder", "translator": "translator"}  # of the embedded models
 FILE = "examples.json"
 Place = tuple[int, int]  # layer, head
@@ -38,10 +39,10 @@ Place = tuple[int, int]  # layer, head
 
 @dataclass(frozen=True)
 class Story:
-    """``looked_at`` is a word of the text, of several the one numbered ``which``; ``about`` says what it is there.
+    """``looked_at`` is a word of the text, its occurrence number ``which``; ``about`` says what it is there.
 
-    ``goes_on`` is the whole word that comes next, where a token is only its beginning. ``beside`` is another word, at
-    which another head looks: the text is then shown because a look is no reason.
+    ``goes_on`` is the whole next word, if a token is only its start. ``beside`` is another word, to which another head
+    attends: the text then shows that attention is no explanation.
     """
 
     text: str
@@ -53,7 +54,7 @@ class Story:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where the word stands in the text, in characters; the end is excluded."""
+        """The word's character range in the text; the stop is exclusive."""
         start = -1
         for _ in range(self.which + 1):
             start = self.text.index(self.looked_at, start + 1)
@@ -62,11 +63,11 @@ class Story:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured of a story in an embedded model, with the heads it names and as many others of their layers.
+    """What was measured for a story in an embedded model, with the heads it names and as many others of their layers.
 
-    ``probability`` is that of ``next``, the likeliest token; ``without`` what is left of it without the heads, where
-    ``instead`` comes first; ``without_control`` the same without the others. ``other`` is a head of the same layer that
-    looks at ``other_key``: two answers.
+    ``probability`` is that of ``next``, the likeliest token; ``without`` is it with the heads ablated, where
+    ``instead`` comes first; ``without_control`` is it with the others ablated. ``other`` is a head of the same layer
+    that attends to ``other_key``: two answers.
     """
 
     told: Literal["why", "where", "two"]
@@ -84,9 +85,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Seen:
-    """A story as a model tells it: the head, and the share of the attention that it puts on ``key``.
+    """A story as a model shows it: the head, and its weight on ``key``.
 
-    ``evidence`` is there in an embedded model that nothing was changed in.
+    ``evidence`` is set for an unedited embedded model.
     """
 
     story: Story
@@ -100,7 +101,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class KnownText:
-    """A text that a model goes on with by heart: the next token is the beginning of ``goes_on``."""
+    """A text that a model continues by heart: the next token is the start of ``goes_on``."""
 
     text: str
     goes_on: str
@@ -108,7 +109,7 @@ class KnownText:
 
 @dataclass(frozen=True)
 class RecitedToken:
-    """The most likely next token of a text known by heart, its probability, and the words that it begins."""
+    """The likeliest next token of a text known by heart, its probability, and the words that it starts."""
 
     token: str
     probability: float
@@ -124,7 +125,7 @@ FIRST_NAME = N_(
     "another name comes next."
 )
 ADDEND = N_("the first of the two numbers to add")
-# Told of an embedded model in which it was measured, after the sentence of the story.
+# For an embedded model in which it was measured, after the story's sentence.
 WHY = N_(
     "That is why “{next}” comes next: {before}. Without {heads} it has {after}; without {control} of the same layer "
     "instead, {beside}."
@@ -133,7 +134,7 @@ WHY_ANOTHER = N_(
     "That is why “{next}” comes next: {before}. Without {heads} it has {after}, and “{instead}” comes first; without "
     "{control} of the same layer instead, {beside}."
 )
-# Of an example with one word changed: what its head does and what comes next, now against the original.
+# For an example with one word changed: the head's attention and the prediction, compared with the original.
 VARIED = N_("This is an example with “{old}” changed to “{new}”{at}.")
 STILL_THERE = N_("Its head still looks at the same place: {value} at {key}; in the original {before} at {key_before}.")
 LESS_THERE = N_(
@@ -186,7 +187,7 @@ OFTEN = N_("After {query} the model gives {next} {value}: it has read lines like
 
 AFTER = N_("it comes after: an encoder looks both ways")
 CAPITAL = N_("its capital is hidden")
-# Of texts with a hidden word, which the embedded encoder tells.
+# For texts with a masked word, for the embedded encoder.
 OF_HIDDEN_WORDS = (
     Story("Monday, Tuesday, [MASK], Thursday.", "Thursday", AFTER),
     Story("The capital of France is [MASK].", "France", CAPITAL),
@@ -200,7 +201,7 @@ OF_HIDDEN_WORDS = (
     Story("狗看见了猫，它[MASK]叫。", "狗", FIRST_ANIMAL),
 )
 NEXT = N_("its translation is written next")
-# Of the embedded translator, where what it has written looks at what it reads.
+# For the embedded translator's cross-attention.
 OF_TRANSLATIONS = (
     Story("The dog chased the cat in the garden yesterday.", "garden", NEXT),
     Story("The boy writes the expensive letter every week.", "boy", NEXT),
@@ -212,7 +213,7 @@ OF_TRANSLATIONS = (
 
 
 def seen_in(capture: Capture) -> Seen | None:
-    """The story of this text where the model tells it clearly; none of other texts, and of none that goes on.
+    """The story of this text if the model shows it clearly; None for other texts and for continued ones.
 
     O(heads × keys).
     """
@@ -224,7 +225,7 @@ def seen_in(capture: Capture) -> Seen | None:
     keys = [
         i for i, token in enumerate(capture.tokens) if not token.special and token.start < end and token.end > start
     ]
-    if len(keys) != 1:  # of tokens that are parts of words nothing is said of the words
+    if len(keys) != 1:  # for tokens that are parts of words, nothing is said about the words
         return None
     evidence = None if request.edits or request.revision else evidence_of(request.model or "", story.text)
     if isinstance(capture, Joined) or evidence is not None:
@@ -242,9 +243,9 @@ def seen_in(capture: Capture) -> Seen | None:
 
 @dataclass(frozen=True)
 class Variation:
-    """An example that a text varies by one word: ``old`` there, ``new`` here, both from the character ``start`` on.
+    """An example with one word changed: ``old`` there, ``new`` here, both from the character ``start`` on.
 
-    ``head`` is the one that the example opens on. ``story`` is None of an example known by heart.
+    ``head`` is the example's opening head. ``story`` is None for an example known by heart.
     """
 
     example: Story | KnownText
@@ -259,18 +260,18 @@ class Variation:
 
     @property
     def twice(self) -> bool:
-        """Whether the word stands more than once in one of the two texts."""
+        """True if the word occurs more than once in one of the two texts."""
         before = self.example.text
         after = before[: self.start] + self.new + before[self.start + len(self.old) :]
         return max(_count(before, self.old), _count(after, self.new)) > 1
 
     def times(self, word: str) -> int:
-        """How often a word stands in the example."""
+        """The number of occurrences of a word in the example."""
         return _count(self.example.text, word)
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where the word that the story looks at stands here, or the one in its place; of none, the changed word."""
+        """The range here of the word that the story attends to, or of its replacement, else of the changed word."""
         changed = self.start, self.start + len(self.new)
         if self.story is None:
             return changed
@@ -283,7 +284,7 @@ class Variation:
 
 @dataclass(frozen=True)
 class Look:
-    """Where a head looks most: the token's text, its position, and the share of the attention there."""
+    """A head's strongest attention: the token's text, its position, and the weight."""
 
     token: str
     key: int
@@ -300,12 +301,12 @@ class Next:
 
 @dataclass(frozen=True)
 class Varied:
-    """What comes of an example whose one word is another: ``looks`` and ``next`` here, and both ``before``.
+    """The results for an example with one word changed: ``looks`` and ``next`` here, and both ``before``.
 
-    ``at`` is the position of the changed word where it stands there more than once. ``there``: the head looks most at
-    the word that the story looks at, or at the one in its place. ``copies``: that word came next in the original; of
-    it ``listed`` is the probability here, None where it is not among the first ``LISTED``. ``other`` is what the other
-    head of two answers does, here and in the original.
+    ``at`` is the position of the changed word if it occurs more than once. ``there``: the head attends most to the
+    story's word, or its replacement. ``copies``: that word came next in the original; ``listed`` is its probability
+    here, None if it is not among the first ``LISTED``. ``other`` is what the other head of two answers does, here and
+    in the original.
     """
 
     variation: Variation
@@ -322,7 +323,7 @@ class Varied:
 
 
 def variation_of(capture: Capture) -> Variation | None:
-    """The example of this model that this text varies by one word; None of any other text, and of a changed model."""
+    """The example of which this text is a variation by one word; None for any other text, and with an edited model."""
     request = capture.request
     if request.edits or request.revision or request.chat or request.continuation or request.target:
         return None
@@ -341,7 +342,7 @@ def variation_of(capture: Capture) -> Variation | None:
 
 
 def _first_other(before: str, after: str, old: str, new: str) -> int:
-    """The character from which on ``old`` is ``new``."""
+    """The first character at which ``old`` and ``new`` differ."""
     starts = (at.start() for at in _PIECES.finditer(before))
     return next(
         at for at in starts if before[at:].startswith(old) and before[:at] + new + before[at + len(old) :] == after
@@ -349,7 +350,7 @@ def _first_other(before: str, after: str, old: str, new: str) -> int:
 
 
 def _widened(capture: Capture, one: Variation) -> Variation:
-    """The same with the whole words of characters: not that 法 of 法国 is changed to 德, but 法国 to 德国."""
+    """Extend the change to whole words of characters: not 法 in 法国 to 德, but 法国 to 德国."""
     if one.new.isascii() and one.old.isascii():
         return one
     covered = [capture.tokens[i] for i in _tokens_in(capture, one.start, one.start + len(one.new))]
@@ -374,7 +375,7 @@ def _count(text: str, word: str) -> int:
 
 
 def told_query(capture: Capture) -> int:
-    """The token whose look is told: the opening one; of a translation with a word changed, the one of the story."""
+    """The token that the text is about: the opening query or, for a translation with a changed word, the story's."""
     one = variation_of(capture) if isinstance(capture, Joined) else None
     if one is None or not isinstance(capture, Joined):
         return opening_query(capture)
@@ -386,7 +387,7 @@ def told_query(capture: Capture) -> int:
 
 
 def varied_in(capture: Capture, token_text: Callable[[int], str]) -> Varied | None:
-    """What comes of the example that this text varies by one word; ``token_text`` is the runner's. O(keys + vocab)."""
+    """The results for a variation of an example by one word; ``token_text`` is the runner's. O(keys + vocab)."""
     one = variation_of(capture)
     if one is None:
         return None
@@ -427,9 +428,7 @@ def _bare(token: str) -> str:
 
 
 def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
-    """The one word (or three characters of Chinese at most, or an operator) of each of two texts that differ in no
-    more.
-    """
+    """The only word (or up to three Chinese characters, or an operator) in which two texts differ; else None."""
     old, new = _PIECES.findall(before), _PIECES.findall(after)
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
@@ -448,14 +447,14 @@ def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
 
 @functools.cache
 def _written(model: str) -> dict[str, dict[str, Any]]:
-    """What was measured of the examples of an embedded model, by their text."""
+    """The measurements for the examples of an embedded model, by text."""
     written: list[dict[str, Any]] = json.loads(example_file(model).read_text(encoding="utf-8"))
     return {one["text"]: one for one in written}
 
 
 @functools.cache
 def evidence_of(model: str, text: str) -> Evidence | None:
-    """What was measured of the story of this text in an embedded model, by its name; None of any other."""
+    """The measurements for this text's story in an embedded model, by its name; None for any other."""
     row = _written(model).get(text) if model in FOLDERS else None
     if row is None or "told" not in row:
         return None
@@ -468,12 +467,12 @@ def evidence_of(model: str, text: str) -> Evidence | None:
 
 
 def example_file(model: str) -> Path:
-    """Where it is written what the examples of an embedded model show."""
+    """The file with the measurements for an embedded model's examples."""
     return Path(__file__).parents[1] / "model_runner" / FOLDERS[model] / FILE
 
 
 def said_in(capture: Capture, token_text: Callable[[int], str]) -> RecitedToken | None:
-    """What comes next in this text where the model clearly knows it by heart; ``token_text`` is the runner's."""
+    """The next token of this text if the model clearly knows it by heart; ``token_text`` is the runner's."""
     request = capture.request
     known = next((one for one in KNOWN if one.text == request.text), None)
     if known is None or request.chat or request.continuation:
@@ -488,12 +487,12 @@ def said_in(capture: Capture, token_text: Callable[[int], str]) -> RecitedToken 
 
 
 def first_head(capture: Capture) -> tuple[int, int]:
-    """The head that a page opens on when nobody chose one: that of the text's story, or else the most telling one."""
+    """The default head of a page: that of the text's story, or else the most informative one."""
     return why_first(capture)[0]
 
 
 def why_first(capture: Capture) -> tuple[tuple[int, int], Rule | Literal["story", "varied"]]:
-    """That head, and why it is the one. An example with one word changed opens on the example's own head."""
+    """That head, and why it was chosen. A variation of an example opens on the example's head."""
     seen = seen_in(capture)
     if seen is not None:
         return (seen.layer, seen.head), "story"

@@ -1,4 +1,4 @@
-"""The residual stream over the layers: how long it is, and what attention and FFN each add to it."""
+"""The residual stream over the layers: its norm, and what attention and FFN each add to it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PARTS = (
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Lengths (2-norms), of one token or means over all; rows of ``streams`` from the embedding to the last layer.
+    """Norms (2-norms), of one token or means over all; rows of ``streams`` from the embedding to the last layer.
 
-    ``added`` is by kind of part, NaN in layers that have none of it.
+    ``added`` is by kind of part, NaN in layers without it.
     """
 
     streams: Float[np.ndarray, "rows"]
@@ -34,7 +34,7 @@ class Growth:
 
 
 def growth(found: Additions, position: int | None) -> Growth:
-    """Of the token at ``position``, None: means over all tokens."""
+    """For the token at ``position``; None: means over all tokens."""
     lengths, streams = (_of(values.double().numpy(), position) for values in (found.lengths, found.streams))
     layers = max((step.layer for step in found.steps if step.layer is not None), default=-1) + 1
     last = {step.layer: i for i, step in enumerate(found.steps)}
@@ -43,14 +43,14 @@ def growth(found: Additions, position: int | None) -> Growth:
         places = [(step.layer, i) for i, step in enumerate(found.steps) if step.part == kind and step.layer is not None]
         if places:
             values = np.full(layers, np.nan)
-            for layer, i in places:  # two norms of one layer: what they change together is not the sum of lengths
+            for layer, i in places:  # two norms of one layer: their joint change is not the sum of norms
                 values[layer] = np.nansum([values[layer], lengths[i]])
             added[kind] = values
     return Growth(np.array([streams[last[layer]] for layer in (None, *range(layers))]), added)
 
 
 def cosines(vectors: Float[np.ndarray, "steps d_model"], steps: Sequence[int]) -> Float[np.ndarray, "steps"]:
-    """Of each of these vectors with the sum of all before it; NaN for the first, and for a vector of length 0."""
+    """The cosine of each of these vectors with the sum of all before it; NaN for the first, and for a zero vector."""
     before = np.cumsum(vectors, axis=0) - vectors
     dots = (before * vectors).sum(axis=1)
     sizes = np.linalg.norm(before, axis=1) * np.linalg.norm(vectors, axis=1)

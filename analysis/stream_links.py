@@ -1,4 +1,4 @@
-"""Every token's stream beside the others, the attention that links them, and which of them a prediction needs."""
+"""All tokens' residual streams, the attention links between them, and which of them a prediction needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_runner import Capture
 
 @dataclass(frozen=True)
 class Link:
-    """The stream of ``key`` entering ``layer`` is read by that of ``query``, which has this ``share`` of its row."""
+    """The stream of ``key`` entering ``layer`` is read by that of ``query``, with this ``share`` of its row."""
 
     layer: int
     query: int
@@ -21,10 +21,10 @@ class Link:
 
 
 def link_shares(capture: Capture, head: int | None = None) -> Float[np.ndarray, "layers tokens tokens"]:
-    """The share of a row that each key has, NaN in layers without weights. O(layers × tokens²) memory.
+    """The share of a row for each key, NaN in layers without weights. O(layers × tokens²) memory.
 
-    Of one head of every layer its weights; of all heads the largest w · ‖v‖ of any of them, divided by the row's sum
-    (Kobayashi et al. 2020, arXiv:2004.10102, for the length of what is moved).
+    For one head per layer its weights; for all heads the maximum of w · ‖v‖ over heads, divided by the row's sum
+    (Kobayashi et al. 2020, arXiv:2004.10102, for the norm of what is moved).
     """
     n = len(capture.tokens)
     found = np.full((capture.n_layers, n, n), np.nan)
@@ -42,7 +42,7 @@ def link_shares(capture: Capture, head: int | None = None) -> Float[np.ndarray, 
 
 
 def strongest_links(shares: Float[np.ndarray, "layers tokens tokens"]) -> list[Link]:
-    """Of every token in every layer the key that it reads most; none where there are no weights."""
+    """For every token in every layer its strongest key; empty where there are no weights."""
     return [
         Link(layer, query, int(row.argmax()), float(row.max()))
         for layer, rows in enumerate(shares)
@@ -56,7 +56,7 @@ def needed_streams(
 ) -> tuple[Bool[np.ndarray, "rows tokens"], list[Link]]:
     """Which streams reach the last token's last row through links of at least this share; and these links.
 
-    Row l is what enters layer l, the last row what leaves the last layer. A stream always reaches its own next row.
+    Row l is the input of layer l, the last row the last layer's output. A stream always reaches its own next row.
     """
     layers, n, _ = shares.shape
     needed = np.zeros((layers + 1, n), dtype=bool)

@@ -1,4 +1,4 @@
-"""Where one token of a head looks most: what is said of a map in a sentence."""
+"""Where one token of a head attends most, for a sentence about a map."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LOOKS = N_("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})
 def strongest_key(
     capture: Capture, layer: int, head: int, query: int | None, key: int | None = None, *, hide_first: bool = False
 ) -> tuple[int, int, float] | None:
-    """(query, key, weight) of the key that is looked at most, or of ``key``; None without a query. O(keys).
+    """(query, key, weight) of the strongest key, or of ``key``; None without a query. O(keys).
 
-    ``hide_first`` as in a map's Reading: of what it leaves out, as of a row that saw nothing else, nothing is said.
-    It is found where the tensors are, unless those of this head came already.
+    ``hide_first`` as in a map's HeadQuantity: None if the key is left out, or the row had no other. Computed where the
+    tensors are, unless this head's are local already.
     """
     if query is None or (hide_first and key == 0):
         return None
@@ -41,7 +41,7 @@ def look_words(
     translate: Callable[[str], str],
     number: Callable[[float, str], str],
 ) -> str:
-    """What was ``found`` of a head, after its name: "L3H1: ·it (7) looks 62 % at ·dog (2)"."""
+    """A sentence about ``found`` after the head's name: "L3H1: ·it (7) looks 62 % at ·dog (2)"."""
     if found is None:
         return head
     query, key, weight = found

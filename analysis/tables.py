@@ -1,4 +1,4 @@
-"""Values with their labels as a table."""
+"""Values with their labels as tables."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CELLS = {
 
 
 def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, str]) -> pd.DataFrame:
-    """A table of these values, position → label on both sides; equal labels stay apart by their positions."""
+    """A table of these values, position → label on both sides; repeated labels are distinguished by position."""
     numbered = [[f"{position} {label}" for position, label in labels.items()] for labels in (rows, columns)]
     return pd.DataFrame(values, index=numbered[0], columns=numbered[1])
 
 
 def map_table(view: HeadMap) -> pd.DataFrame:
-    """The numbers of a map, by position and label; of one whose cells stand for several, what they are, with it."""
+    """The numbers of a map, by position and label; if its cells are pooled, the labels say how."""
     table = labelled(view.values, *positions(view))
     if view.how != "exact":
         table.attrs["cells"] = view.how, view.pool
@@ -33,23 +33,23 @@ def map_table(view: HeadMap) -> pd.DataFrame:
 
 
 def of_cells(heading: str, table: pd.DataFrame, translate: Callable[[str], str]) -> str:
-    """The heading of a map's table, with what a cell of it is where that is no single pair."""
+    """The heading of a map's table, with what a cell is if not a single pair."""
     how, (rows, columns) = table.attrs.get("cells", ("exact", (1, 1)))
     return heading if how == "exact" else f"{heading} · {translate(CELLS[how]).format(rows=rows, columns=columns)}"
 
 
 def tables_of_head(read: ReadHead) -> dict[str, pd.DataFrame]:
-    """The numbers of the map in view, to be read; of a difference, both heads' own beside it."""
+    """The numbers of the map in view; for a difference, also both heads' own."""
     return {name: map_table(view) for name, view in maps_of(read).items()}
 
 
 def side_by_side(tables: Mapping[str, pd.DataFrame], names: Iterable[str]) -> pd.DataFrame:
-    """Those of these names as one: each row once, and the columns of each after its name; NaN where it has none."""
+    """The tables of these names as one: each row once, and each table's columns after its name; NaN if missing."""
     return pd.concat([tables[name].add_prefix(f"{name} · ", axis=1) for name in names], axis=1)
 
 
 def as_csv(tables: Mapping[str, pd.DataFrame], rows: Callable[[], pd.DataFrame] | None) -> tuple[pd.DataFrame, str]:
-    """What a CSV holds: ``rows``, or the first table; and what is to be said where there are others."""
+    """The contents of a CSV: ``rows``, or the first table; and a note if there are others."""
     if rows is not None:
         return rows(), ""
     heading, table = next(iter(tables.items()))
@@ -57,7 +57,7 @@ def as_csv(tables: Mapping[str, pd.DataFrame], rows: Callable[[], pd.DataFrame] 
 
 
 def table_arrays(tables: Iterable[pd.DataFrame]) -> dict[str, np.ndarray]:
-    """Of each its numbers in float64 and the names of its rows and columns: ``table_0``, ``rows_0``, ``columns_0``."""
+    """For each table its numbers in float64 and its row and column names: ``table_0``, ``rows_0``, ``columns_0``."""
     found: dict[str, np.ndarray] = {}
     for number, table in enumerate(tables):
         found[f"table_{number}"] = table.to_numpy(np.float64)

@@ -1,4 +1,4 @@
-"""What a decoder is given at each position and what it has to say there, forced and free."""
+"""A decoder's input and target at each position, with teacher forcing and without."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from model_runner.capture import Capture
 
 @dataclass(frozen=True)
 class Forced:
-    """One position of a decoder. ``given`` is the token it reads there, ``wanted`` the id it then has to say.
+    """One position of a decoder. ``given`` is its input token, ``wanted`` the target id.
 
-    ``wanted`` is the next token of the target, at its end the one that ends a text; None where that is not known.
-    ``probability`` is what the model gives to it, having read the target so far; ``own`` the id it would say itself.
+    ``wanted`` is the next token, at the end the one that ends a text; None if unknown. ``probability`` is the model's,
+    given the target so far; ``own`` is its likeliest id.
     """
 
     given: int
@@ -27,9 +27,9 @@ class Forced:
 
 
 def teacher_forced(capture: Capture, end: int | None) -> tuple[Forced, ...]:
-    """Each position of a decoder's text: it is given the target one place later than it has to say it.
+    """Each position of a decoder's text, whose input is the target shifted by one.
 
-    ``end`` is the id that ends a text. In float64; one question to the model a position. Raises NoLogits.
+    ``end`` is the id that ends a text. In float64; one question to the model per position. Raises NoLogits.
     """
     ids = [token.id for token in capture.tokens]
     found: list[Forced] = []
@@ -42,13 +42,13 @@ def teacher_forced(capture: Capture, end: int | None) -> tuple[Forced, ...]:
 
 
 def end_of(capture: Capture) -> int | None:
-    """The id that ends a text, as the text that is read ends with it; None where it ends with an ordinary token."""
+    """The id that ends a text, taken from the end of the source; None if that is an ordinary token."""
     read = apart(capture.attention("cross")).keys
     return read[-1].id if read and read[-1].special else None
 
 
 def loss(forced: tuple[Forced, ...]) -> float:
-    """What training makes small: the mean of −ln p over the positions that have something to say, in nats."""
+    """The training loss: the mean of −ln p over the positions with a target, in nats."""
     known = [one.probability for one in forced if one.wanted is not None]
     if not known:
         return math.nan

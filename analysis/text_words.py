@@ -1,4 +1,4 @@
-"""What a file says of the text that was read; in English, as all that files say of their numbers."""
+"""Descriptions of the input text in files, in English like the rest of their captions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ LONGEST = 200  # characters of a text
 
 
 def described_sound(sound: Sound) -> str:
-    """Its length and rate, and whether it is the tone that is made here."""
+    """Its length and sample rate, and whether it is the built-in tone."""
     made = "a rising tone, made here, of" if sound == rising_tone() else "a sound of"
     return f"{made} {sound.seconds:.2f} s at {sound.rate:,} Hz"
 
 
 def described_text(request: CaptureRequest) -> str:
-    """The text on one line, its beginning where it is long, and what the model read besides: “The dog” + 3 tokens."""
+    """The text on one line, shortened, and what the model read besides: “The dog” + 3 tokens."""
     line = " ".join(request.text.split())
     shown = line if len(line) <= LONGEST else f"{line[:LONGEST]} … ({len(request.text):,} characters)"
     parts = [f"“{shown}”" if request.sound is None else described_sound(request.sound)]

@@ -1,4 +1,4 @@
-"""A head's metric token by token: what the strip above a page is coloured by."""
+"""A head's metric token by token, which tints the token strip."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from model_runner.capture import ROWS, Capture
 
 
 def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Float[np.ndarray, "tokens"]:
-    """One value per query, NaN where the metric is not defined or no query is; O(ROWS × tokens) memory.
+    """One value per query, NaN if the metric is undefined; O(ROWS × tokens) memory.
 
-    Where the metric has candidates, of the one that the head has most of: the weights are then read twice.
+    If the metric has candidates, the head's largest one is used, and the weights are computed twice.
     """
     first = first_query(capture)
     device, n_tokens = capture.q(layer).device, len(capture.tokens)
@@ -38,8 +38,8 @@ def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Flo
 
 
 def largest(values: Float[np.ndarray, "tokens"]) -> float:
-    """The largest of some tokens, such as those of one chip; NaN where the metric is defined for none."""
-    if len(values) == 1:  # nearly every chip; a long text has thousands
+    """The largest of some tokens' values, such as a chip's; NaN if all are undefined."""
+    if len(values) == 1:  # the usual case; a long text has thousands of chips
         return float(values[0])
     return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
 
@@ -47,7 +47,7 @@ def largest(values: Float[np.ndarray, "tokens"]) -> float:
 def of_units(
     capture: Capture, layer: int, head: int, metric: Metric, units: Sequence[Unit]
 ) -> tuple[list[float], float]:
-    """The largest value of each unit, NaN where it has none, and the one that is coloured in full."""
+    """The largest value of each unit, NaN if undefined, and the value with the full tint."""
     values = token_metric(capture, layer, head, metric)
     found = [largest(values[unit.tokens]) for unit in units]
     return found, 1.0 if metric.unit == "share" else max(largest(values), 1e-9)

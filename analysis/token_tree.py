@@ -1,7 +1,7 @@
-"""Branches of one prompt as a tree: every token once, below the tokens it follows, with its log-probabilities.
+"""Branches of one prompt as a tree: every token once, below its predecessors, with its log-probabilities.
 
-The texts a film went through, the tokens forced into it and the beams of a beam search all are branches. Knows nothing
-of how they came about, nor of pixels: the layout is in columns and rows.
+Branches are the continuations of a film, those with forced tokens, and the beams of a beam search. The module does not
+depend on their origin, nor on pixels: the layout is in columns and rows.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Chosen = Literal["sampled", "greedy", "forced", "beam"]
 
 @dataclass(frozen=True)
 class Branch:
-    """One continuation of the prompt: its token ids, the natural logarithm of the model's own probability of each (also
-    of a forced one), and how each was chosen.
+    """One continuation of the prompt: token ids, the model's own log-probabilities, and how each was chosen.
 
-    ``label`` is written at its end; ``ended`` says that its last token ends the text, ``dropped`` that a beam search
-    gave it up. Raises ValueError where the three sequences differ in length.
+    Log-probabilities are natural logarithms, also for forced tokens. ``label`` is shown at its end; ``ended`` says that
+    its last token ends the text, ``dropped`` that a beam search discarded it. Raises ValueError if the three sequences
+    differ in length.
     """
 
     ids: tuple[int, ...]
@@ -40,10 +40,10 @@ class Branch:
 class TreeNode:
     """One token of the tree; the first node is the prompt (``id`` "", ``token_id`` -1, ``parent`` -1, depth 0).
 
-    ``id`` names the tokens from the prompt to here as an address does ("12.53.9"), so it stays the same while the tree
-    grows. ``parent`` is an index into the tree's nodes. ``log_prob`` is the natural logarithm of the token's own
-    probability, ``total`` the sum from the prompt to here. ``dropped``: no branch through here was kept. ``names`` are
-    the labels of the branches that end here. ``depth`` is the column; ``y`` is a row, or between two.
+    ``id`` has the token ids from the prompt to here ("12.53.9"), so it stays the same while the tree grows. ``parent``
+    is an index into the tree's nodes. ``log_prob`` is the natural logarithm of the token's own probability, ``total``
+    the sum from the prompt to here. ``dropped``: no branch through here was kept. ``names`` are the labels of the
+    branches that end here. ``depth`` is the column; ``y`` is a row, or between two.
     """
 
     id: str
@@ -63,10 +63,10 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class TokenTree:
-    """The nodes, parents before their children and a node's children in the order their branches came.
+    """The nodes, parents before their children and a node's children in the order in which their branches were added.
 
-    ``n_branches`` counts the ends: a branch that another one goes on from has none of its own. ``opened`` is the id of
-    the node at the end of the open path.
+    ``n_branches`` counts the ends: a branch that another one continues does not count. ``opened`` is the id of the node
+    at the end of the open path.
     """
 
     nodes: tuple[TreeNode, ...]
@@ -83,10 +83,10 @@ def token_tree(
     chosen: Sequence[Chosen] = (),
     prompt: str = "",
 ) -> TokenTree:
-    """The tree of these branches, each token with the text that ``label`` gives its id, the prompt with ``prompt``.
+    """The tree of these branches; ``label`` gives the text of each token id, and ``prompt`` is the prompt's.
 
-    ``path`` holds the token ids of the open branch; what of it is in the tree lies on one row. Branches share the nodes
-    of their first tokens, and the earlier branch says how those were chosen, but of the open one ``chosen`` does.
+    ``path`` has the token ids of the open branch; its part in the tree lies on one row. Branches share the nodes of
+    their common start; the earlier branch says how those were chosen, except on the open branch, where ``chosen`` does.
     """
     root = _Grown(id="", token_id=-1, log_prob=0.0, total=0.0, chosen=None)
     for branch in branches:
@@ -115,10 +115,10 @@ def ids_of(node_id: str) -> tuple[int, ...]:
 
 
 def branches_of(search: BeamSearch, *, name: str = "{rank}") -> list[Branch]:
-    """Every beam that a search ended with, best first, then those it dropped on the way.
+    """Every beam at the end of a search, best first, then those discarded on the way.
 
-    ``name`` labels the ranked ones; ``{rank}`` counts from 1, ``{score}`` is the log-probability per token that they
-    are ranked by.
+    ``name`` labels the ranked ones; ``{rank}`` counts from 1, ``{score}`` is the log-probability per token by which
+    they are ranked.
     """
     ranked = [
         _branch(
@@ -149,7 +149,7 @@ def _branch(beam: Beam, *, label: str = "", ended: bool = False, dropped: bool =
 
 @dataclass(eq=False)
 class _Grown:
-    """A node while the tree grows."""
+    """A node while the tree is built."""
 
     id: str
     token_id: int
@@ -190,11 +190,10 @@ def _open(root: _Grown, path: Sequence[int], chosen: Sequence[Chosen]) -> None:
 
 
 def _place(root: _Grown) -> int:
-    """Give every node its row and return how many rows there are.
+    """Give every node its row and return the number of rows.
 
-    Leaves get one row each, in order; a parent stands midway between its first and last child, but on the row of the
-    child that is on the open path. A row in between belongs to the parent alone: no two nodes of a column are closer
-    than one row.
+    Leaves get one row each, in order; a parent is midway between its first and last child, or on the row of the child
+    on the open path. A row in between belongs to the parent alone: no two nodes of a column are closer than one row.
     """
     order: list[_Grown] = []
     stack = [root]

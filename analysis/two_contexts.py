@@ -1,4 +1,4 @@
-"""One word in two texts: how alike its vectors are after every layer, and how each lies to two other words' vectors."""
+"""One word in two texts: the similarity of its vectors after every layer, and with two other words' vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_runner.tokens import Token
 
 @dataclass(frozen=True)
 class ContextPair:
-    """Two sentences that end with the same word, and a word for what it means in each."""
+    """Two sentences that end with the same word, and a word for its meaning in each."""
 
     topic: str
     first: str
@@ -40,11 +40,11 @@ PAIRS: dict[str, tuple[ContextPair, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class WordPaths:
-    """Rows are streams: what enters the first layer, then what leaves each.
+    """Rows are streams: the input of the first layer, then the output of each.
 
-    ``alike``: the cosine of both texts' vectors; ``others`` that of the first text's and the other tokens there, as a
-    mean, NaN where it has none. ``first`` and ``second`` are the cosines of each with the two words' vectors, after
-    the same layer; None without words.
+    ``alike``: the cosine of both texts' vectors; ``others``: the mean cosine of the first text's with its other tokens,
+    NaN if it has none. ``first`` and ``second`` are the cosines of each with the two words' vectors, after the same
+    layer; None without words.
     """
 
     alike: Float[np.ndarray, "rows"]
@@ -56,7 +56,10 @@ class WordPaths:
 def word_paths(
     first: Capture, second: Capture, places: tuple[int, int], words: tuple[Capture, Capture] | None
 ) -> WordPaths:
-    """Of the tokens at these places; of each of ``words`` its last token is meant. O(layers × tokens × d_model)."""
+    """For the tokens at these positions; each of ``words`` is represented by its last token.
+
+    O(layers × tokens × d_model).
+    """
     rest = [place for place, one in enumerate(first.tokens) if place != places[0] and not one.special]
     alike: list[float] = []
     others: list[float] = []
@@ -75,18 +78,18 @@ def word_paths(
 
 
 def place_of(tokens: Sequence[Token], token: int, near: int) -> int | None:
-    """Where a text has the token: at the same place if it is there too, else the last time; None where it has none."""
+    """The position of the token in a text: ``near`` if it is there, else the last occurrence; None if there is none."""
     found = [place for place, one in enumerate(tokens) if one.id == token]
     return None if not found else near if near in found else found[-1]
 
 
 def last_place(tokens: Sequence[Token]) -> int:
-    """The last token that stands for characters of the text."""
+    """The last token that covers characters of the text."""
     return next((place for place in reversed(range(len(tokens))) if not tokens[place].special), len(tokens) - 1)
 
 
 def telling_words(first: Sequence[Token], second: Sequence[Token]) -> tuple[str, str] | None:
-    """The last word of each text that the other lacks, as it is drawn; None where one has no such word."""
+    """The last word of each text that the other lacks, as displayed; None if one has no such word."""
     pair = [_only_in(one, other) for one, other in ((first, second), (second, first))]
     return None if pair[0] is None or pair[1] is None else (pair[0], pair[1])
 

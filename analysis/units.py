@@ -1,4 +1,4 @@
-"""What one row or column of a picture stands for: a token, or a word made of tokens."""
+"""What one row or column of a picture stands for: a token, or a word of several tokens."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from model_runner.capture import Capture
 from model_runner.tokens import Token, visible
 
-CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # written without spaces: one character, one word
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts without spaces: one character is one word
 MARKS = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark).startswith("M"))
-JOINERS = "\u200c\u200d"  # inside a word of Hindi or Persian, and between the emoji of a family
-# \w alone leaves out vowel signs and combining accents
+JOINERS = "\u200c\u200d"  # inside a word in Hindi or Persian, and between the emoji of a family
+# \w alone excludes vowel signs and combining accents
 LETTERS = rf"(?![{CJK}])\w(?:(?![{CJK}])[\w{MARKS}{JOINERS}])*"
 SIGN = rf"[^\w\s][{MARKS}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"  # with its accents, skin tone or region
 EMOJI = rf"[\U0001f1e6-\U0001f1ff]{{2}}|{SIGN}(?:\u200d{SIGN})*"  # a flag is two letters
@@ -35,17 +35,17 @@ class Unit:
 
 
 def token_units(capture: Capture) -> tuple[Unit, ...]:
-    """One unit a token."""
+    """One unit per token."""
     return tuple(Unit(token.text, i, i + 1, (token.text,), token.special) for i, token in enumerate(capture.tokens))
 
 
 def character_units(capture: Capture) -> tuple[Unit, ...]:
-    """One unit a token, but the bytes of a split character joined under that character."""
+    """One unit per token, with the bytes of a split character joined under that character."""
     return _joined(capture, [_split_character(token) for token in capture.tokens])
 
 
 def word_units(capture: Capture) -> tuple[Unit, ...]:
-    """One unit a word, punctuation mark or special token; what covers no word (a line break) stays a token."""
+    """One unit per word, punctuation mark or special token; a token that covers no word (a line break) is a unit."""
     starts = [match.start() for match in WORD.finditer(capture.text)]
     ends = [match.end() for match in WORD.finditer(capture.text)]
     keys: list[object] = []
@@ -64,7 +64,7 @@ def _split_character(token: Token) -> object:
 
 
 def _joined(capture: Capture, keys: list[object]) -> tuple[Unit, ...]:
-    """Runs of tokens with the same key as one unit each; None never joins."""
+    """Join runs of tokens with the same key; None never joins."""
     runs: list[list[int]] = []
     for i, key in enumerate(keys):
         if runs and key is not None and keys[i - 1] == key:

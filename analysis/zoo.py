@@ -1,4 +1,4 @@
-"""A rival of softmax in the place of one captured head's attention: its map, and how far it is from the head's own."""
+"""A softmax alternative in one captured head: its map, and how far it is from the head's own."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from attention.zoo.long_head import LongHead
 from attention.zoo.variant import Variant
 from model_runner import Capture
 
-LARGEST = 256  # tokens drawn: of a longer text as many, as if nothing stood around them
+LARGEST = 256  # tokens drawn of a longer text, which are then treated as the whole text
 SMALL = 0.01  # of the largest singular value: smaller ones do not count for the numerical rank
-NAMED = 3  # cells where a rival looks and softmax does not
+NAMED = 3  # cells where a variant's weight exceeds softmax's
 
 Weights = Float[np.ndarray, "tokens tokens"]
 
 
 @dataclass(frozen=True, eq=False)
 class CellDifference:
-    """A query, a key, and how much more of the variant lies there than of softmax."""
+    """A query, a key, and the excess of the variant's weight over softmax's."""
 
     query: int
     key: int
@@ -34,14 +34,13 @@ class CellDifference:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One map, and numbers of it. ``weights`` is NaN where the head's mask hides a cell that the map leaves at 0.
+    """One map, and its numbers. ``weights`` is NaN where the head's mask hides a cell that the map leaves at 0.
 
-    ``difference`` is from softmax, of shares (sizes that sum to 1 in a row) where the variant is signed. ``error`` is
-    ‖output − softmax's‖ / ‖softmax's‖ over all tokens that look at any, ``direction`` the mean cosine of a token's two
-    outputs, 0 where the variant's is 0 and left out where softmax's is. ``entropy`` is of the shares, in bits, the mean
-    over the tokens that look somewhere; ``elsewhere`` the mean share that lies where softmax's does not. ``rank``
-    counts singular values above ``SMALL`` of the largest. ``looks`` are the cells with the largest ``difference``, as a
-    map of it shows them.
+    ``difference`` is from softmax, with normalized magnitudes if the variant is signed. ``error`` is ‖output −
+    softmax's‖ / ‖softmax's‖ over all tokens with keys, ``direction`` the mean cosine of a token's two outputs, 0 where
+    the variant's is 0 and left out where softmax's is. ``entropy`` is of the shares, in bits, averaged over non-empty
+    rows; ``elsewhere`` is the mean total variation distance from softmax. ``rank`` counts singular values above
+    ``SMALL`` of the largest. ``looks`` are the cells with the largest ``difference``.
     """
 
     weights: Weights
@@ -56,10 +55,10 @@ class Compared:
 
 
 def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> Head:
-    """The head's own q, k and v, rotated as the model uses them, with its scores and its mask, in float64.
+    """The head's own q, k and v, rotated as in the model, with its scores and its mask, in float64.
 
-    Of a text of more than ``LARGEST`` tokens so many from ``first`` on, as if nothing stood before them. Raises
-    NoWeights, NoSuchPlace, NoSoftmax.
+    For a text of more than ``LARGEST`` tokens, as many from ``first`` on, treated as the whole text. Raises NoWeights,
+    NoSuchPlace, NoSoftmax.
     """
     record = capture.record(layer)
     capture.check_softmax(layer, head)
@@ -68,7 +67,7 @@ def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> He
 
 
 def whole_head(capture: Capture, layer: int, head: int) -> LongHead:
-    """The head's q, k and v over the whole text, however long, as one that looks back; no scores are held."""
+    """The head's q, k and v over a text of any length, as a causal head; no scores are stored."""
     record = capture.record(layer)
     kv_head = head // record.group
     q, k, v = (one.double().cpu() for one in (record.q[head], record.k[kv_head], record.v[kv_head]))
@@ -76,13 +75,13 @@ def whole_head(capture: Capture, layer: int, head: int) -> LongHead:
 
 
 def own(head: Head) -> Compared:
-    """Softmax as the head has it, compared with itself."""
+    """The head's own softmax, compared with itself."""
     weights = head.softmax()
     return compared(head, weights, weights @ head.v)
 
 
 def substituted(head: Head, variant: Variant, values: Mapping[str, int]) -> Compared:
-    """The variant in the place of softmax. Raises NotHere."""
+    """Replace softmax by the variant. Raises VariantNotPossible."""
     weights, output = variant.on(head, values)
     return compared(head, weights, output, signed=variant.signed)
 
@@ -94,12 +93,12 @@ def compared(
     *,
     signed: bool = False,
 ) -> Compared:
-    """A map and an output beside the head's own."""
+    """A map and an output compared with the head's own."""
     usual = head.softmax()
     expected = usual @ head.v
     shares, usual_shares = _shares(weights), _shares(usual)
     hidden = ~head.keep & (weights == 0)
-    looking = head.keep.any(-1)  # of two joined texts the tokens of one alone
+    looking = head.keep.any(-1)  # in two combined texts only one has queries
     moved = shares - usual_shares
     difference = moved if signed else weights - usual
     turned = looking & (expected != 0).any(-1)
@@ -117,14 +116,14 @@ def compared(
 
 
 def _shares(weights: Tensor) -> Tensor:
-    """Sizes that sum to 1 in each row; a row of nothing stays nothing."""
+    """Magnitudes normalized to a sum of 1 in each row; a zero row stays."""
     sizes = weights.abs()
     total = sizes.sum(-1, keepdim=True)
     return sizes / torch.where(total == 0, 1.0, total)
 
 
 def _entropy(shares: Tensor) -> Tensor:
-    """Bits of each row; NaN of a row of nothing."""
+    """Bits of each row; NaN for a zero row."""
     return torch.where(shares.sum(-1) > 0, entropy(shares), torch.nan)
 
 
@@ -138,7 +137,7 @@ def _rank(weights: Tensor) -> int:
 
 
 def _largest(moved: Tensor) -> tuple[CellDifference, ...]:
-    """The cells with the most that softmax has not; none of those that have no more."""
+    """The cells in which the variant's weight exceeds softmax's most."""
     most, places = moved.flatten().topk(min(NAMED, moved.numel()))
     n_tokens = moved.shape[1]
     found = zip(most.tolist(), places.tolist(), strict=True)

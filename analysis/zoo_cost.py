@@ -1,4 +1,4 @@
-"""What attention costs on this machine: seconds and bytes of one head over texts of any length, and who is cheaper."""
+"""The cost of attention on this machine: seconds and bytes of one head at any length, and break-even points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attention.zoo.head import softmax_rows
 from attention.zoo.long_head import LongHead
 from attention.zoo.variant import Variant
 
-REPEATS = 3  # the fastest counts: the others waited for something else
+REPEATS = 3  # the fastest run counts, since the others were delayed
 LONG = 0.3  # seconds after which a measurement is not repeated
 
 Attention = Callable[[LongHead], Tensor]
@@ -27,7 +27,7 @@ Attention = Callable[[LongHead], Tensor]
 
 @dataclass(frozen=True)
 class Measured:
-    """One head of ``name`` over so many tokens; ``n_bytes``: the most that its tensors held at once, beyond q, k, v.
+    """One head of ``name`` over this many tokens; ``n_bytes``: its tensors' peak memory besides q, k, v.
 
     ``seconds`` are the fastest run's, ``took`` those of all runs together.
     """
@@ -45,15 +45,15 @@ def stored(head: LongHead) -> Tensor:
 
 
 def by_tiles(head: LongHead) -> Tensor:
-    """Softmax attention as torch's own kernel has it, which stores no map."""
+    """Softmax attention by torch's own kernel, which stores no map."""
     q, k, v = (one[None, None] for one in (head.q, head.k, head.v))
     return scaled_dot_product_attention(q, k, v, is_causal=head.causal)[0, 0]
 
 
 def of_variant(variant: Variant, values: Mapping[str, int]) -> Attention:
-    """The variant's output as the zoo computes it; where that is by its map, O(tokens²), the map is made.
+    """The variant's output as the zoo computes it; if that uses its map, O(tokens²), the map is made.
 
-    A number that is larger than a text has tokens is as many as these there.
+    A parameter larger than the number of tokens is limited to it.
     """
 
     def attention(head: LongHead) -> Tensor:
@@ -64,19 +64,19 @@ def of_variant(variant: Variant, values: Mapping[str, int]) -> Attention:
 
 
 def work_of(variant: Variant, values: Mapping[str, int], d_head: int) -> Callable[[int], int]:
-    """The variant's multiply-adds by its formula, of the number of tokens."""
+    """The variant's multiply-adds by its formula, as a function of the number of tokens."""
     return lambda n_tokens: variant.multiply_adds(n_tokens, d_head, **_numbers(variant, values, n_tokens))
 
 
 def memory_of(variant: Variant, values: Mapping[str, int], d_head: int) -> Callable[[int], int]:
-    """The numbers that it holds at once by its formula, of the number of tokens; values are as wide as queries."""
+    """Its peak memory in numbers by its formula, as a function of the number of tokens; d_value = d_head."""
     return lambda n_tokens: variant.memory.of(n_tokens, d_head, d_head, **_numbers(variant, values, n_tokens))
 
 
 def kept_of(variant: Variant, values: Mapping[str, int], d_head: int, d_value: int) -> Callable[[int], int]:
-    """The numbers that a head keeps between two tokens, by its formula, of the number of tokens.
+    """A head's state in numbers by its formula, as a function of the number of tokens.
 
-    ValueError for a variant that cannot read a text a token at a time.
+    Raises ValueError for a variant that cannot read a text token by token.
     """
     if variant.recurrent is None:
         raise ValueError(f"{variant.name} cannot read a text a token at a time")
@@ -90,7 +90,7 @@ def _numbers(variant: Variant, values: Mapping[str, int], n_tokens: int) -> dict
 
 
 def measure(name: str, attention: Attention, n_tokens: int, d_head: int, *, causal: bool) -> Measured:
-    """Normal numbers in float32 on the CPU: a first run counts bytes, the runs after it the seconds."""
+    """Normal numbers in float32 on the CPU: a first run counts bytes, further runs the seconds."""
     chance = torch.Generator().manual_seed(n_tokens)
     q, k, v, q_beside, k_beside = (torch.randn(n_tokens, d_head, generator=chance) for _ in range(5))
     head = LongHead(q, k, v, causal=causal, second=(q_beside, k_beside))
@@ -109,9 +109,9 @@ def measure(name: str, attention: Attention, n_tokens: int, d_head: int, *, caus
 
 
 class LiveBytes(TorchDispatchMode):
-    """Bytes of the tensors that were made within and are still there: ``now``, and the ``most`` there ever were.
+    """Bytes of the tensors created inside that still exist: ``now``, and their peak, ``most``.
 
-    What an operation holds within itself and gives back is not seen.
+    Temporary memory within an operation is not seen.
     """
 
     def __init__(self) -> None:
@@ -140,9 +140,9 @@ def _tensors(tree: Any) -> Iterable[Tensor]:
 
 
 def crossing(lengths: Sequence[int], usual: Sequence[float], rival: Sequence[float]) -> float | None:
-    """The length from which the rival stays below, on straight lines between logarithms; None where it does not.
+    """The length from which the variant stays below, by linear interpolation of logarithms; None if it does not.
 
-    The first length, where it is below from there on.
+    The first length, if it is below from there on.
     """
     below = [a < b for a, b in zip(rival, usual, strict=True)]
     if not below or not below[-1]:
@@ -156,7 +156,7 @@ def crossing(lengths: Sequence[int], usual: Sequence[float], rival: Sequence[flo
 
 
 def crossing_by_formula(usual: Callable[[int], float], rival: Callable[[int], float], most: int) -> int | None:
-    """The length from which the rival is cheaper, looked at by halving up to ``most``; None where it is not there."""
+    """The length from which the variant is cheaper, by bisection up to ``most``; None if there is none."""
     if rival(most) >= usual(most):
         return None
     low, high = 0, most

@@ -1,1 +1,1 @@
-"""The mathematics of attention in pure torch; knows neither models nor screens."""
+"""The mathematics of attention in pure torch, independent of models and user interfaces."""

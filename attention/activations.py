@@ -1,4 +1,4 @@
-"""The functions between the matrices of a feed-forward part, one number at a time."""
+"""Elementwise activation functions of feed-forward networks."""
 
 from __future__ import annotations
 

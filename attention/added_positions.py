@@ -1,7 +1,7 @@
-"""Positions that are added to the vectors: the four products of a score, and what a change of order does without them.
+"""Positions added to the input vectors: the four terms of a score, and the effect of permuting the tokens.
 
 A score of x + p is (x + p) W_Q ((x + p) W_K)ᵀ: content with content, content with position, position with content,
-position with position (Ke et al. 2020, section 2.1, arXiv:2006.15595). Everything in float64.
+position with position (Ke et al. 2020, section 2.1, arXiv:2006.15595). Everything is in float64.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class FourTerms:
-    """Each [queries, keys], scaled; their sum is the score map. Named by what the query's side is, then the key's."""
+    """Each [queries, keys], scaled; their sum is the score map. Names give the query's part, then the key's."""
 
     content_content: Float[Tensor, "queries keys"]
     content_position: Float[Tensor, "queries keys"]
@@ -42,7 +42,7 @@ def four_terms(
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """Attention of every token to every token: no mask, which would tell the order too."""
+    """Attention of every token to every token, without a mask, which would encode the order too."""
 
     weights: Float[Tensor, "queries keys"]
     output: Float[Tensor, "queries d_value"]
@@ -62,9 +62,9 @@ def attend_to_all(
 
 
 def moved_outputs(before: Attended, after: Attended, order: Int[Tensor, "tokens"]) -> Float[Tensor, "tokens"]:
-    """How far each token's output moved, ‖after − before‖ ÷ ‖before‖, when the text is read in another order.
+    """How far each token's output moved, ‖after − before‖ ÷ ‖before‖, when the tokens are permuted.
 
-    ``order`` says which token stands at each place of ``after``; tokens are in their first order. All 0: equivariant.
+    ``order`` gives the token at each position of ``after``; results are in the original order. All 0: equivariant.
     """
     back = torch.empty_like(after.output)
     back[order] = after.output

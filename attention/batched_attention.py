@@ -13,17 +13,17 @@ from torch import Tensor
 from attention.small_attention import ExampleNumbers
 
 Side = Literal["right", "left"]
-HIDDEN = -1e9  # what is written in place of −inf where a row must stay finite
-DROPPED = 0.5  # of the weights; training has 0.1 or less, which a few tokens would not show
-SEED = 0  # of the draw which ones
+HIDDEN = -1e9  # replaces −inf where a row must stay finite
+DROPPED = 0.5  # of the weights; training uses 0.1 or less, which would not show with a few tokens
+SEED = 0  # of the random choice of dropped weights
 
 
 @dataclass(frozen=True, eq=False)
 class BatchedSteps:
-    """Every step of each text; ``real`` are tokens that are no padding, ``keep`` cells that may be attended to.
+    """Every step for each text; ``real`` marks tokens that are not padding, ``keep`` unmasked cells.
 
-    Of a step with a cache ``queries`` are the new tokens, ``keys`` those of the cache and the new ones. ``dropped`` are
-    the weights that mix the values: all of them without dropout.
+    For a step with a cache, ``queries`` are the new tokens and ``keys`` those of the cache and the new ones.
+    ``dropped`` are the weights that multiply the values, without dropout all of them.
     """
 
     x: Float[Tensor, "batch queries d_model"]
@@ -51,10 +51,10 @@ def padded_batch(
     fill: float = -math.inf,
     dropout: bool = False,
 ) -> BatchedSteps:
-    """The text, and its first ``short`` tokens padded with zeros on one side, as one batch.
+    """A batch of the text and its first ``short`` tokens, padded with zeros on one side.
 
-    Hidden cells get ``fill`` before the softmax. With −inf a row without any key becomes NaN. ``dropout`` sets weights
-    to 0 with the probability ``DROPPED`` and divides the others by what is left, 1 − ``DROPPED``.
+    Masked cells get ``fill`` before the softmax. With −inf a row without any key becomes NaN. ``dropout`` sets weights
+    to 0 with probability ``DROPPED`` and divides the others by 1 − ``DROPPED``.
     """
     n, d = numbers.x.shape
     x, real = torch.zeros(2, n, d, dtype=numbers.x.dtype), torch.zeros(2, n, dtype=torch.bool)
@@ -68,9 +68,9 @@ def padded_batch(
 
 
 def cached_step(numbers: ExampleNumbers, n_cache: int, *, n_heads: int = 1) -> BatchedSteps:
-    """What is computed when the tokens from ``n_cache`` on are read and keys and values of the others are kept.
+    """What is computed for the tokens from ``n_cache`` on, with keys and values of the others cached.
 
-    The mask is (n_new, n_cache + n_new): its rows are the last of the square one.
+    The mask is (n_new, n_cache + n_new): the last rows of the square one.
     """
     n = len(numbers.x)
     keep = torch.ones(n, n, dtype=torch.bool).tril()[n_cache:]
@@ -89,7 +89,7 @@ def _steps(
     *,
     dropout: bool = False,
 ) -> BatchedSteps:
-    """The queries of ``x`` over the keys and values of ``read``."""
+    """Attend with the queries of ``x`` to the keys and values of ``read``."""
 
     def split(rows: Tensor) -> Tensor:
         return rows.reshape(*rows.shape[:2], n_heads, -1).transpose(1, 2)

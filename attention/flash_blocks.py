@@ -1,7 +1,7 @@
-"""Blocks and traffic of attention by tiles: how large they are for a small fast memory, and what is moved for them.
+"""Block sizes and memory traffic of tiled attention for a small fast memory.
 
-FlashAttention (Dao et al. 2022, arXiv:2205.14135) keeps a block of queries, keys, values and outputs in the SRAM of a
-GPU and reads and writes the rest of its memory (HBM). All is counted in numbers, whose bytes the model says.
+FlashAttention (Dao et al. 2022, arXiv:2205.14135) keeps a block of queries, keys, values and outputs in a GPU's SRAM
+and reads and writes the rest in its main memory (HBM). Sizes are counts of numbers; bytes depend on the dtype.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Order = Literal["keys", "queries"]  # what the outer loop goes over
+Order = Literal["keys", "queries"]  # what the outer loop iterates over
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Queries and keys in a tile; in the last ones there may be fewer."""
+    """Queries and keys in a tile; the last ones may have fewer."""
 
     rows: int
     columns: int
@@ -33,13 +33,13 @@ class Traffic:
 
 
 def blocks_of(sram: int, d_head: int) -> Blocks:
-    """The blocks for an SRAM of so many numbers: ⌈M/4d⌉ keys, and min(⌈M/4d⌉, d) queries (algorithm 1, line 1)."""
+    """The blocks for an SRAM of this many numbers: ⌈M/4d⌉ keys, and min(⌈M/4d⌉, d) queries (algorithm 1, line 1)."""
     columns = max(1, -(-sram // (4 * d_head)))
     return Blocks(min(columns, d_head), columns)
 
 
 def held(blocks: Blocks, d_head: int, d_value: int) -> int:
-    """Numbers in SRAM while a tile is computed: its four blocks, the two sums of each query, and the tile itself."""
+    """Numbers in SRAM while a tile is computed: its four blocks, two sums per query, and the tile itself."""
     return blocks.columns * (d_head + d_value) + blocks.rows * (d_head + d_value + 2 + blocks.columns)
 
 
@@ -50,11 +50,11 @@ def plain(n_tokens: int, d_head: int, d_value: int) -> Traffic:
 
 
 def tiled(n_tokens: int, d_head: int, d_value: int, blocks: Blocks, order: Order, *, causal: bool) -> Traffic:
-    """The same by tiles; those that a causal mask hides whole are skipped.
+    """Attention by tiles; those that a causal mask hides completely are skipped.
 
-    ``order`` "keys" (Dao et al. 2022, algorithm 1): outputs, maxima and sums begin in HBM and go there and back for
-    every tile. "queries" (Dao 2023, arXiv:2307.08691, algorithm 1): they stay until a block of queries is done, and one
-    number a row is kept of them. O(tokens / block).
+    ``order`` "keys" (Dao et al. 2022, algorithm 1): outputs, maxima and sums are in HBM, and are read and written for
+    every tile. "queries" (Dao 2023, arXiv:2307.08691, algorithm 1): they stay in SRAM until a block of queries is done,
+    and one number per row is stored. O(tokens / block).
     """
     if order == "keys":
         starts = range(0, n_tokens, blocks.columns)

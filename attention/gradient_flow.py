@@ -1,6 +1,6 @@
-"""How far a gradient reaches: down a stack of layers with and without residuals, and back in time through an RNN.
+"""How far gradients reach: through a stack of layers with and without residuals, and back in time through an RNN.
 
-All of random numbers, by autograd, in float64.
+Computed with random numbers, by autograd, in float64.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 Stack = Literal["none", "plain", "pre", "post"]  # no residuals; residuals without norms; norm before; norm on the sum
 STACKS: tuple[Stack, ...] = ("none", "plain", "pre", "post")
 WIDTH, HIDDEN, TOKENS = 32, 64, 16
-STATE = 24  # numbers of the recurrent state
+STATE = 24  # dimension of the recurrent state
 
 
 def _norm(x: Tensor) -> Tensor:
@@ -27,8 +27,8 @@ def _norm(x: Tensor) -> Tensor:
 def gradient_by_depth(stack: Stack, depth: int, gain: float = 1.0, *, seed: int = 0) -> tuple[float, ...]:
     """‖∂loss/∂x‖ of the stream before each of ``depth`` layers and after the last, divided by the last one.
 
-    A layer is F(x) = W₂ tanh(W₁ x), of random matrices that are ``gain`` times those that keep the size of a vector;
-    the loss is the mean square of the stream's distance to a random target.
+    A layer is F(x) = W₂ tanh(W₁ x), with random matrices ``gain`` times those that preserve a vector's norm; the loss
+    is the mean squared distance of the stream from a random target.
     """
     draw = torch.Generator().manual_seed(seed)
 
@@ -50,9 +50,9 @@ def gradient_by_depth(stack: Stack, depth: int, gain: float = 1.0, *, seed: int 
 
 @functools.lru_cache(maxsize=64)
 def gradient_by_distance(gain: float, steps: int, *, seed: int = 0) -> Float[Tensor, "distances"]:
-    """‖∂h_T/∂h_(T−k)‖ for k = 0 … ``steps`` of h ← tanh(W h + x): its largest stretch, by autograd.
+    """‖∂h_T/∂h_(T−k)‖ (spectral norm) for k = 0 … ``steps`` of h ← tanh(W h + x), by autograd.
 
-    W is ``gain`` times a random rotation, so without tanh the size would be gainᵏ exactly.
+    W is ``gain`` times a random rotation, so without tanh the norm would be exactly gainᵏ.
     """
     draw = torch.Generator().manual_seed(seed)
     turn = torch.linalg.qr(torch.randn(STATE, STATE, generator=draw, dtype=torch.float64)).Q * gain
@@ -67,7 +67,7 @@ def gradient_by_distance(gain: float, steps: int, *, seed: int = 0) -> Float[Ten
 
 
 def attention_by_distance(steps: int, *, seed: int = 0) -> Float[Tensor, "distances"]:
-    """‖∂o_T/∂v_(T−k)‖ of one attention row over as many tokens: the weight of each, one step away whatever k is."""
+    """‖∂o_T/∂v_(T−k)‖ of one attention row over as many tokens: each weight, one step away for any k."""
     draw = torch.Generator().manual_seed(seed)
     values = torch.randn(steps + 1, STATE, generator=draw, dtype=torch.float64).requires_grad_()
     weights = torch.softmax(torch.randn(steps + 1, generator=draw, dtype=torch.float64), 0)

@@ -1,4 +1,4 @@
-"""A Huffman tree over tokens: frequent ones have few decisions, and the sigmoids of a path multiply to a probability.
+"""A Huffman tree over tokens: frequent tokens need few decisions, and a path's sigmoids multiply to a probability.
 
 (Huffman 1952; for softmax Mikolov et al. 2013, section 2.1, arXiv:1310.4546.)
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HuffmanNode:
-    """``share`` is the sum of those below it; a leaf has its ``token``, a fork what is left and right of it."""
+    """``share`` is the sum over the leaves below; a leaf has its ``token``, a fork its left and right child."""
 
     share: float
     token: int | None = None
@@ -23,7 +23,7 @@ class HuffmanNode:
 
     @property
     def score(self) -> float:
-        """Of a fork: what the sigmoid is taken of; σ(score) is the probability of its left side."""
+        """For a fork: the sigmoid's argument; σ(score) is the probability of the left child."""
         if self.left is None or self.right is None:
             raise ValueError("a leaf decides nothing")
         return math.log(self.left.share) - math.log(self.right.share)
@@ -31,7 +31,7 @@ class HuffmanNode:
 
 @dataclass(frozen=True)
 class Decision:
-    """One fork of a path: its score, whether the path goes left, and how probable that is: σ(±score)."""
+    """One fork of a path: its score, whether the path goes left, and the probability of that, σ(±score)."""
 
     score: float
     left: bool
@@ -42,7 +42,10 @@ class Decision:
 
 
 def huffman_tree(shares: Sequence[float]) -> HuffmanNode:
-    """Over the tokens with a share above 0; the two rarest are joined, again and again. ValueError where none has."""
+    """Build the tree of tokens with a positive share by repeatedly joining the two rarest.
+
+    ValueError if there are none.
+    """
     number = itertools.count()
     waiting = [(share, next(number), HuffmanNode(share, token)) for token, share in enumerate(shares) if share > 0]
     if not waiting:
@@ -56,7 +59,7 @@ def huffman_tree(shares: Sequence[float]) -> HuffmanNode:
 
 
 def huffman_path(tree: HuffmanNode, token: int) -> tuple[Decision, ...] | None:
-    """The decisions that lead to a token; None where it is not in the tree."""
+    """The decisions that lead to a token; None if it is not in the tree."""
     if tree.left is None or tree.right is None:
         return () if tree.token == token else None
     for side, below in ((True, tree.left), (False, tree.right)):
@@ -67,7 +70,7 @@ def huffman_path(tree: HuffmanNode, token: int) -> tuple[Decision, ...] | None:
 
 
 def huffman_depths(tree: HuffmanNode) -> dict[int, int]:
-    """Of every token in the tree how many decisions lead to it. O(tokens) time."""
+    """The number of decisions for every token in the tree. O(tokens) time."""
     found: dict[int, int] = {}
     waiting = [(tree, 0)]
     while waiting:

@@ -1,4 +1,4 @@
-"""How many keys a query at a place sees, by formula: what the patterns of the table count with."""
+"""Formulas for the number of keys that a query at a position attends to, for the patterns of the table."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from torch import Tensor
 
 
 def last(q_idx: Tensor, window: int) -> Tensor:
-    """Of a window that ends with the query."""
+    """For a window that ends with the query."""
     return (q_idx + 1).clamp(max=window)
 
 
 def near_and_far(apart: Tensor, window: int, gap: int) -> Tensor:
-    """Of a window and of as many keys each ``gap`` positions from the last, those up to so far away; none below 0."""
+    """For a window and further keys ``gap`` positions apart, up to a maximum distance; none below 0."""
     near = (apart + 1).clamp(min=0, max=window)
-    far = apart.clamp(max=(window - 1) * gap) // gap - (window - 1) // gap  # those within the window counted once
+    far = apart.clamp(max=(window - 1) * gap) // gap - (window - 1) // gap  # those within the window are counted once
     return near + far.clamp(min=0)
 
 
 def local_dilated_global(q_idx: Tensor, window: int, gap: int, shared: int) -> Tensor:
-    """The first tokens, and of the keys behind them those near and those far."""
+    """For the first tokens, and the near and far keys after them."""
     return (q_idx + 1).clamp(max=shared) + near_and_far(q_idx - shared, window, gap)
 
 
 def around_sinks(q_idx: Tensor, n_tokens: int, window: int, sinks: int) -> Tensor:
-    """Of a window to both sides and the first tokens of the text."""
+    """For a window on both sides and the first tokens of the text."""
     first = (q_idx - window + 1).clamp(min=0)
     near = (q_idx + window).clamp(max=n_tokens) - first
     return near + first.clamp(max=sinks) + (min(sinks, n_tokens) - q_idx - window).clamp(min=0)
 
 
 def around_blocks(q_idx: Tensor, n_tokens: int, stride: int, summary: int) -> Tensor:
-    """The own block, and the summary keys of all the others; the last block may be a part of one."""
+    """For the query's own block, and the summary keys of all others; the last block may be incomplete."""
     block = (n_tokens - q_idx // stride * stride).clamp(max=stride)
     own = (block - (stride - min(summary, stride))).clamp(min=0)
     full, part = divmod(n_tokens, stride)
@@ -38,6 +38,6 @@ def around_blocks(q_idx: Tensor, n_tokens: int, stride: int, summary: int) -> Te
 
 
 def with_random(q_idx: Tensor, sure: Tensor, count: int) -> Tensor:
-    """Expected number of keys: those kept for sure, and the others hit by at least one of the draws."""
+    """Expected number of keys: those that are always kept, and the others drawn at least once."""
     n_keys = q_idx + 1
     return sure + (n_keys - sure) * (1 - (1 - 1 / n_keys) ** count)

@@ -1,4 +1,4 @@
-"""Self-attention beside a recurrent layer and a convolution: work, steps one after the other, and how far news travels.
+"""Self-attention, recurrent and convolutional layers: work, sequential steps, and how far information travels.
 
 (Vaswani et al. 2017, table 1, arXiv:1706.03762; there as orders of growth, here as counts.)
 """
@@ -14,10 +14,11 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class LayerType:
-    """``work`` are multiply-adds of a layer over n tokens of d numbers, ``sequential`` steps that wait for one another.
+    """``work``: multiply-adds of a layer over n tokens of dimension d; ``sequential``: steps that depend on one
+    another.
 
-    ``path`` is how many steps lie between the two ends of a text, by formula; ``reads`` the tokens that one of n hears
-    of in one step. ``orders`` are the table's own entries.
+    ``path`` is the number of steps between the two ends of a text, by formula; ``reads`` gives the tokens from which
+    one of n receives information in one step. ``orders`` are the table's own entries.
     """
 
     name: str
@@ -25,12 +26,12 @@ class LayerType:
     work: Callable[[int, int], int]
     sequential: Callable[[int], int]
     path: Callable[[int], int]
-    reads: Callable[[int, int, int], list[int]]  # token, n, step: what it hears of
+    reads: Callable[[int, int, int], list[int]]  # token, n, step → tokens that it receives information from
     orders: tuple[str, str, str]
 
 
-KERNEL = 3  # tokens that a convolution sees at once
-NEAR = 8  # tokens that restricted self-attention sees on either side
+KERNEL = 3  # tokens in a convolution's kernel
+NEAR = 8  # tokens on either side in restricted self-attention
 
 
 def _attention(n: int, d: int) -> int:
@@ -38,18 +39,18 @@ def _attention(n: int, d: int) -> int:
 
 
 def _pairs_near(n: int) -> int:
-    """How many pairs of n tokens are no farther apart than ``NEAR``: fewer of those at the two ends."""
+    """Number of pairs of n tokens at most ``NEAR`` apart; there are fewer at the two ends."""
     far = min(NEAR, n - 1)
     return n + far * (2 * n - far - 1)
 
 
 def _dilated(token: int, n: int, step: int) -> list[int]:
-    """Of the tokens before, as WaveNet's: farther apart with every layer (van den Oord et al. 2016)."""
+    """Earlier tokens as in WaveNet: farther apart with every layer (van den Oord et al. 2016)."""
     return [token - back * KERNEL**step for back in range(KERNEL) if token >= back * KERNEL**step]
 
 
 def _dilated_path(n: int) -> int:
-    """Layers until the last of n tokens has heard of the first: each makes what is heard k times as long."""
+    """Layers until information from the first of n tokens reaches the last: each multiplies the range by k."""
     layers = 0
     while KERNEL**layers < n:
         layers += 1
@@ -79,7 +80,7 @@ LAYERS = (
 
 
 def counted_path(layer: LayerType, n: int) -> int:
-    """The same, counted: what the last token has heard of is followed step by step until the first is in it."""
+    """The same by counting: follow what has reached the last token step by step until the first is included."""
     heard, step = {n - 1}, 0
     while 0 not in heard:
         heard = {other for token in heard for other in layer.reads(token, n, step)}

@@ -1,8 +1,8 @@
-"""Mask rules: which key a query may attend to, as a function of indices, so that any tile is cheap.
+"""Mask rules: which keys a query may attend to, as a function of indices, so that any tile is cheap.
 
 A rule has transformers' own signature ``rule(batch, head, q_idx, k_idx) -> keep`` on broadcastable index tensors;
-``keep`` is True where the query may look. The rules here are values that compose, ``And(Causal(), Recent(4))``: equal
-ones keep the same cells, and they can be written down.
+``keep`` is True where the query may attend. The rules here are values that compose, ``And(Causal(), Recent(4))``: equal
+ones keep the same cells, and they can be serialized.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rule = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Full:
-    """Every query sees every key (encoders)."""
+    """Every query attends to every key (encoders)."""
 
     def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         return (q_idx >= 0) & (k_idx >= 0)
@@ -27,7 +27,7 @@ class Full:
 
 @dataclass(frozen=True)
 class Causal:
-    """A query sees itself and what came before it."""
+    """A query attends to itself and to earlier keys."""
 
     def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         return k_idx <= q_idx
@@ -35,9 +35,9 @@ class Causal:
 
 @dataclass(frozen=True)
 class Recent:
-    """A query sees no key older than the last ``window`` (itself included), except the first ``sinks`` of the text.
+    """A query attends to the last ``window`` keys (itself included) and to the first ``sinks`` of the text.
 
-    Says nothing about keys after the query: compose it with :class:`Causal`. (Xiao et al. 2023, arXiv:2309.17453)
+    Keys after the query are not affected: compose it with :class:`Causal`. (Xiao et al. 2023, arXiv:2309.17453)
     """
 
     window: int
@@ -49,7 +49,7 @@ class Recent:
 
 @dataclass(frozen=True)
 class Band:
-    """A query sees the keys at most ``distance`` positions away, on either side."""
+    """A query attends to keys at most ``distance`` positions away, on either side."""
 
     distance: int
 
@@ -59,7 +59,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Across:
-    """Of two texts in a row the second, from ``start`` on, sees the first: a decoder's look at what was read."""
+    """Cross-attention in a row of two texts: the second, from ``start`` on, attends to the first."""
 
     start: int
 
@@ -69,7 +69,7 @@ class Across:
 
 @dataclass(frozen=True)
 class SameChunk:
-    """A query sees the keys of its own chunk of ``size`` positions."""
+    """A query attends to the keys of its own chunk of ``size`` positions."""
 
     size: int
 
@@ -79,12 +79,12 @@ class SameChunk:
 
 @dataclass(frozen=True)
 class SameDocument:
-    """A query sees the keys of its own document; each document begins at one of ``starts``, the first one at 0."""
+    """A query attends to the keys of its own document; documents start at ``starts``, the first one at 0."""
 
     starts: tuple[int, ...]
 
     def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        apart = (q_idx < 0) & (k_idx < 0)  # nowhere: positions are not negative
+        apart = (q_idx < 0) & (k_idx < 0)  # all False, since positions are not negative
         for start in self.starts:
             apart = apart | ((q_idx >= start) != (k_idx >= start))
         return ~apart
@@ -92,10 +92,12 @@ class SameDocument:
 
 @dataclass(frozen=True)
 class BlockSparse:
-    """Of ``n_blocks`` blocks of ``size`` positions a query sees its own and both next to it, the first, and the last.
+    """A query attends to its own block of ``size`` positions, of ``n_blocks``, the adjacent ones, the first and the
+    last.
 
-    Queries of the first and the last block see every key. Those of block b see the blocks ``drawn[b - 1]`` too, which
-    may be among the others: then their keys count several times. (Zaheer et al. 2020, arXiv:2007.14062, section 2)
+    Queries of the first and the last block attend to every key. Those of block b also attend to the blocks ``drawn[b -
+    1]``, which may coincide with the others; their keys then count several times. (Zaheer et al. 2020,
+    arXiv:2007.14062, section 2)
     """
 
     size: int
@@ -106,7 +108,7 @@ class BlockSparse:
         return self.counts(batch, head, q_idx, k_idx) > 0
 
     def counts(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        """How many times the softmax of a query counts a key."""
+        """How many times a query's softmax counts a key."""
         query, key, last = q_idx // self.size, k_idx // self.size, self.n_blocks - 1
         everywhere = (query == 0) | (query == last)
         near = ((query - key).abs() <= 1) | (key == 0) | (key == last)
@@ -115,16 +117,16 @@ class BlockSparse:
 
     @property
     def most(self) -> int:
-        """No key counts more often."""
+        """Upper bound of :meth:`counts`."""
         return 1 + max(map(len, self.drawn))
 
 
 @dataclass(frozen=True)
 class BlocksAndGlobals:
-    """A query of the text sees its own block of ``size`` positions, and the global tokens, which come after the text.
+    """A text query attends to its own block of ``size`` positions and to the global tokens, which follow the text.
 
-    The text begins at 0 with a block that lacks its first ``missing`` positions; ``first_global`` is the position of
-    the first global token. Global tokens see every key. (Phang et al. 2022, arXiv:2208.04347, section 3)
+    The text starts at 0 with a block that lacks its first ``missing`` positions; ``first_global`` is the first global
+    token's position. Global tokens attend to every key. (Phang et al. 2022, arXiv:2208.04347, section 3)
     """
 
     size: int
@@ -138,14 +140,13 @@ class BlocksAndGlobals:
 
 @dataclass(frozen=True, eq=False)
 class SortedChunks:
-    """In each round of hashing a head sorts the tokens by their buckets; a query sees the keys of the chunks near it.
+    """LSH attention: in each hashing round, a head sorts the tokens by bucket, and a query attends to nearby chunks.
 
-    ``places[h, r, t]`` is where token t stands in the order of round r of head h, the rounds one after another. The
-    order is cut into ``n_chunks`` chunks of ``size`` and is a ring: before the first chunk comes the last. A query sees
-    its own chunk, ``before`` chunks before it and ``after`` after it, with ``causal`` no later tokens, and itself where
-    ``itself[h, t]`` says so. ``buckets[h, r, t]`` is the one that round r put token t into; None of chunks of the text
-    as it stands.
-    (Kitaev et al. 2020, arXiv:2001.04451, section 2)
+    ``places[h, r, t]`` is the position of token t in the order of round r of head h, with the rounds concatenated. The
+    order is split into ``n_chunks`` chunks of ``size`` and is circular: the last chunk precedes the first. A query
+    attends to its own chunk, ``before`` chunks before it and ``after`` after it, with ``causal`` to no later tokens,
+    and to itself where ``itself[h, t]`` is True. ``buckets[h, r, t]`` is the bucket of token t in round r; None if
+    chunks are of the unsorted text. (Kitaev et al. 2020, arXiv:2001.04451, section 2)
     """
 
     places: Int[Tensor, "heads rounds tokens"]
@@ -161,32 +162,33 @@ class SortedChunks:
         return self.counts(batch, head, q_idx, k_idx) > 0
 
     def counts(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        """How many times the softmax of a query counts a key: once for each time that they stand near each other."""
+        """How many times a query's softmax counts a key: once for each time that they are near each other."""
         found = self.near((self.places[head.cpu()] // self.size).to(q_idx.device), q_idx, k_idx)
         if self.causal:
             found = found * (k_idx <= q_idx)
         return found * ((q_idx != k_idx) | self.itself[head.cpu()].to(q_idx.device)[q_idx])
 
     def near(self, chunks: Int[Tensor, "rounds tokens"], q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        """How often two tokens stand near each other in the order, a token beside itself included."""
+        """How often two tokens are near each other in the order, a token near itself included."""
         found = torch.zeros_like(q_idx + k_idx)
         for of_query in chunks:
             for of_key in chunks:
                 away = (of_key[k_idx] - of_query[q_idx] + self.before) % self.n_chunks
-                for step in range(0, self.before + self.after + 1, self.n_chunks):  # a ring shorter than what is seen
+                # the ring may be shorter than the neighbourhood
+                for step in range(0, self.before + self.after + 1, self.n_chunks):
                     found = found + (away + step <= self.before + self.after)
         return found
 
     @property
     def most(self) -> int:
-        """No key counts more often."""
+        """Upper bound of :meth:`counts`."""
         rounds = self.places.shape[1]
         return rounds * rounds * (1 + (self.before + self.after) // self.n_chunks)
 
 
 @dataclass(frozen=True)
 class Without:
-    """Every cell but these, each a query and a key."""
+    """Every cell except these, each given by a query and a key."""
 
     cells: tuple[tuple[int, int], ...]
 
@@ -199,13 +201,13 @@ class Without:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """A mask written out, eight keys to a byte, the first in the lowest bit; there are no cells beyond it."""
+    """An explicit mask, eight keys per byte, the first in the lowest bit; cells beyond it do not exist."""
 
     bits: UInt8[Tensor, "queries bytes"]
 
     @classmethod
     def of(cls, keep: Bool[Tensor, "queries keys"]) -> Written:
-        """These cells."""
+        """Pack these cells."""
         padded = torch.nn.functional.pad(keep.to(torch.uint8), (0, -keep.shape[1] % 8))
         places = torch.arange(8, dtype=torch.uint8, device=keep.device)
         return cls((padded.unflatten(1, (-1, 8)) << places).sum(dim=-1, dtype=torch.uint8))
@@ -216,10 +218,10 @@ class Written:
 
 @dataclass(frozen=True, eq=False)
 class LargestKeys:
-    """A query sees the keys whose own number is at least the least that it reads, each head by numbers of its own.
+    """A query attends to the keys whose value is at least the threshold of its row; each head has its own values.
 
-    Where several keys have just that number, some may be left out: ``left_out`` names each such cell.
-    (Doge's dynamic mask, Shi et al. 2025, arXiv:2508.02124)
+    If several keys have exactly the threshold, some may be left out: ``left_out`` lists these cells. (Doge's dynamic
+    mask, Shi et al. 2025, arXiv:2508.02124)
     """
 
     values: Float[Tensor, "kv_heads keys"]
@@ -239,21 +241,21 @@ class LargestKeys:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """From query ``start`` on, a query sees the keys chosen for it, and there are no queries beyond the last row.
+    """From query ``start`` on, a query attends to the keys selected for it; there are no queries beyond the last row.
 
-    Queries before ``start`` see every key. (DeepSeek-V3.2's sparse attention, arXiv:2512.02556, section 2.1)
+    Queries before ``start`` attend to every key. (DeepSeek-V3.2's sparse attention, arXiv:2512.02556, section 2.1)
     """
 
-    keys: Int[Tensor, "queries chosen"]  # rising within a row
+    keys: Int[Tensor, "queries chosen"]  # ascending within a row
     start: int = 0
 
     @classmethod
     def of(cls, keys: Int[Tensor, "queries chosen"], start: int = 0) -> Chosen:
-        """These keys, in whatever order they come, as int32."""
+        """These keys in any order, as int32."""
         return cls(keys.sort(dim=-1).values.to(torch.int32), start)
 
     def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        """O(cells + rows × chosen) memory: each row's keys are numbers of one rising list, in which a cell is found."""
+        """O(cells + rows × chosen) memory: each row's keys are part of one sorted list, which is searched."""
         q, k = torch.broadcast_tensors(q_idx, k_idx)
         every = q < self.start
         if q.numel() == 0:
@@ -272,10 +274,10 @@ class Chosen:
 
 @dataclass(frozen=True)
 class ClosedBlocks:
-    """Each key stands for a block of ``size`` tokens; a query sees it once the block's last token is there.
+    """Each key stands for a block of ``size`` tokens; a query attends to it once the block is complete.
 
-    The first key is at ``first_key``, the first query at ``first_query``; nothing before them is seen or sees.
-    (DeepSeek-V4's compressed keys, sections 2.3.1 and 2.3.2)
+    The first key is at ``first_key``, the first query at ``first_query``; cells before them are masked. (DeepSeek-V4's
+    compressed keys, sections 2.3.1 and 2.3.2)
     """
 
     size: int
@@ -310,20 +312,21 @@ class Or:
 
 
 def sliding_window(window: int) -> And:
-    """A query sees the last ``window`` keys; the window counts the query itself, so 1 keeps only the query."""
+    """A query attends to the last ``window`` keys; the window counts the query itself, so 1 keeps only the query."""
     return And(Causal(), Recent(window))
 
 
 def window_of(rule: Rule) -> int | None:
-    """How many keys back the rule lets a query look, the query itself included; None: as far as there are any."""
+    """The number of keys, the query included, that the rule's window keeps; None: no window."""
     if isinstance(rule, And):
         return min((one for one in map(window_of, (rule.first, rule.second)) if one is not None), default=None)
     return rule.window if isinstance(rule, Recent) and rule.sinks == 0 else None
 
 
 def moved(rule: Rule, *, queries: int = 0, keys: int = 0) -> Rule:
-    """The rule with its queries and keys so many places further on, where others come before them. Raises TypeError
-    for a rule of one index for both.
+    """The rule with its queries and keys offset by these numbers of positions.
+
+    Raises TypeError for a rule that uses one index for both.
     """
     if isinstance(rule, And):
         return And(moved(rule.first, queries=queries, keys=keys), moved(rule.second, queries=queries, keys=keys))
@@ -337,7 +340,7 @@ def moved(rule: Rule, *, queries: int = 0, keys: int = 0) -> Rule:
 
 
 def n_heads(rule: Rule) -> int | None:
-    """How many heads the rule tells apart; None: all heads see the same keys."""
+    """How many heads the rule distinguishes; None: all heads have the same mask."""
     if isinstance(rule, (And, Or)):
         return n_heads(rule.first) or n_heads(rule.second)
     if isinstance(rule, LargestKeys):
@@ -346,33 +349,33 @@ def n_heads(rule: Rule) -> int | None:
 
 
 def chosen_of(rule: Rule) -> Chosen | None:
-    """The choice of keys that a rule holds; None: it holds none."""
+    """The key selection that a rule contains, or None."""
     if isinstance(rule, And):
         return next((one for one in map(chosen_of, (rule.first, rule.second)) if one is not None), None)
     return rule if isinstance(rule, Chosen) else None
 
 
 def before_choice(rule: Rule) -> Rule:
-    """The rule that keys were chosen under; the rule itself where none were."""
+    """The rule before keys were selected; the rule itself if none were."""
     return rule.first if isinstance(rule, And) and isinstance(rule.second, Chosen) else rule
 
 
 def sees_ahead(rule: Rule) -> bool:
-    """Whether the rule lets a query see keys after it, as an encoder's does.
+    """Return True if the rule is not causal: it lets queries attend to later keys.
 
-    By what the rule is, whatever single cells it hides; of one that is none of this module, by the first query's next
-    key.
+    Decided by the rule's type, whatever single cells it masks; for types from outside this module, by the first query's
+    next key.
     """
     if isinstance(rule, And):
         return sees_ahead(rule.first) and sees_ahead(rule.second)
     if isinstance(rule, Or):
         return sees_ahead(rule.first) or sees_ahead(rule.second)
-    if isinstance(rule, SortedChunks):  # hashing may part any two tokens
+    if isinstance(rule, SortedChunks):  # hashing may separate any two tokens
         return not rule.causal
     if isinstance(rule, Written):
         n_queries, n_keys = rule.bits.shape[0], rule.bits.shape[1] * 8
         return bool(tile(rule, slice(0, n_queries), slice(0, n_keys), device=rule.bits.device).triu(1).any())
-    if isinstance(rule, Without | LargestKeys | Chosen | SameDocument):  # which say nothing of the order
+    if isinstance(rule, Without | LargestKeys | Chosen | SameDocument):  # these do not depend on the order
         return True
     return bool(tile(rule, slice(0, 1), slice(1, 2)).item())
 
@@ -380,7 +383,7 @@ def sees_ahead(rule: Rule) -> bool:
 def tile(
     rule: Rule, queries: slice, keys: slice, *, head: int = 0, device: torch.device | str = "cpu"
 ) -> Bool[Tensor, "queries keys"]:
-    """The rule evaluated on one tile, for batch 0 and one head; slices carry explicit non-negative bounds."""
+    """Evaluate the rule on one tile, for batch 0 and one head; slices need explicit non-negative bounds."""
     q_idx = torch.arange(queries.start, queries.stop, device=device)[:, None]
     k_idx = torch.arange(keys.start, keys.stop, device=device)[None, :]
     zero = torch.zeros((), dtype=torch.long, device=device)
@@ -390,7 +393,7 @@ def tile(
 def counts(
     rule: BlockSparse | SortedChunks, heads: slice, queries: slice, keys: slice, *, device: torch.device | str = "cpu"
 ) -> Int[Tensor, "heads queries keys"]:
-    """How many times the softmax counts each cell of a tile; slices carry explicit non-negative bounds."""
+    """How many times the softmax counts each cell of a tile; slices need explicit non-negative bounds."""
     q_idx = torch.arange(queries.start, queries.stop, device=device)[:, None]
     k_idx = torch.arange(keys.start, keys.stop, device=device)[None, :]
     zero = torch.zeros((), dtype=torch.long, device=device)

@@ -1,4 +1,4 @@
-"""Metrics of your own beside those of ``METRICS``: they are computed with them, and drawn by their name."""
+"""User-defined metrics in addition to ``METRICS``, computed with them and drawn under their names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _own: dict[str, Metric] = {}  # by name
 
 @dataclass(frozen=True)
 class Offset:
-    """The metric of one distance: the weight on the key ``back`` tokens before the query, NaN where there is none.
+    """The weight on the key ``back`` tokens before the query, NaN if there is none.
 
-    ``Offset(1)`` is the previous token, ``Offset(-1)`` the next, which a causal model does not see.
+    ``Offset(1)`` is the previous token, ``Offset(-1)`` the next, which is masked in a causal model.
     """
 
     back: int
@@ -37,12 +37,12 @@ def register_metric(
     unit: str = "share",
     across: bool = False,
 ) -> Metric:
-    """From now on compute ``of`` for every head, under this name; of the same name again, instead of the one before.
+    """Register the metric ``of`` under this name, replacing an earlier one of the same name.
 
-    ``of`` receives a block of query rows of every head of a layer and returns ``[heads, queries]``, NaN where it is
-    not defined; a head's value is the mean of its defined queries. ``label`` is what is read (else the name),
-    ``unit`` one of ``UNITS``, ``across``: it means something too where one text looks at another.
-    Raises ValueError for the name of a built-in metric, an empty name, or a unit that there is none of.
+    ``of`` receives a block of query rows of every head of a layer and returns ``[heads, queries]``, NaN where
+    undefined; a head's value is the mean over its defined queries. ``label`` is displayed (default: the name), ``unit``
+    is one of ``UNITS``, and ``across`` says that the metric is also defined for cross-attention. Raises ValueError for
+    a built-in metric's name, an empty name, or an unknown unit.
     """
     if not name or name in {metric.name for metric in METRICS}:
         why = f"{name!r} is the name of a built-in metric" if name else "A metric needs a name"
@@ -70,5 +70,5 @@ def register_metric(
 
 
 def all_metrics() -> tuple[Metric, ...]:
-    """The built-in metrics, and those that were registered in this process."""
+    """The built-in metrics, and those registered in this process."""
     return (*METRICS, *_own.values())

@@ -1,7 +1,7 @@
 """The table of attention patterns: rules that keep some of the cells, each with its paper and its parameters.
 
-A pattern says which keys it keeps on either side of a query; that a query cannot see what comes after it is the word of
-:class:`attention.masks.Causal` (or the model's own rule), and is composed with it. An encoder leaves both sides.
+A pattern says which keys it keeps on both sides of a query; causality comes from :class:`attention.masks.Causal` (or
+the model's own rule), which is composed with it. An encoder uses both sides.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N_ = str  # marks a text for translation where it is shown
 
 @dataclass(frozen=True)
 class MaskParameter:
-    """A whole number of a pattern; ``counts`` says what, off-by-ones included, and ``around`` what in an encoder.
+    """An integer parameter; ``counts`` says what it counts, off-by-ones included, and ``around`` what in an encoder.
 
     ``most`` None: as many as the text has tokens.
     """
@@ -33,15 +33,15 @@ class MaskParameter:
     default: int
     least: int = 1
     most: int | None = None
-    part: int = 2  # of a text too short for the default to hide anything: this part of its tokens is one to begin with
-    around: str = ""  # where it is something else
+    part: int = 2  # for a text too short for the default to mask anything, start with this fraction of its tokens
+    around: str = ""  # if it differs
 
     def most_of(self, n_tokens: int) -> int:
-        """The largest number that makes a difference in a text of so many tokens."""
+        """The largest value that makes a difference for a text of this length."""
         return max(n_tokens, self.least) if self.most is None else self.most
 
     def usual(self, n_tokens: int) -> int:
-        """What to begin with in a text of so many tokens."""
+        """The initial value for a text of this length."""
         if self.most is not None:
             return self.default
         return min(self.default, max(self.least, 1, n_tokens // self.part))
@@ -49,13 +49,13 @@ class MaskParameter:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One row: ``make`` takes the parameters by name and gives the rule, which speaks of keys on either side.
+    """One row: ``make`` takes the parameters by name and returns the rule, which covers keys on both sides.
 
-    ``seen`` takes the queries' positions and the parameters and gives how many keys each of them sees in a causal
-    model, by formula; where keys are random, how many it is expected to see. ``bidirectional_count`` takes the number
-    of tokens besides and gives how many it sees in a model that looks both ways; None where whom a query sees, sees it
-    too. ``ahead`` takes the parameters and gives how many tokens at the start also see each other's future in a causal
-    model; None where none does. ``around`` are the ``counts`` of a model that looks both ways, where they differ.
+    ``seen`` takes the queries' positions and the parameters and gives each one's number of keys in a causal model, by
+    formula; for random keys, the expected number. ``bidirectional_count`` also takes the number of tokens and gives the
+    number in a bidirectional model; None if the pattern is symmetric. ``ahead`` takes the parameters and gives the
+    number of tokens at the start that attend to later ones even in a causal model; None if there are none. ``around``
+    are the ``counts`` in a bidirectional model, if they differ.
     """
 
     name: str
@@ -70,19 +70,19 @@ class Pattern:
     around: str = ""
 
     def rule(self, values: Mapping[str, int]) -> Rule:
-        """The rule with these values; a parameter that is not named has its default."""
+        """The rule with these values; missing parameters have their defaults."""
         return self.make(**self._filled(values))
 
     def kept_cells(self, n_tokens: int, values: Mapping[str, int], *, causal: bool = True) -> float:
-        """How many cells of a text of so many tokens are kept, by formula; not ``causal``, on both sides. O(tokens)."""
+        """Number of cells kept for a text of this length, by formula; on both sides unless ``causal``. O(tokens)."""
         q_idx, filled = torch.arange(n_tokens, dtype=torch.float64), self._filled(values)
         if not causal and self.bidirectional_count is not None:
             return float(self.bidirectional_count(q_idx, n_tokens, **filled).sum())
         back = float(self.seen(q_idx, **filled).clamp(max=n_tokens).sum())
-        return back if causal else 2 * back - n_tokens  # a query's own cell has no other side
+        return back if causal else 2 * back - n_tokens  # a query's own cell has no counterpart
 
     def n_ahead(self, values: Mapping[str, int]) -> int:
-        """How many tokens at the start may be seen by tokens before them."""
+        """Number of tokens at the start that earlier tokens may attend to."""
         return 0 if self.ahead is None else self.ahead(**self._filled(values))
 
     def _filled(self, values: Mapping[str, int]) -> dict[str, int]:
@@ -90,15 +90,15 @@ class Pattern:
 
 
 def full_cells(n_tokens: int, *, causal: bool = True) -> int:
-    """Cells of full attention, causal or to both sides."""
+    """Cells of full attention, causal or bidirectional."""
     return n_tokens * (n_tokens + 1) // 2 if causal else n_tokens**2
 
 
 def reach(keep: Bool[Tensor, "queries keys"], most: int | None = None) -> Int[Tensor, "queries keys"]:
-    """After how many layers of this pattern a query's vector can depend on a key's token; 0 where never.
+    """The number of layers after which a query's vector can depend on a key's token; 0 for never.
 
-    A layer passes on what its keys had gathered before, and the residual stream keeps the token itself. With ``most``,
-    0 also where it takes more layers than that.
+    A layer passes on what its keys have gathered, and the residual stream keeps the token itself. With ``most``, also 0
+    if it takes more layers than that.
     """
     n_tokens = len(keep)
     step = (keep | torch.eye(n_tokens, dtype=torch.bool)).float()
@@ -114,7 +114,7 @@ def reach(keep: Bool[Tensor, "queries keys"], most: int | None = None) -> Int[Te
 
 
 def dilated(window: int, gap: int) -> Rule:
-    """``window`` keys to a side, the query the first of them, each ``gap`` positions from the last."""
+    """``window`` keys per side, starting with the query, each ``gap`` positions from the previous one."""
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         apart = (q_idx - k_idx).abs()
@@ -124,7 +124,7 @@ def dilated(window: int, gap: int) -> Rule:
 
 
 def strided(stride: int) -> Rule:
-    """The nearest ``stride`` keys to a side (the query included), and every key a multiple of ``stride`` away."""
+    """The nearest ``stride`` keys per side (the query included), and every key at a multiple of ``stride``."""
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         apart = (q_idx - k_idx).abs()
@@ -134,7 +134,7 @@ def strided(stride: int) -> Rule:
 
 
 def fixed(stride: int, summary: int) -> Rule:
-    """The keys of the query's own block of ``stride`` positions, and the last ``summary`` ones of every block."""
+    """The keys of the query's own block of ``stride`` positions, and the last ``summary`` keys of every block."""
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         return (q_idx // stride == k_idx // stride) | (k_idx % stride >= stride - summary)
@@ -143,18 +143,18 @@ def fixed(stride: int, summary: int) -> Rule:
 
 
 def global_tokens(count: int) -> Rule:
-    """The first ``count`` tokens are seen by every query, and see every key."""
+    """The first ``count`` tokens attend to every key, and every query attends to them."""
     return lambda batch, head, q_idx, k_idx: (k_idx < count) | (q_idx < count)
 
 
 def random_keys(count: int, seed: int) -> Rule:
-    """``count`` draws for each token among itself and what came before; equal draws count once.
+    """``count`` draws for each token among itself and earlier ones; equal draws count once.
 
-    A drawn token sees the one that drew it, where the model lets it look ahead.
+    A drawn token also attends to the token that drew it, unless the model is causal.
     """
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        kept = (q_idx < 0) & (k_idx < 0)  # nowhere: positions are not negative
+        kept = (q_idx < 0) & (k_idx < 0)  # all False, since positions are not negative
         later, earlier = torch.maximum(q_idx, k_idx), torch.minimum(q_idx, k_idx)
         for draw in range(count):
             kept = kept | (earlier == _mixed(later * 65_537 + draw * 97 + seed * 1_000_003) % (later + 1).clamp(min=1))
@@ -164,18 +164,18 @@ def random_keys(count: int, seed: int) -> Rule:
 
 
 def prefix(length: int) -> Rule:
-    """The first ``length`` tokens see each other in both directions; what follows is causal."""
+    """The first ``length`` tokens attend bidirectionally; the rest is causal."""
     return lambda batch, head, q_idx, k_idx: (k_idx <= q_idx) | (k_idx < length)
 
 
 def window_and_sinks(window: int, sinks: int) -> Rule:
-    """The nearest ``window`` keys to a side (the query included), and the first ``sinks`` of the text."""
+    """The nearest ``window`` keys per side (the query included), and the first ``sinks`` of the text."""
     near = masks.Band(window - 1)
     return lambda batch, head, q_idx, k_idx: near(batch, head, q_idx, k_idx) | (k_idx < sinks)
 
 
 def _mixed(x: Tensor) -> Tensor:
-    """A non-negative integer that looks random and is the same on every machine (Steele et al. 2014's mixer)."""
+    """A pseudo-random non-negative integer, the same on every machine (Steele et al. 2014's mixer)."""
     x = x.to(torch.int64)
     x = (x ^ ((x >> 30) & 0x3FFFFFFFF)) * -4658895280553007687  # 0xBF58476D1CE4E5B9 as a signed number
     x = (x ^ ((x >> 27) & 0x1FFFFFFFFF)) * -7723592293110705685  # 0x94D049BB133111EB
@@ -189,7 +189,7 @@ _WINDOW = MaskParameter(
     8,
     around=N_("keys to either side, the query itself included"),
 )
-_NARROW = replace(_WINDOW, part=4)  # beside keys farther away: a short text shows both
+_NARROW = replace(_WINDOW, part=4)  # besides farther keys, so that a short text shows both
 _STRIDE = MaskParameter("stride", N_("stride"), N_("positions"), 4)
 _GAP = MaskParameter("gap", N_("gap"), N_("positions from key to key; 1 is a plain window"), 2)
 _GLOBALS = MaskParameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0, part=4)

@@ -1,4 +1,4 @@
-"""How a model without rotation knows positions, each as the term it adds to q·k.
+"""Position encodings without rotation, each as the term that it adds to q·k.
 
 ``distances`` are query position − key position, so 1 is the previous token, in a tensor of any shape: a range gives the
 term against distance, :func:`distance_grid` gives it as a matrix.
@@ -27,7 +27,7 @@ def distance_grid(n: int) -> Int[Tensor, "n n"]:
 
 
 def sinusoidal(positions: Tensor, d_model: int, base: float = 10000.0) -> Float[Tensor, "tokens d_model"]:
-    """sin(p·ω_i) in coordinate 2i and cos(p·ω_i) in 2i + 1, ω_i = base^(−2i/d_model), float64.
+    """sin(p·ω_i) in dimension 2i and cos(p·ω_i) in 2i + 1, ω_i = base^(−2i/d_model), float64.
 
     (Vaswani et al. 2017, section 3.5, arXiv:1706.03762.) Raises ValueError for an odd ``d_model``.
     """
@@ -36,9 +36,9 @@ def sinusoidal(positions: Tensor, d_model: int, base: float = 10000.0) -> Float[
 
 
 def sinusoidal_shift(by: float | int, d_model: int, base: float = 10000.0) -> Float[Tensor, "d_model d_model"]:
-    """The matrix that moves a sinusoidal position on: M @ position(p) = position(p + by) for every p.
+    """The matrix that shifts a sinusoidal position: M @ position(p) = position(p + by) for every p.
 
-    It turns each (sin, cos) pair by −by·ω_i and does not depend on p: the property that RoPE is built on.
+    It rotates each (sin, cos) pair by −by·ω_i independent of p, the property on which RoPE is built.
     """
     angles = rotary.angles_at(torch.tensor([by]), rotary.frequencies(base, d_model))
     pairs = rotary.pairs_of(d_model, "interleaved")
@@ -46,15 +46,15 @@ def sinusoidal_shift(by: float | int, d_model: int, base: float = 10000.0) -> Fl
 
 
 def sinusoidal_term(distances: Tensor, d_model: int, base: float = 10000.0) -> Float[Tensor, "..."]:
-    """position(m) · position(n) = Σ cos((m − n)·ω_i): what two positions add where projections leave them alone.
+    """position(m) · position(n) = Σ cos((m − n)·ω_i): the term of two positions without projections.
 
-    The model's own projections are not in it: between them q·k also has the products of position and content.
+    The model's projections are left out; with them, q·k also has products of position and content.
     """
     return (distances.double()[..., None] * rotary.frequencies(base, d_model)).cos().sum(-1)
 
 
 def learned_term(table: Float[Tensor, "positions d_model"]) -> Float[Tensor, "positions positions"]:
-    """position(m) · position(n) of a learned table, projections left out; a function of both, not of m − n alone."""
+    """position(m) · position(n) of a learned table without projections; it depends on m and n, not on m − n alone."""
     return table.double() @ table.double().T
 
 
@@ -69,11 +69,11 @@ def mean_by_distance(term: Float[Tensor, "n n"]) -> Float[Tensor, "n"]:
 def t5_buckets(
     distances: Int[Tensor, "*any"], *, bidirectional: bool, n_buckets: int = 32, max_distance: int = 128
 ) -> Int[Tensor, "*any"]:
-    """The bucket of each distance: one each for near keys, ever wider ones up to ``max_distance``, one for all beyond.
+    """The bucket of each distance: one each for near keys, increasingly wide ones up to ``max_distance``, one beyond.
 
     Bidirectional: keys after the query have the second half of the buckets; otherwise they share bucket 0 with the
-    query itself. Float32, as in transformers, so that borders fall alike. (Raffel et al. 2020, section 2.1,
-    arXiv:1910.10683; the logarithm is in its code.)
+    query itself. Computed in float32 as in transformers, so that bucket borders agree. (Raffel et al. 2020, section
+    2.1, arXiv:1910.10683; the logarithm is in its code.)
     """
     bucket = torch.zeros_like(distances)
     if bidirectional:
@@ -94,16 +94,16 @@ def t5_bias(
     bidirectional: bool,
     max_distance: int = 128,
 ) -> Float[Tensor, "heads *any"]:
-    """The learned number of each distance's bucket, added to the scores of a T5 (which it does not scale by √d)."""
+    """The learned bias of each distance's bucket, added to the scores of a T5 (which are not scaled by √d)."""
     buckets = t5_buckets(distances, bidirectional=bidirectional, n_buckets=len(table), max_distance=max_distance)
     return table[buckets].movedim(-1, 0)
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, "heads"]:
-    """2^(−8h/n) for h = 1 … n; for other counts than powers of two, those of the power below and then every other one
-    of twice that power, float64. (Press et al. 2022, arXiv:2108.12409; the second rule is in its code.)
+    """2^(−8h/n) for h = 1 … n, float64; if n is no power of two, those of the next lower power, then every other slope
+    of twice that power.
 
-    Raises ValueError for less than one head.
+    (Press et al. 2022, arXiv:2108.12409; the second rule is in its code.) Raises ValueError for less than one head.
     """
     if n_heads < 1:
         raise ValueError(f"{n_heads} heads have no slopes; there must be at least one")
@@ -122,13 +122,13 @@ def alibi(distances: Tensor, slopes: Float[Tensor, "heads"]) -> Float[Tensor, "h
 
 
 def rotary_term(distances: Tensor, theta: Float[Tensor, "pairs"]) -> Float[Tensor, "..."]:
-    """Mean cos((m − n)·θ_i): q·k of two equal unit contents spread evenly over the pairs, so 1 at distance 0."""
+    """Mean cos((m − n)·θ_i): q·k of two equal unit vectors spread evenly over the pairs, 1 at distance 0."""
     return (distances.double()[..., None] * theta.double()).cos().mean(-1)
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """One line of the table of position schemes; ``depends`` says on what its term of q·k depends."""
+    """One line of the table of position encodings; ``depends`` says on what its term of q·k depends."""
 
     name: str
     label: str

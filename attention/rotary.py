@@ -1,8 +1,9 @@
-"""Rotary positions: pairs of coordinates turned by position × frequency (Su et al. 2021, arXiv:2104.09864).
+"""Rotary positions: pairs of dimensions rotated by position × frequency (Su et al. 2021, arXiv:2104.09864).
 
-A pair of coordinates (a, b) of a query or key is one complex number; at position m it is multiplied by e^(i·m·θ). The
-product of a query at m with a key at n then depends on m − n alone. ``base`` is the number the frequencies are powers
-of (rope_theta of a model's configuration), ``theta`` the frequencies θ_i themselves, in radians per token.
+A pair of dimensions (a, b) of a query or key is treated as a complex number; at position m it is multiplied by
+e^(i·m·θ). The product of a query at m with a key at n then depends only on m − n. ``base`` is the number whose powers
+are the frequencies (rope_theta in a model's configuration), ``theta`` are the frequencies θ_i themselves, in radians
+per token.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ Layout = Literal["half", "interleaved"]
 
 
 def pairs_of(d_rot: int, layout: Layout, *, start: int = 0) -> Int[Tensor, "pairs 2"]:
-    """Which coordinates of d_head turn together: (i, i + d_rot/2), or neighbours; from coordinate ``start`` on.
+    """The dimensions of d_head that are rotated together: (i, i + d_rot/2), or adjacent ones; from ``start`` on.
 
-    A partial rotation is one whose ``d_rot`` is less than d_head. Raises ValueError for an odd ``d_rot``.
+    A rotation is partial if ``d_rot`` is less than d_head. Raises ValueError for an odd ``d_rot``.
     """
     n_pairs = _n_pairs(d_rot)
     first = torch.arange(n_pairs)
@@ -29,9 +30,9 @@ def pairs_of(d_rot: int, layout: Layout, *, start: int = 0) -> Int[Tensor, "pair
 
 
 def frequencies(base: float, d_rot: int) -> Float[Tensor, "pairs"]:
-    """θ_i = base^(−2i/d_rot) in radians per token, falling from 1, float64.
+    """θ_i = base^(−2i/d_rot) in radians per token, decreasing from 1, float64.
 
-    Raises ValueError for an odd ``d_rot`` and for a base that is not a positive number.
+    Raises ValueError for an odd ``d_rot`` or a base that is not positive.
     """
     n_pairs = _n_pairs(d_rot)
     if not (math.isfinite(base) and base > 0):
@@ -40,12 +41,12 @@ def frequencies(base: float, d_rot: int) -> Float[Tensor, "pairs"]:
 
 
 def wavelengths(theta: Float[Tensor, "pairs"]) -> Float[Tensor, "pairs"]:
-    """Tokens to one full turn: 2π/θ_i; infinite for a pair that does not turn."""
+    """Tokens per full turn: 2π/θ_i; infinite for a pair that is not rotated."""
     return 2 * math.pi / theta
 
 
 def angles_at(positions: Tensor, theta: Float[Tensor, "pairs"]) -> Float[Tensor, "tokens pairs"]:
-    """position × θ_i in radians, not wrapped, float64. Positions may be fractions (interpolation) or negative."""
+    """position × θ_i in radians, not wrapped, float64. Positions may be fractional (interpolation) or negative."""
     return positions.double()[:, None] * theta.double()
 
 
@@ -57,9 +58,9 @@ def rotate(
     factor: float = 1.0,
     source: Int[Tensor, "pairs 2"] | None = None,
 ) -> Float[Tensor, "*any tokens d_head"]:
-    """Vectors with every pair turned by its angle and stretched by ``factor``; other coordinates are passed through.
+    """Rotate every pair by its angle and scale it by ``factor``; other dimensions are unchanged.
 
-    ``source`` says where the pairs come from when they change places on the way (DeepSeek: neighbours in, halves out).
+    ``source`` says where the pairs come from if the rotation also permutes them (DeepSeek: adjacent in, halves out).
     """
     source = pairs if source is None else source
     cos, sin = (factor * angles.cos()).to(x), (factor * angles.sin()).to(x)
@@ -71,12 +72,12 @@ def rotate(
 
 
 def as_complex(x: Float[Tensor, "*any d_head"], pairs: Int[Tensor, "pairs 2"]) -> Complex[Tensor, "*any pairs"]:
-    """Every pair as one complex number, which a rotation multiplies by e^(i·angle)."""
+    """Every pair as a complex number, which a rotation multiplies by e^(i·angle)."""
     return torch.complex(x[..., pairs[:, 0]], x[..., pairs[:, 1]])
 
 
 def without_pairs(x: Float[Tensor, "*any d_head"], pairs: Int[Tensor, "pairs 2"]) -> Float[Tensor, "*any rest"]:
-    """The coordinates that are not turned, in order; none where the whole head is."""
+    """The dimensions that are not rotated, in order; empty if all are."""
     is_rest = torch.ones(x.shape[-1], dtype=torch.bool)
     is_rest[pairs.flatten()] = False
     return x[..., is_rest]
@@ -85,7 +86,7 @@ def without_pairs(x: Float[Tensor, "*any d_head"], pairs: Int[Tensor, "pairs 2"]
 def pair_contributions(
     q: Float[Tensor, "*#any d_head"], k: Float[Tensor, "*#any d_head"], pairs: Int[Tensor, "pairs 2"]
 ) -> Float[Tensor, "... pairs"]:
-    """What each pair adds to q·k, both after the rotation; with the product of the other coordinates they sum to q·k.
+    """What each pair adds to q·k, both after the rotation; with the product of the other dimensions they sum to q·k.
 
     ``q`` and ``k`` are broadcast against each other.
     """
@@ -96,16 +97,16 @@ def pair_contributions(
 def products(
     q: Float[Tensor, "*#any d_head"], k: Float[Tensor, "*#any d_head"], pairs: Int[Tensor, "pairs 2"]
 ) -> Complex[Tensor, "... pairs"]:
-    """Query times conjugate key of every pair, both before the rotation: what :func:`at_distances` turns."""
+    """Query times conjugate key of every pair, both before the rotation: the input of :func:`at_distances`."""
     return as_complex(q, pairs) * as_complex(k, pairs).conj()
 
 
 def at_distances(
     product: Complex[Tensor, "*any pairs"], theta: Float[Tensor, "pairs"], distances: Tensor
 ) -> Float[Tensor, "*any distances pairs"]:
-    """What each pair adds to q·k when the query is so many tokens after the key: Re(product · e^(i·θ·distance)).
+    """What each pair adds to q·k if the query is this many tokens after the key: Re(product · e^(i·θ·distance)).
 
-    The product is bilinear in q and k, so the mean of products over many contents gives the mean of their curves.
+    The product is bilinear in q and k, so the mean of products over many contents gives the mean curve.
     """
     turn = torch.polar(torch.ones((), dtype=torch.float64), angles_at(distances, theta)).to(product)
     return (product[..., None, :] * turn).real
@@ -121,9 +122,9 @@ def score_by_distance(
     scale: float = 1.0,
     factor: float = 1.0,
 ) -> Float[Tensor, "*any distances"]:
-    """The score of a query and a key, both before the rotation, as if the query stood so many tokens after the key.
+    """The score of a query and a key, both before the rotation, with the query this many tokens after the key.
 
-    Contents are held fixed, the distance is swept; before any soft-cap. What is not turned adds the same everywhere.
+    Contents are fixed and the distance varies; before any soft-cap. Dimensions that are not rotated add a constant.
     """
     turned = at_distances(products(q, k, pairs), theta, distances).sum(-1)
     rest = (without_pairs(q, pairs) * without_pairs(k, pairs)).sum(-1)

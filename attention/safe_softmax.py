@@ -1,4 +1,4 @@
-"""Four ways to compute a softmax: three in two passes, of which the first overflows, and one in a single pass."""
+"""Four ways to compute a softmax: three in two passes, the first of which overflows, and one in a single pass."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from torch import Tensor
 
 
 def naive(scores: Float[Tensor, "keys"]) -> tuple[Float[Tensor, "keys"], Float[Tensor, "keys"]]:
-    """e^s and its shares, in the scores' dtype: ∞ and NaN once e^s is larger than that holds."""
+    """e^s and the weights, in the scores' dtype: ∞ and NaN once e^s overflows."""
     powers = scores.exp()
     return powers, powers / powers.sum()
 
 
 def subtracted(scores: Float[Tensor, "keys"]) -> tuple[Float[Tensor, "keys"], Float[Tensor, "keys"]]:
-    """e^(s − largest) and its shares: no power is larger than 1."""
+    """e^(s − max) and the weights: no exponential exceeds 1."""
     powers = (scores - scores.max()).exp()
     return powers, powers / powers.sum()
 
 
 def log_softmax(scores: Float[Tensor, "keys"]) -> Float[Tensor, "keys"]:
-    """s − largest − log Σ e^(s − largest): logarithms of weights too small to be told from 0."""
+    """s − max − log Σ e^(s − max): logarithms also of weights that underflow to 0."""
     below = scores - scores.max()
     return below - below.exp().sum().log()
 
 
 @dataclass(frozen=True)
 class SoftmaxStep:
-    """After one more score: the largest so far, and the sum of e^(s − largest) so far."""
+    """The state after one more score: the maximum so far, and the sum of e^(s − max) so far."""
 
     largest: float
     total: float
 
 
 def online(scores: list[float]) -> list[SoftmaxStep]:
-    """One pass: where a larger score comes, the sum so far shrinks by e^(old − new) (Milakov & Gimelshein 2018).
+    """A single pass: a new maximum rescales the sum by e^(old − new) (Milakov & Gimelshein 2018).
 
-    The weight of a key is e^(s − largest) / total of the last. arXiv:1805.02867; FlashAttention's sums are these.
+    A key's weight is e^(s − max) / total with the last step's values. arXiv:1805.02867; FlashAttention uses these sums.
     """
     reads: list[SoftmaxStep] = []
     largest, total = -math.inf, 0.0
@@ -58,7 +58,7 @@ def overflow_at(dtype: torch.dtype) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """One row of scores in a dtype by every way; what overflows is ∞, and NaN what is made of it."""
+    """One row of scores in a dtype, computed in every way; overflow is ∞, and what follows from it NaN."""
 
     scores: Float[Tensor, "keys"]
     powers: Float[Tensor, "keys"]
@@ -70,17 +70,17 @@ class Ways:
     one_pass: Float[Tensor, "keys"]
 
 
-EXAMPLE = (0.5, -0.25, 1.0, 0.25, 0.75, 0.0)  # scores, as shares of the largest
+EXAMPLE = (0.5, -0.25, 1.0, 0.25, 0.75, 0.0)  # scores relative to the largest
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
 def example(largest: float) -> Float[Tensor, "keys"]:
-    """The scores of the example with this largest one, float64."""
+    """The example's scores with this maximum, float64."""
     return torch.tensor(EXAMPLE, dtype=torch.float64) * largest
 
 
 def every_way(scores: Float[Tensor, "keys"], dtype: str) -> Ways:
-    """Of one row of scores; results in float64, so that they can be written down."""
+    """Compute one row of scores in every way; results are in float64 for display."""
     scores = scores.to(DTYPES[dtype])
     powers, shares = naive(scores)
     below, safe = subtracted(scores)

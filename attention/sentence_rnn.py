@@ -1,6 +1,6 @@
-"""A recurrent net reads the vectors of a sentence, one after the other: its states, and what is left of each.
+"""A recurrent network that reads a sentence's vectors one after another: its states, and the influence of each.
 
-Of random matrices, in float64; Elman 1990, Cognitive Science 14(2).
+With random matrices, in float64; Elman 1990, Cognitive Science 14(2).
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-STATE = 24  # numbers of the recurrent state
+STATE = 24  # dimension of the recurrent state
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceReading:
-    """``states`` after each token; ``reach`` is ‖∂h_T/∂h_t‖, the largest stretch from each state to the last."""
+    """``states`` after each token; ``reach`` is ‖∂h_T/∂h_t‖, the spectral norm from each state to the last."""
 
     states: Float[Tensor, "tokens state"]
     reach: Float[Tensor, "tokens"]
 
 
 def read_sentence(vectors: Float[Tensor, "tokens d"], gain: float, *, seed: int = 0) -> SentenceReading:
-    """h ← tanh(W h + U x), from h = 0; W is ``gain`` times a random rotation, U random, each x brought to size √d.
+    """h ← tanh(W h + U x), from h = 0; W is ``gain`` times a random rotation, U random, each x scaled to norm √d.
 
     The reach is the product of the Jacobians diag(1 − h²) W of all steps in between.
     """

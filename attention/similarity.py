@@ -14,7 +14,7 @@ SEED = 3
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """q·k = ‖q‖ ‖k‖ cos, of every cell; cos is 0 where a vector has no length."""
+    """q·k = ‖q‖ ‖k‖ cos, for every cell; cos is 0 for a zero vector."""
 
     q_norms: Float[Tensor, "queries"]
     k_norms: Float[Tensor, "keys"]
@@ -22,7 +22,7 @@ class Split:
 
 
 def split(q: Float[Tensor, "queries d"], k: Float[Tensor, "keys d"]) -> Split:
-    """The lengths and the angles of these vectors."""
+    """The norms and cosines of these vectors."""
     q_norms, k_norms = q.norm(dim=-1), k.norm(dim=-1)
     lengths = torch.outer(q_norms, k_norms)
     return Split(q_norms, k_norms, torch.where(lengths > 0, (q @ k.T) / lengths.clamp_min(1e-300), 0.0))
@@ -35,7 +35,7 @@ def scaled_dot(q: Float[Tensor, "queries d"], k: Float[Tensor, "keys d"]) -> Flo
 
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """The learned part of additive attention; here small numbers drawn once, of no model."""
+    """The learned parameters of additive attention; here small constants that are of no model."""
 
     w_q: Float[Tensor, "d d"]
     w_k: Float[Tensor, "d d"]
@@ -43,7 +43,7 @@ class Additive:
 
 
 def usual_additive(d: int) -> Additive:
-    """Halves, the same ones each time."""
+    """Multiples of one half, always the same."""
     drawn = torch.randint(-2, 3, (3, d, d), generator=torch.Generator().manual_seed(SEED)).double() / 2
     return Additive(drawn[0], drawn[1], drawn[2, 0])
 

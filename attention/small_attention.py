@@ -1,7 +1,7 @@
-"""Attention with every intermediate matrix kept: small enough to be followed number by number.
+"""Attention with every intermediate matrix kept, small enough to be followed number by number.
 
-From a few tokens' vectors to what a layer adds to them: X → Q, K, V → QKᵀ → ÷√d → mask → softmax → ·V → concat → W_O
-(Vaswani et al. 2017, section 3.2, arXiv:1706.03762).
+From a few tokens' vectors to a layer's output: X → Q, K, V → QKᵀ → ÷√d → mask → softmax → ·V → concat → W_O (Vaswani et
+al. 2017, section 3.2, arXiv:1706.03762).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class ExampleNumbers:
-    """What is chosen: the tokens' vectors and the four projections. Head h owns a block of columns of W_Q, W_K, W_V."""
+    """The input: the tokens' vectors and the four projections. Each head has a block of columns of W_Q, W_K and W_V."""
 
     x: Float[Tensor, "tokens d_model"]
     w_q: Float[Tensor, "d_model d_model"]
@@ -27,7 +27,7 @@ class ExampleNumbers:
 
 @dataclass(frozen=True, eq=False)
 class ExampleSteps:
-    """What follows. ``masked`` is −inf where a query may not look; all else is finite."""
+    """The results. ``masked`` is −inf in masked cells; everything else is finite."""
 
     q: Float[Tensor, "heads tokens d_head"]
     k: Float[Tensor, "heads tokens d_head"]
@@ -49,10 +49,11 @@ def small_attention(
     causal: bool = True,
     scaled: bool = True,
 ) -> ExampleSteps:
-    """Every step, each from the one before; ``scaled`` divides by √d_head. ValueError where heads do not share d.
+    """Every step, each computed from the previous one; ``scaled`` divides by √d_head.
 
-    ``n_kv_heads`` below ``n_heads`` takes the first columns of W_K and W_V, and copies each key/value head to the query
-    heads of its group (GQA, Ainslie et al. 2023, arXiv:2305.13245); 1 is MQA, None one each.
+    ``n_kv_heads`` below ``n_heads`` uses the first columns of W_K and W_V, and repeats each key/value head for the
+    query heads of its group (GQA, Ainslie et al. 2023, arXiv:2305.13245); 1 is MQA, None one each. Raises ValueError if
+    the heads do not divide d.
     """
     n_tokens, d_model = numbers.x.shape
     n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -76,9 +77,9 @@ def small_attention(
 
 
 def usual_numbers(n_tokens: int, d_model: int) -> ExampleNumbers:
-    """Numbers to begin with, in halves so that a class can multiply them; the same ones for every size.
+    """Initial numbers, multiples of one half for mental arithmetic; the same ones for every size.
 
-    Drawn once: a larger table begins with the smaller one, so that a token more changes none of the others.
+    Drawn once: a larger table starts with the smaller one, so that another token changes none of the others.
     """
     drawn = torch.randint(-2, 3, (5, LARGEST, LARGEST), generator=torch.Generator().manual_seed(SEED)).double() / 2
     x, *weights = (table[:, :d_model] for table in drawn)

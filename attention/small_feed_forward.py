@@ -1,7 +1,7 @@
-"""A feed-forward part with every intermediate matrix kept: small enough to be followed number by number.
+"""A feed-forward network with every intermediate matrix kept, small enough to be followed number by number.
 
-Plain: act(x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, section 3.3); gated: (act(x W_g) ⊙ (x W₁ + b₁)) W₂ + b₂
-(Shazeer 2020, arXiv:2002.05202).
+Plain: act(x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, section 3.3); gated: (act(x W_g) ⊙ (x W₁ + b₁)) W₂ + b₂ (Shazeer
+2020, arXiv:2002.05202).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from attention.activations import ACTIVATIONS
 
 @dataclass(frozen=True, eq=False)
 class SmallFeedForward:
-    """What is chosen: the tokens' vectors, the matrices and the biases. ``w_gate`` is used where the part is gated."""
+    """The input: the tokens' vectors, matrices and biases. ``w_gate`` is used if the network is gated."""
 
     x: Float[Tensor, "tokens d_model"]
     w_gate: Float[Tensor, "d_model units"]
@@ -29,7 +29,7 @@ class SmallFeedForward:
 
 @dataclass(frozen=True, eq=False)
 class FeedForwardSteps:
-    """What follows. ``gate`` is what the activation reads where the part is gated; else it reads ``hidden``."""
+    """The results. ``gate`` is the activation's input if the network is gated; otherwise it is ``hidden``."""
 
     gate: Float[Tensor, "tokens units"] | None
     product: Float[Tensor, "tokens units"]
@@ -41,7 +41,7 @@ class FeedForwardSteps:
 
 
 def small_feed_forward(numbers: SmallFeedForward, activation: str, *, gated: bool) -> FeedForwardSteps:
-    """Every step, each from the one before; ``activation`` is one of ACTIVATIONS."""
+    """Every step, each computed from the previous one; ``activation`` is one of ACTIVATIONS."""
     act = ACTIVATIONS[activation]
     gate = numbers.x @ numbers.w_gate if gated else None
     product = numbers.x @ numbers.w_1
@@ -53,7 +53,7 @@ def small_feed_forward(numbers: SmallFeedForward, activation: str, *, gated: boo
 
 
 def usual_feed_forward() -> SmallFeedForward:
-    """Two tokens of three dimensions and four units to begin with, in halves so that a class can multiply them."""
+    """Two tokens of three dimensions and four units, multiples of one half for mental arithmetic."""
     drawn = torch.randint(-2, 3, (14, 4), generator=torch.Generator().manual_seed(SEED)).double() / 2
     x, w_gate, w_1, b_1, w_2, b_2 = drawn.split([2, 3, 3, 1, 4, 1])
     return SmallFeedForward(x[:, :3], w_gate, w_1, b_1, w_2[:, :3], b_2[:, :3])

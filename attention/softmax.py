@@ -1,7 +1,7 @@
 """Exact softmax attention by tile: scores, log-sum-exp and weights of any block of cells, from q, k and v alone.
 
-Nothing here holds a queries × keys matrix longer than the caller does. Grouped-query attention (Ainslie et al. 2023,
-arXiv:2305.13245) is read off the shapes: query head h uses key/value head h // (heads // kv_heads).
+No function here allocates a queries × keys matrix larger than its caller asks for. Grouped-query attention (Ainslie et
+al. 2023, arXiv:2305.13245) follows from the shapes: query head h uses key/value head h // (heads // kv_heads).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def scores(
 ) -> Float[Tensor, "heads queries keys"]:
     """Scaled, soft-capped and masked scores: ``softcap · tanh(q·k · scale / softcap)``, in at least float32.
 
-    −inf where masked. The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2); a ``bias`` is
-    added before the mask, as T5 adds its own (arXiv:1910.10683, section 2.1).
+    −inf where masked. The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2); a ``bias`` is added
+    before the mask, as in T5 (arXiv:1910.10683, section 2.1).
     """
     heads, n_queries, d_head = q.shape
     accurate = torch.promote_types(q.dtype, torch.float32)
@@ -44,7 +44,7 @@ def log_sum_exp(
 ) -> Float[Tensor, "heads queries"]:
     """Natural log of each row's softmax denominator; a sink counts as one more key without a value.
 
-    −inf for a row that sees nothing. Learned sinks as in gpt-oss (arXiv:2508.10925, section 2), or one a query.
+    −inf for an empty row. Learned sinks as in gpt-oss (arXiv:2508.10925, section 2), or one per query.
     """
     rows = torch.logsumexp(scores, dim=-1)
     return rows if sinks is None else torch.logaddexp(rows, sinks.to(rows).reshape(len(rows), -1).expand_as(rows))
@@ -53,9 +53,10 @@ def log_sum_exp(
 def weights(
     scores: Float[Tensor, "heads queries keys"], lse: Float[Tensor, "heads queries"]
 ) -> Float[Tensor, "heads queries keys"]:
-    """``exp(score − lse)``, in 0..1; 0 in rows that see nothing, as scaled_dot_product_attention returns.
+    """``exp(score − lse)``, in 0..1; 0 in empty rows, as in scaled_dot_product_attention.
 
-    Scores of a hundred (T5 does not scale them) are known to some 1e-5: where one key has it all, that could pass 1.
+    Scores of a hundred (T5 does not scale them) have an error of some 1e-5, by which the weight of a dominant key could
+    exceed 1; it is clamped.
     """
     finite = torch.where(torch.isneginf(lse), torch.zeros_like(lse), lse)
     return torch.exp(scores - finite[..., None]).clamp_(max=1.0)
@@ -64,7 +65,7 @@ def weights(
 def attend(
     weights: Float[Tensor, "heads queries keys"], v: Float[Tensor, "kv_heads keys d_value"]
 ) -> Float[Tensor, "heads queries d_value"]:
-    """The values mixed by the weights, one row per head and query."""
+    """The weighted sums of the values, one row per head and query."""
     heads, n_queries, n_keys = weights.shape
     grouped = weights.reshape(v.shape[0], -1, n_keys)
     return torch.matmul(grouped, v.to(weights.dtype)).reshape(heads, n_queries, v.shape[-1])

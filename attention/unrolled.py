@@ -1,11 +1,12 @@
-"""Layers without softmax as matrices: the recurrence of a state, written out by which token counts how much for which.
+"""Layers without softmax as matrices: a state's recurrence, unrolled into each token's weight on each earlier one.
 
 A recurrence that is linear in its inputs is a lower-triangular matrix times these inputs (Ali et al. 2024,
-arXiv:2403.01590): row t says how much of each earlier token's input is in the output at t. Entries may be negative, and
-rows do not sum to 1. Where every channel has a matrix of its own, a head stands for a run of neighbouring channels, and
-its map is the mean of their matrices.
+arXiv:2403.01590): row t has the weight of each earlier token's input in the output at t. Entries may be negative, and
+rows do not sum to 1. If every channel has a matrix of its own, a head stands for a group of adjacent channels, and its
+map is the mean of their matrices.
 
-Tensors are float32 and have no batch. Sums of logarithms are float64, on the CPU, and only their differences are used.
+Tensors are float32 and have no batch axis. Sums of logarithms are float64, on the CPU, and only their differences are
+used.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-BLOCK = 16  # keys whose decays are multiplied with those of later queries: each of the two factors is at most 1
-AT_ONCE = 2**23  # numbers of the largest tensor that is made at a time
-MOST_HEADS = 16  # that channels are gathered in
+BLOCK = 16  # keys whose decays are multiplied with those of later queries, so that both factors are at most 1
+AT_ONCE = 2**23  # numbers in the largest temporary tensor
+MOST_HEADS = 16  # into which channels are grouped
 
 N_ = str  # marks a text for Babel without translating it here
 
 
 class Unrolled(ABC):
-    """What a layer makes of its inputs: for each head, or channel of a head, a lower-triangular matrix × its inputs."""
+    """A layer as a matrix: for each head, or channel of a head, a lower-triangular matrix × its inputs."""
 
     label: ClassVar[str]
     formula: ClassVar[str]
@@ -42,17 +43,17 @@ class Unrolled(ABC):
     @property
     @abstractmethod
     def channels(self) -> int:
-        """Over how many matrices a head's map is the mean; 1: it is the head's own."""
+        """Number of matrices over which a head's map is averaged; 1: it is the head's own."""
 
     @abstractmethod
     def tile(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
-        """Part of the maps. O(tile) memory, and O(queries × tokens) where rows have a denominator."""
+        """A part of the maps. O(tile) memory, and O(queries × tokens) if rows have a denominator."""
 
     @abstractmethod
     def outputs(
         self, queries: slice, x: Float[Tensor, "heads tokens d_value"]
     ) -> tuple[Float[Tensor, "heads queries d_value"], Float[Tensor, "heads queries d_value"]]:
-        """Every matrix times its inputs, and the sizes of all that is summed up: what rounding is measured by."""
+        """Every matrix times its inputs, and the sums of absolute terms, by which rounding errors are measured."""
 
     @property
     def nbytes(self) -> int:
@@ -63,7 +64,7 @@ class Unrolled(ABC):
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceHeads(Unrolled):
-    """Mamba-2: a decay for each head. ``decay`` are the logarithms of each step's factor, ``step`` its size."""
+    """Mamba-2: one decay per head. ``decay`` are the logarithms of each step's factor, ``step`` its size."""
 
     q: Float[Tensor, "heads tokens d_state"]  # C
     k: Float[Tensor, "heads tokens d_state"]  # B
@@ -127,7 +128,7 @@ class MatrixMemory(Unrolled):
         return found, sizes @ x.abs() + sizes.sum(-1, keepdim=True) * found.abs()  # the denominator is a sum too
 
     def _rows(self, heads: slice, queries: slice) -> tuple[Tensor, Tensor]:
-        """Whole rows, and what their entries' sizes are sums of."""
+        """Whole rows, and the sums of absolute terms of their entries."""
         q, k, total = self.q[heads, queries], self.k[heads], _totals(self.keep[heads])
         scale, every = q.shape[-1] ** -0.5, slice(0, self.n_tokens)
         own = self.enter[heads].double().cpu()
@@ -140,7 +141,7 @@ class MatrixMemory(Unrolled):
 
 
 class OfChannels(Unrolled):
-    """A matrix for each channel, and heads that stand for runs of neighbours."""
+    """One matrix per channel, with heads that stand for groups of adjacent channels."""
 
     @property
     @abstractmethod
@@ -151,7 +152,7 @@ class OfChannels(Unrolled):
         return self.n_channels // heads_of(self.n_channels)
 
     def channel(self, channel: int, queries: slice, keys: slice) -> Float[Tensor, "queries keys"]:
-        """Part of the matrix of one channel."""
+        """A part of one channel's matrix."""
         return self._matrices(slice(channel, channel + 1), queries, keys)[0]
 
     def tile(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
@@ -179,7 +180,7 @@ class OfChannels(Unrolled):
 
     @property
     def width(self) -> int:
-        """Numbers of a channel's state."""
+        """Dimension of a channel's state."""
         return 1
 
     @abstractmethod
@@ -191,10 +192,10 @@ class OfChannels(Unrolled):
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceChannels(OfChannels):
-    """Mamba: a decay for each number of each channel's state; C and B are the same for all channels."""
+    """Mamba: one decay for each dimension of each channel's state; C and B are shared by all channels."""
 
     q: Float[Tensor, "tokens d_state"]  # C
-    k: Float[Tensor, "tokens d_state"]  # B
+    k: Float[Tensor, "tokens d_state"]  # A, negative
     rates: Float[Tensor, "channels d_state"]  # A, below 0
     step: Float[Tensor, "channels tokens"]  # Δ
 
@@ -217,7 +218,7 @@ class StateSpaceChannels(OfChannels):
         return self.q.shape[1]
 
     def _matrices(self, some: slice, queries: slice, keys: slice) -> Float[Tensor, "channels queries keys"]:
-        """A block of keys at a time: of later queries the decay is split where the block ends."""
+        """Process a block of keys at a time; for later queries the decay is split at the block's end."""
         rates, step = self.rates[some], self.step[some]
         total = _totals(step)
         found = step.new_zeros(len(rates), queries.stop - queries.start, keys.stop - keys.start)
@@ -227,7 +228,7 @@ class StateSpaceChannels(OfChannels):
             near = slice(max(queries.start, block.start), min(queries.stop, block.stop))
             if near.start < near.stop:
                 past = (total[:, near, None] - total[:, None, block]).to(step)
-                past = past.masked_fill_(~_seen(near, block, step.device), torch.inf)  # nothing of what comes later
+                past = past.masked_fill_(~_seen(near, block, step.device), torch.inf)  # masks later keys
                 decay = (rates[:, None, None] * past[..., None]).exp_()  # (channels, near, block, state)
                 both = (self.q[near, None] * self.k[None, block]).expand_as(decay)
                 found[:, near.start - queries.start : near.stop - queries.start, columns] = (decay * both).sum(-1)
@@ -246,11 +247,11 @@ class StateSpaceChannels(OfChannels):
 
 @dataclass(frozen=True, eq=False)
 class DecayedMean(OfChannels):
-    """RWKV-4's WKV: in each channel the mean of the values, weighted by exp(key), less the longer ago."""
+    """RWKV-4's WKV: in each channel the mean of the values, weighted by exp(key) and decaying with distance."""
 
     k: Float[Tensor, "channels tokens"]
-    decay: Float[Tensor, "channels"]  # w, above 0: what a weight's logarithm loses with each token
-    bonus: Float[Tensor, "channels"]  # u: what is added for the token itself, in place of a decay
+    decay: Float[Tensor, "channels"]  # w, positive: decrease of a weight's logarithm per token
+    bonus: Float[Tensor, "channels"]  # u: added for the current token, instead of a decay
 
     label: ClassVar[str] = N_("weighted mean of the past (RWKV’s WKV)")
     formula: ClassVar[str] = (
@@ -281,7 +282,7 @@ class DecayedMean(OfChannels):
 
 
 def heads_of(n_channels: int) -> int:
-    """How many heads so many channels are gathered in: as many as divide them, up to MOST_HEADS."""
+    """Number of heads into which these channels are grouped: a divisor of their number, up to MOST_HEADS."""
     return max(count for count in range(1, MOST_HEADS + 1) if n_channels % count == 0)
 
 
@@ -297,7 +298,7 @@ def _decayed(
     like: Tensor,
     largest: Float[Tensor, "heads queries"] | None = None,
 ) -> Float[Tensor, "heads queries keys"]:
-    """``exp(total_t − total_j)``, 0 where j is later than t; ``own`` is added for the keys, ``largest`` taken away."""
+    """``exp(total_t − total_j)``, 0 if j is later than t; ``own`` is added for the keys, ``largest`` subtracted."""
     logs = total[:, queries, None] - total[:, None, keys]
     if own is not None and largest is not None:
         logs = own[:, None, keys] - total[:, None, keys] - largest[..., None]

@@ -1,4 +1,4 @@
-"""What it costs to give one token its probability out of a vocabulary: all of them, or the way down a tree."""
+"""The cost of one token's probability over a vocabulary: a full softmax, or a path through a tree."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torch import Tensor, nn
 
 VOCABULARIES = (4_096, 50_257, 151_936)
 CUTOFFS = (2_000, 10_000)  # of the adaptive softmax: frequent, less frequent, rare
-DIVISOR = 4  # each cluster of rarer tokens has vectors a quarter as long as the one before
+DIVISOR = 4  # each cluster of rarer tokens has vectors a quarter as long as the previous one's
 
 
 def balanced_depths(n: int) -> list[int]:
-    """How many decisions lead to each of n leaves of a tree that is halved again and again (Morin & Bengio 2005).
+    """The number of decisions for each of n leaves of a balanced binary tree (Morin & Bengio 2005).
 
-    Counted by walking the whole tree.
+    Counted by traversing the whole tree.
     """
     depths: list[int] = []
     waiting = [(n, 0)]
@@ -43,21 +43,22 @@ def full_cost(n: int, d: int) -> int:
 
 
 def tree_cost(n: int, d: int) -> float:
-    """Multiply-adds of a token's way down the balanced tree: a product at every decision; mean over tokens."""
+    """Multiply-adds of a token's path through the balanced tree: a product per decision; mean over tokens."""
     return mean_depth(n) * d
 
 
 @functools.lru_cache(maxsize=4)
 def zipf(n: int) -> tuple[float, ...]:
-    """Frequencies of n tokens by rank, ∝ 1 / rank, as those of words roughly are."""
+    """Frequencies of n tokens by rank, ∝ 1 / rank, roughly those of words."""
     total = sum(1 / rank for rank in range(1, n + 1))
     return tuple(1 / rank / total for rank in range(1, n + 1))
 
 
 def adaptive_parts(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> tuple[int, list[int]]:
-    """Multiply-adds of the head, and of each cluster, of an adaptive softmax (Grave et al. 2017, arXiv:1609.04309).
+    """Multiply-adds of the head and of each cluster of an adaptive softmax (Grave et al. 2017, arXiv:1609.04309).
 
-    As torch's AdaptiveLogSoftmaxWithLoss has them: a cluster's vectors are first made ``DIVISOR`` times shorter each.
+    As in torch's AdaptiveLogSoftmaxWithLoss, each cluster first projects its vectors to a size ``DIVISOR`` times
+    smaller.
     """
     edges = [cutoff for cutoff in cutoffs if cutoff < n] + [n]
     clusters: list[int] = []
@@ -68,7 +69,7 @@ def adaptive_parts(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> tuple[in
 
 
 def adaptive_cost(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
-    """The mean over tokens by their frequency: the head always, a cluster where its token is in it."""
+    """The mean over tokens by frequency: always the head, and a cluster if the token is in it."""
     head, clusters = adaptive_parts(n, d, cutoffs)
     edges = [cutoff for cutoff in cutoffs if cutoff < n] + [n]
     shares = zipf(n)
@@ -76,23 +77,23 @@ def adaptive_cost(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
     return head + math.fsum(share * cost for share, cost in zip(rare, clusters, strict=True))
 
 
-# -- the same, counted ------------------------------------------------------------------------------------------------
+# -- by counting ------------------------------------------------------------------------------------------------------
 
 
 def counted_full(n: int, d: int) -> int:
-    """Of torch's linear layer, while one vector goes through it."""
+    """Counted for torch's linear layer, with one vector."""
     return _products(nn.Linear(d, n, bias=False, device="meta"), d=d)
 
 
 def counted_tree(n: int, d: int) -> float:
-    """Every leaf of the whole tree walked to, and the mean of what that takes."""
+    """The mean over every leaf of the tree, each reached from the root."""
     return sum(balanced_depths(n)) * d / n
 
 
 def counted_adaptive(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
-    """Of torch's AdaptiveLogSoftmaxWithLoss: the head and the cluster of each token, weighed by frequency.
+    """Counted for torch's AdaptiveLogSoftmaxWithLoss: the head and each token's cluster, weighted by frequency.
 
-    Its layers have no memory, whatever their size.
+    Its layers are on the meta device, so that they use no memory.
     """
     edges = [cutoff for cutoff in cutoffs if cutoff < n]
     if not edges:
@@ -106,9 +107,9 @@ def counted_adaptive(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
 
 
 def _products(module: nn.Module, *, d: int) -> int:
-    """Multiply-adds of its linear layers while one vector of d numbers goes through: inputs × outputs of each.
+    """Multiply-adds of its linear layers for one vector of dimension d: inputs × outputs of each.
 
-    On the meta device, where a layer goes through its shapes and no numbers.
+    On the meta device, where a layer computes shapes but no numbers.
     """
     made: list[int] = []
 

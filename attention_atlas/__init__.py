@@ -6,9 +6,9 @@
     capture = runner.capture("The capital of France is")
     aa.show(capture, 3, 7)
 
-The rooms below it are ``model_runner`` (models and captures), ``attention`` (its mathematics), ``analysis`` (what is
-shown, as numbers), ``viz`` (figures) and ``inline`` (notebooks), such as ``attention_atlas.analysis.head_grid``. What
-is named here is imported when it is asked for first: torch alone takes seconds.
+Its subpackages are ``model_runner`` (models and captures), ``attention`` (the mathematics), ``analysis`` (numbers for
+figures), ``viz`` (figures) and ``inline`` (notebooks), as in ``attention_atlas.analysis.head_grid``. Names are imported
+on first access, since importing torch alone takes seconds.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from model_runner.substitution import Substituted as Substituted
     from served.ray.text_workers import RayWorkers as RayWorkers
 
-if not Path(__file__).with_name("model_runner").is_dir():  # in the repository, where the rooms are packages themselves
+# in the repository, where the subpackages are top-level packages
+if not Path(__file__).with_name("model_runner").is_dir():
     from attention_atlas import _repository
 
     _repository.find_rooms()

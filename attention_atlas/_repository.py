@@ -1,6 +1,6 @@
-"""In the repository: ``attention_atlas.analysis`` is the package ``analysis`` beside this one, and the same module.
+"""In the repository, make ``attention_atlas.analysis`` an alias of the top-level package ``analysis``.
 
-No part of the wheel, in which the rooms lie inside ``attention_atlas`` (scripts/wheel_backend.py).
+Not part of the wheel, where the packages are inside ``attention_atlas`` (scripts/wheel_backend.py).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class _SameModule(Loader):
         self._spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module under its own name."""
+        """Import the module under its own name."""
         module = import_module(self._name)
         self._spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """It is executed already, and keeps what it says of itself."""
+        """Do nothing: it is executed already, and keeps its own attributes."""
         module.__spec__ = self._spec
 
 
@@ -43,6 +43,6 @@ class _Rooms(MetaPathFinder):
 
 
 def find_rooms() -> None:
-    """From now on, in this process."""
+    """Install the aliases for this process."""
     if not any(isinstance(finder, _Rooms) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Rooms())

@@ -18,16 +18,16 @@ from urllib.parse import quote
 
 from attention_atlas import __version__
 
-INSTALLED = Path(__file__).with_name("app.py").is_file()  # else this is the repository
+INSTALLED = Path(__file__).with_name("app.py").is_file()  # otherwise this is the repository
 HOME = Path(__file__).parent if INSTALLED else Path(__file__).parents[1]
 NO_SERVER = 'Serving models needs packages that are not installed. Run: pip install "attention-atlas[served]"'
 MISSING = 'The app needs packages that are not installed. Run: pip install "attention-atlas[app]"'
-OF_HOST = {"check": "hosting.check", "drain": "hosting.drain_client"}  # they read their own arguments
-PATIENCE = 60  # seconds until the browser is opened on the server, whether it answers or not
+OF_HOST = {"check": "hosting.check", "drain": "hosting.drain_client"}  # these parse their own arguments
+PATIENCE = 60  # seconds until the browser is opened, whether the server answers or not
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit status."""
+    """Run the command; returns its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     asked, rest = _parser().parse_known_args(given)
     if rest and asked.what not in OF_HOST:
@@ -109,7 +109,7 @@ def _open(model: str, port: int, browser: bool) -> int:
     sys.stdout.flush()
     if browser:
         threading.Thread(target=_open_browser, args=(port, url), daemon=True).start()
-    from streamlit.web.cli import main as streamlit  # after what needs none of it
+    from streamlit.web.cli import main as streamlit  # imported late: other commands do not need it
 
     streamlit(["run", str(HOME / "app.py"), *options], standalone_mode=False)
     return 0
@@ -127,7 +127,7 @@ def _serve_models(settings: str, new_key: str, ray: bool) -> int:
 
         return start.main(Path(settings))
     if new_key:
-        from served import serve  # after what needs none of it: it imports torch
+        from served import serve  # imported late: it imports torch
 
         sys.stdout.write(serve.new_key(new_key))
         return 0
@@ -137,8 +137,9 @@ def _serve_models(settings: str, new_key: str, ray: bool) -> int:
 
 
 def _map_texts(asked: argparse.Namespace) -> int:
-    """See analysis/mapped_texts.py; what is written stays, so an interrupted command goes on when it is repeated."""
-    from attention_atlas import RayWorkers, RunnerError, load_runner, map_texts  # after what needs no torch
+    """See analysis/mapped_texts.py; finished rows are kept, so a repeated command continues an interrupted one."""
+    # imported late: other commands need no torch
+    from attention_atlas import RayWorkers, RunnerError, load_runner, map_texts
 
     shown = sys.stderr.isatty()
 
@@ -163,7 +164,7 @@ def _map_texts(asked: argparse.Namespace) -> int:
 
 
 def _serve(settings: str) -> int:
-    """In the place of this process: see hosting/serve.py."""
+    """Replace this process by the server, see hosting/serve.py."""
     given = [str(Path(settings).resolve())] if settings else []
     if not INSTALLED:
         os.chdir(HOME)
@@ -171,7 +172,7 @@ def _serve(settings: str) -> int:
 
 
 def _run(module: str, arguments: Sequence[str]) -> int:
-    """As ``python -m`` does; it ends this process with its own status."""
+    """Run a module as ``python -m`` does; ends this process with its status."""
     sys.argv[1:] = arguments
     if not INSTALLED:
         sys.path.insert(0, str(HOME))

@@ -1,3 +1,3 @@
-"""The version, by itself: what a file says that it was made with."""
+"""The version, in a module without imports; exported files name it."""
 
 __version__ = "1.0.0"

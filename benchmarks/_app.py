@@ -1,4 +1,4 @@
-"""The app in a fresh process and a real Chromium with a probe in its page, for scripts that measure waiting."""
+"""Runs the app in a fresh process, with a probe in a real Chromium, for scripts that measure waiting times."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from playwright.sync_api import Browser, Page
 from tests.browser import ROOT, Watch, free_port
 
 PROBE = Path(__file__).with_name("page_probe.js")
-PAUSE = 300  # ms between two inputs, beyond the end of the script's run: a reader looks before the next click
+PAUSE = 300  # ms between two inputs, after the end of the script's run, since a user looks before the next click
 
 
 def settle(page: Page) -> None:
-    """Until the script has run to its end, and a little longer."""
+    """Wait until the script has run to its end, and a little longer."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_timeout(PAUSE)
 
@@ -43,7 +43,7 @@ def opened_page(browser: Browser, watch: Watch) -> Generator[Page]:
 
 @dataclass(frozen=True, eq=False)
 class App:
-    """The app in a process of its own."""
+    """The app in its own process."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -51,11 +51,11 @@ class App:
 
     @property
     def url(self) -> str:
-        """Without a slash at its end."""
+        """The URL without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
     def open(self, page: Page, address: str = "/") -> None:
-        """As soon as the server listens, as `make run` opens the browser."""
+        """Open the page as soon as the server listens, as `make run` does."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
             with socket.socket() as probe:
@@ -71,7 +71,7 @@ def running_app(watch: Watch, script: str = "app.py", port: int | None = None, *
     """The app as a user starts it, or another script, with ``more`` in its environment; it may be killed meanwhile."""
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
-    left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
+    left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell sets neither
     environment = {name: value for name, value in os.environ.items() if name not in left_out} | more
     with tempfile.TemporaryFile() as log:
         spawned = time.time()

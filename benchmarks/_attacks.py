@@ -1,7 +1,7 @@
-"""What somebody does to a class from another address: python -m benchmarks._attacks NAME URL CODE SECONDS.
+"""Attacks on a class from another address: python -m benchmarks._attacks NAME URL CODE SECONDS.
 
-In a process of its own. Each is done again and again until its time is over, from 127.0.0.2, so that what one address
-may have is its own.
+Runs in its own process. Each attack is repeated until its time is over, from 127.0.0.2, so that limits per address
+apply to it alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchmarks._followers import unverified
 from tests.browser import ROOT
 
 FROM = "127.0.0.2"
-LONG = 190 * 2**20  # bytes that a frame promises, of which it has a part
+LONG = 190 * 2**20  # bytes that a frame announces, only part of which is sent
 MB = 2**20
 FAILS = (OSError, WebSocketException, TimeoutError)
 
@@ -40,7 +40,7 @@ class Target:
         self.secure = unverified() if address.scheme == "https" else None
 
     async def socket(self, path: str, **more: Any) -> ClientConnection:
-        """A WebSocket of the server."""
+        """Open a WebSocket to the server."""
         address = f"{self.url.replace('http', 'ws', 1)}{path}"
         given: dict[str, Any] = {
             "origin": self.origin,
@@ -76,14 +76,14 @@ async def places(target: Target) -> None:
 
 
 async def idle_sockets(target: Target) -> None:
-    """One of seven hundred connections that begin no TLS, and no request."""
+    """One of seven hundred connections that start neither TLS nor a request."""
     _, writer = await asyncio.open_connection("127.0.0.1", target.port, local_addr=(FROM, 0))
     await asyncio.sleep(15)
     writer.close()
 
 
 async def stuffed_votes(target: Target) -> None:
-    """A phone that was never there, with its vote."""
+    """The vote of a phone that never joined."""
     async with await target.socket("/classroom/talk", max_size=None) as socket:
         await socket.send(json.dumps({"kind": "join", "code": target.code, "born": ""}))
         while True:
@@ -97,7 +97,7 @@ async def stuffed_votes(target: Target) -> None:
 
 
 async def talking(target: Target) -> None:
-    """One of sixty sockets of the room that say what is no frame."""
+    """One of sixty sockets of the room that send invalid frames."""
     async with await target.socket("/classroom/talk", max_size=None) as socket:
         while True:
             await socket.send("x" * 3000)
@@ -114,7 +114,7 @@ ATTACKS: dict[str, tuple[int, Callable[[Target], Awaitable[None]]]] = {
 
 
 def started(name: str, url: str, code: str, seconds: float) -> subprocess.Popen[bytes]:
-    """The attack of this name, in a process of its own, for so long."""
+    """Start the attack of this name in its own process, for this many seconds."""
     command = [sys.executable, "-m", "benchmarks._attacks", name, url, code, str(seconds)]
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
 

@@ -14,7 +14,7 @@ from tests.browser import CHROMIUM, FLAGS
 
 @contextmanager
 def chromium() -> Generator[Browser]:
-    """A browser without a window, ended on leaving. Ends the program with a sentence where there is none."""
+    """A headless browser, closed at the end of the block. Without one, ends the program with a message."""
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
         sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")

@@ -1,6 +1,7 @@
-"""The least that an app of this kind waits for: bare Streamlit and one canvas, painted anew after each click on it.
+"""The lower bound for an app of this kind: bare Streamlit and one canvas, painted anew after each click on it.
 
-Run by page_latency.py. Its root and the name of its canvas are those of the map of Heads, so that one probe sees both.
+Run by page_latency.py. Its root and the name of its canvas are those of the map of Heads, so that the same probe works
+for both.
 """
 
 import streamlit as st

@@ -1,9 +1,9 @@
 """Followers of a room, without a browser: python -m benchmarks._followers URL CODE COUNT ASLEEP, in its own process.
 
-ASLEEP is after how many seconds, about, each follower's connection is lost; 0 is never.
-Each keeps when it was told what, answers a question at a random moment within VOTING seconds, and comes back as a phone
-does when its connection is lost (viz/classroom/student.js), or when it has slept. When the room has ended, all that it
-was told is printed, a line each.
+ASLEEP is roughly after how many seconds each follower's connection is lost; 0 means never. Each follower records when
+it received what, answers a question at a random moment within VOTING seconds, and reconnects like a phone when its
+connection is lost (viz/classroom/student.js), or after it has slept. When the room has ended, everything received is
+printed, one line each.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from tests.browser import ROOT
 PROCESSES = 4
 VOTING = 2.0  # seconds
 SOONEST, LATEST = 0.5, 4.0  # seconds before a lost connection is tried again, as on a phone
-ASK_EACH = 8.0  # seconds after the server's last word before it is asked for one, as viz/classroom/line.js does
+ASK_EACH = 8.0  # seconds after the server's last message before a ping, as in viz/classroom/line.js
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a follower was told: a message's kind, the figure's key or the page's title; each frame of a film, too."""
+    """What a follower received: a message's kind, the figure's key or the page's title; also each frame of a film."""
 
     who: str
     at: float  # seconds since the epoch
@@ -45,9 +45,9 @@ class Told:
 
 
 def started(url: str, code: str, count: int, asleep: float = 0) -> list[subprocess.Popen[str]]:
-    """``count`` followers of a room of this server, whose certificate is not looked at, in a few processes.
+    """``count`` followers of a room of this server, in a few processes; its certificate is not verified.
 
-    They end with this one at the latest.
+    They end with this process at the latest.
     """
     shares = [count // PROCESSES + (number < count % PROCESSES) for number in range(PROCESSES)]
     command = [sys.executable, "-m", "benchmarks._followers", url, code]
@@ -57,25 +57,25 @@ def started(url: str, code: str, count: int, asleep: float = 0) -> list[subproce
         if share
     ]
     for process in processes:
-        atexit.register(process.kill)  # where the script fails they would look for their server for ever
+        atexit.register(process.kill)  # if the script fails, they would look for their server for ever
     return processes
 
 
 def told(processes: list[subprocess.Popen[str]]) -> list[Told]:
-    """What they were told, once their room has ended."""
+    """What they received, once their room has ended."""
     outputs = [process.communicate(timeout=120)[0] for process in processes]
     return [Told(*json.loads(line)) for output in outputs for line in output.splitlines()]
 
 
 def mark_of(at: object) -> str:
-    """A short name of what is pointed at in a figure, the same wherever it is heard."""
+    """A short name of what is pointed at in a figure, the same wherever it is received."""
     return f"{zlib.crc32(json.dumps(at, sort_keys=True).encode()):08x}"
 
 
 def waits(
     at: float, within: float, heard: list[Told], kind: str, of: str | frozenset[str] | None = None
 ) -> list[float]:
-    """Of each follower that was told this, or one of these, within so many seconds after a moment, how long it took."""
+    """For each follower that received this, or one of these, within so many seconds of a moment: how long it took."""
     first: dict[str, float] = {}
     sought = frozenset([of]) if isinstance(of, str) else of
     for one in heard:
@@ -85,7 +85,7 @@ def waits(
 
 
 def unverified() -> ssl.SSLContext:
-    """For a server of this machine, whose certificate nobody signed."""
+    """For a server on this machine, whose certificate is not signed."""
     secure = ssl.create_default_context()
     secure.check_hostname, secure.verify_mode = False, ssl.CERT_NONE
     return secure
@@ -99,7 +99,7 @@ async def _all(url: str, code: str, count: int, asleep: float) -> None:
 
 
 async def _next(socket: ClientConnection) -> str | bytes:
-    """The server's next word; it is asked for one where it is long silent. Raises ConnectionClosed."""
+    """The server's next message, with a ping if it is silent for long. Raises ConnectionClosed."""
     while True:
         try:
             async with asyncio.timeout(ASK_EACH):
@@ -133,7 +133,7 @@ class _Follower:
                         while True:
                             await self._hear(socket, await _next(socket))
             except (OSError, ConnectionClosed, TimeoutError):
-                pass  # as a phone takes it
+                pass  # as a phone handles it
             if not self._over:
                 self._note("lost")
                 await asyncio.sleep(min(LATEST, SOONEST * 2**self._tries) * random.uniform(0.75, 1.25))

@@ -1,4 +1,4 @@
-"""The model every cost is measured on: a random Llama of GPT-2's size, and a tokenizer with one token a word."""
+"""The model for all measurements of cost: a random Llama of GPT-2's size, and a tokenizer with one token per word."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def random_llama(attention: str = "sdpa", longest: int = LONGEST) -> LlamaForCau
 
 
 def sharing_weights(model: LlamaForCausalLM) -> LlamaForCausalLM:
-    """Another instance over the same weights, so that one can be captured and the other left as it is."""
+    """Another instance with the same weights, so that one can be captured and the other left as it is."""
     with torch.device("meta"):
-        other = LlamaForCausalLM(copy.deepcopy(model.config))  # a shared one would share the attention, too
+        # a shared configuration would share the attention implementation too
+        other = LlamaForCausalLM(copy.deepcopy(model.config))
     other.load_state_dict(model.state_dict(), assign=True)
     other.model.rotary_emb = model.model.rotary_emb  # its buffers are not in the state dict
     return other.eval().requires_grad_(False)
@@ -46,6 +47,6 @@ def word_tokenizer(longest: int = LONGEST) -> PreTrainedTokenizerFast:
 
 
 def text(n_tokens: int, seed: int = 0) -> str:
-    """So many random words."""
+    """A text of so many random words."""
     generator = torch.Generator().manual_seed(seed)
     return " ".join(str(int(n)) for n in torch.randint(VOCAB, (n_tokens,), generator=generator))

@@ -1,4 +1,4 @@
-"""Fifty readers at once, who ask without a pause: one process, one server, and two of them."""
+"""Fifty users at once who submit questions without a pause: one process, one server, and two of them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from model_runner.errors import RunnerError
 from model_runner.remote.models import RemoteModels
 
 READERS = 50
-HEADS = 6  # that a reader opens of each text
+HEADS = 6  # that a user opens of each text
 TURNS = 3
-MEMORY = "512 MB"  # of captures at a server: more than all readers look at
+MEMORY = "512 MB"  # for captures on a server: more than all users look at
 WORDS = "the dog sat because it was late and then " * 14  # about 128 tokens
 HEAD = ("", "questions a second", "a capture, median", "95 %", "a head, median", "95 %", "errors")
 
 
 @dataclass
 class Waits:
-    """Seconds that readers waited, and what they were told in place of an answer."""
+    """Seconds that users waited, and the errors that they got."""
 
     captures: list[float] = field(default_factory=list[float])
     heads: list[float] = field(default_factory=list[float])
@@ -35,7 +35,7 @@ class Waits:
     seconds: float = 0.0
 
     def row(self, what: str) -> list[str]:
-        """Its line of the table."""
+        """The row of the table."""
         rate = (len(self.captures) + len(self.heads)) / self.seconds
         waits = [cell for found in (self.captures, self.heads) for cell in (median(found), quantiles(found, n=20)[-1])]
         return [what, f"{rate:.0f}", *(f"{1000 * wait:,.0f} ms" for wait in waits), str(len(self.errors))]
@@ -60,13 +60,13 @@ def many_readers(seconds: float) -> list[list[str]]:
 
 @contextmanager
 def _asked_server() -> Generator[Any]:
-    """A runner of the embedded model at a server of its own."""
+    """A runner of the embedded model on its own server."""
     with model_server(MEMORY) as server:
         yield RemoteModels(server.url, server.key).open("default").result()
 
 
 def _read(runners: Sequence[Any], name: str, seconds: float, found: Waits) -> None:
-    """All readers, until the time is over. A text's runner is chosen by its hash, as a proxy chooses its server."""
+    """Run all users until the time is over. A text's runner is chosen by its hash, as a proxy chooses its server."""
     began = time.perf_counter()
 
     def work(number: int) -> None:
@@ -85,7 +85,7 @@ def _read(runners: Sequence[Any], name: str, seconds: float, found: Waits) -> No
 
 
 def _one_text(runner: Any, words: str, number: int, found: Waits) -> None:
-    """A text, and heads of it."""
+    """Capture a text and open heads of it."""
     try:
         capture = _timed(lambda: runner.capture(words), found.captures)
         for layer in range(HEADS):

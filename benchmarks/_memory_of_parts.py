@@ -1,4 +1,4 @@
-"""How much memory each part takes: the server without a model, with it and with captures; the app that asks it."""
+"""Measures the memory of each part: the server without a model, with it and with captures; and the app that uses it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from benchmarks.page_latency import text_of
 from model_runner.remote.models import RemoteModels
 from tests.browser import Watch
 
-KEPT = "256 MB"  # of captures, at the server
-CAPTURES, TOKENS = 20, 1024  # more than fit in it
+KEPT = "256 MB"  # for captures, on the server
+CAPTURES, TOKENS = 20, 1024  # more than fit into it
 HEAD = ("", "resident", "its share (PSS)")
 
 
 def memory_of_parts() -> list[list[str]]:
-    """The rows, in MB. A page that several processes use counts in each one's resident memory, and once in PSS."""
+    """The rows, in MB. A page shared by several processes counts in each one's resident memory, and once in PSS."""
     rows, watch = list[list[str]](), Watch()
     with model_server(KEPT) as server, chromium() as browser:
         rows.append(_row("server, no model yet", server.pid))
@@ -44,8 +44,8 @@ def memory_of_parts() -> list[list[str]]:
 
 
 def _row(what: str, pid: int) -> list[str]:
-    """Of a process and its children."""
+    """The row of a process and its children."""
     process = psutil.Process(pid)
     found = [one.memory_full_info() for one in (process, *process.children(recursive=True))]
-    share = sum(getattr(one, "pss", 0) for one in found)  # Linux alone tells it
+    share = sum(getattr(one, "pss", 0) for one in found)  # only on Linux
     return [what, f"{sum(one.rss for one in found) / 1e6:.0f} MB", f"{share / 1e6:.0f} MB" if share else ""]

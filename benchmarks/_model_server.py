@@ -21,7 +21,7 @@ SETTINGS = '[server]\nport = {port}\n[limits]\nmemory = "{memory}"\n'
 
 @dataclass(frozen=True)
 class ModelServer:
-    """Where it is, with which key it is asked, and its process."""
+    """A server's address, its key, and its process."""
 
     url: str
     key: str
@@ -29,7 +29,7 @@ class ModelServer:
 
 
 def answers(url: str) -> bool:
-    """Whether a server is there."""
+    """Whether a server responds."""
     try:
         return httpx2.get(f"{url}/health").is_success
     except httpx2.TransportError:
@@ -38,7 +38,7 @@ def answers(url: str) -> bool:
 
 @contextmanager
 def model_server(memory: str) -> Generator[ModelServer]:
-    """A server that keeps ``memory`` of captures and has loaded no model yet; it ends with the context."""
+    """A server that caches ``memory`` of captures and has loaded no model yet; it ends with the block."""
     port = free_port()
     key, _, lines = serve.new_key("benchmark").partition("\n")
     with tempfile.TemporaryDirectory() as folder:

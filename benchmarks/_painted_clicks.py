@@ -1,4 +1,4 @@
-"""Clicks on heads in Chromium, until the map is painted: the app with a model of its own, and with one at a server."""
+"""Clicks on heads in Chromium, until the map is painted: for the app with a local model, and with one on a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.browser import Watch
 
 
 def painted_clicks(url: str, key: str, lengths: Sequence[int], count: int) -> dict[int, tuple[float, float]]:
-    """Seconds from the mouse to the painted map, here and with the model at ``url``, for texts of so many tokens.
+    """Seconds from a click to the painted map, locally and with the model at ``url``, for texts of so many tokens.
 
     Medians of ``count`` clicks each, in turns; every click is on a head that was not opened before.
     """
@@ -54,7 +54,7 @@ def _in_turns(pages: list[Page], n_tokens: int, count: int) -> tuple[float, floa
 
 
 def _click(page: Page, shuffled: random.Random, opened: set[str]) -> float:
-    """Milliseconds from a click on a head that is none of ``opened`` to its painted map."""
+    """Milliseconds from a click on a head that is not in ``opened`` to its painted map."""
     page.bring_to_front()
     settle(page)
     name = point_at_another_head(page, shuffled)

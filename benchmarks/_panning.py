@@ -1,8 +1,8 @@
-"""Panning the page Long texts in a real Chromium: from a move that lacks tiles until all of them are painted.
+"""Panning the page Long texts in a real Chromium: from a move to missing tiles until all of them are painted.
 
-Two texts: half a chapter on the embedded model, all of whose tiles a browser keeps once it has seen them, and one of
-8,192 tokens on a random Llama of two small layers, of whose map it can keep two fifths. What a model computes is not
-measured here but what a reader waits for who pans: tiles made, sent and drawn.
+There are two texts: half a chapter on the embedded model, all of whose tiles fit into a browser's cache, and one of
+8,192 tokens on a random Llama of two small layers, two fifths of whose map fit. What is measured is not the model's
+computation but the waiting time of a user who pans: to make, send and draw tiles.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from tests.browser import running_app
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from ui.state.text_in_url import parts_of
 
-MOVES = 60  # of each way
+MOVES = 60  # each way
 LONG = 8192  # tokens, each a byte
 PAINTED, FRAMES = Target(200, " ms"), Target(1000 / 30, " ms")
 
 
 @dataclass(frozen=True)
 class Panned:
-    """What is opened, and how it is called."""
+    """A text to open, and its name in the table."""
 
     name: str
     address: dict[str, str]
 
 
 def painted() -> None:
-    """Two rows for each text: dragged on by most of a screen, and gone to any other place."""
+    """Print two rows for each text: after drags by most of a screen, and after jumps to any other place."""
     rows: list[list[str]] = []
     place = Path(tempfile.mkdtemp())
     with running_app(place / "log.txt") as server, chromium() as browser:
         for one in _texts(place / "llama"):
             for way in ("dragged", "gone anywhere"):
-                page = browser.new_page(viewport={"width": 1440, "height": 900})  # which has no tile yet
+                page = browser.new_page(viewport={"width": 1440, "height": 900})  # a new page has no tile yet
                 page.goto(f"{server.url}/long_texts?{urlencode(one.address)}")
                 rows.append([one.name, way, *_row(page, way)])
                 page.close()

@@ -1,4 +1,4 @@
-"""Our pictures of one text beside BertViz' of the same model and text: time and bytes."""
+"""Compares our pictures of one text with BertViz's for the same model and text, in time and bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDS = 5
 
 
 def compare_pictures() -> None:
-    """Print the table; without BertViz, our rows alone."""
+    """Print the table; without BertViz, only our rows."""
     words = _llama.text(N_TOKENS)
     runner = LocalRunner(_llama.random_llama(), _llama.word_tokenizer(), name="random Llama", kept=ByteBudgetCache(0))
 
@@ -50,7 +50,7 @@ def _row(name: str, draw: Callable[[], list[bytes]]) -> list[str]:
 
 
 def _cells(capture: Capture, *kinds: Kind) -> list[bytes]:
-    """The output of a notebook's cell for each of these pictures of one head; it opens offline."""
+    """The output of a notebook's cell for each of these pictures of one head; it works offline."""
     return [show(capture, 3, 7, kind=kind).html.encode() for kind in kinds]
 
 

@@ -1,4 +1,4 @@
-"""A measured table in Markdown, with targets and whether they were met. Knows nothing about what was measured."""
+"""A Markdown table of measurements, with targets and whether they were met. Knows nothing about what was measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Target:
-    """The largest value that is still good; the unit is printed behind both."""
+    """The largest value that is still good; the unit is printed after both."""
 
     most: float
     unit: str
@@ -25,7 +25,7 @@ class Target:
 
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
-    """``left`` columns hold words, the others numbers."""
+    """Print a table; the first ``left`` columns hold words, the others numbers."""
     align: list[Literal["---", "---:"]] = ["---" if i < left else "---:" for i in range(len(head))]
     print(f"\n### {title}\n")
     for row in (head, align, *rows):
@@ -34,6 +34,6 @@ def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], 
 
 
 def machine() -> str:
-    """What the numbers depend on, without the machine's name."""
+    """The machine that the numbers depend on, without its name."""
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{platform.system()} {platform.machine()}, {n_cores} CPU cores, Python {platform.python_version()}"

@@ -1,4 +1,4 @@
-"""What a teacher does in a real Chromium, for scripts that measure what a class sees of it and what it costs."""
+"""A teacher's actions in a real Chromium, for scripts that measure what a class sees and what it costs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from playwright.sync_api import Locator, Page
 from benchmarks._app import App, settle
 from benchmarks._followers import VOTING
 
-PATIENCE = 180_000  # ms, on a machine that does much else
+PATIENCE = 180_000  # ms, for a busy machine
 HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
 
 
 def opened_room(page: Page, app: App) -> str:
-    """The app, opened on Heads, and its room's code, which is not shown any more."""
+    """The app, opened on Heads, and its room's code, which is no longer shown."""
     app.open(page)
     page.set_default_timeout(PATIENCE)
     page.locator(PAINTED).wait_for()
@@ -26,19 +26,19 @@ def opened_room(page: Page, app: App) -> str:
 
 
 def all_there(page: Page, count: int) -> None:
-    """Waits until so many follow."""
+    """Wait until so many followers are connected."""
     page.locator(f".room-link[data-there='{count}']").wait_for(timeout=120_000)
 
 
 def go(page: Page, name: str, there: Locator) -> None:
-    """To another page, until this is there and all is at rest."""
+    """Go to another page, and wait until ``there`` is visible and nothing is running."""
     page.locator(".st-key-navigation a").get_by_text(name, exact=True).click()
     there.wait_for()
     settle(page)
 
 
 def click_head(page: Page, number: int) -> None:
-    """One of sixteen heads of the grid."""
+    """Click on one of sixteen heads of the grid."""
     box = page.locator(".head-grid canvas").bounding_box()
     assert box
     share = 0.25 + 0.5 * (number % 2)
@@ -46,21 +46,21 @@ def click_head(page: Page, number: int) -> None:
 
 
 def cell(page: Page, number: int) -> tuple[float, float]:
-    """Where one of two cells of the map is; looked for before it is pointed at, since that may take long by itself."""
+    """The position of one of two cells of the map; located before it is pointed at, since that may take long itself."""
     box = page.locator(HEAD_MAP).first.bounding_box()
     assert box
     return box["x"] + 150 + 60 * (number % 2), box["y"] + 250
 
 
 def vote(page: Page, followers: int) -> int:
-    """Ask what the head does, and reveal the answers: how many were counted until the last could have come."""
+    """Ask what the head does, and reveal the answers; returns how many votes were counted in time."""
     counted = ask(page, followers)
     reveal(page)
     return counted
 
 
 def reveal(page: Page) -> None:
-    """The answers, and back to the page."""
+    """Reveal the answers, and go back to the page."""
     page.locator(".st-key-reveal button").click()
     page.locator(".st-key-drop_poll button").click()
     page.locator(PAINTED).wait_for()
@@ -68,7 +68,7 @@ def reveal(page: Page) -> None:
 
 
 def ask(page: Page, followers: int) -> int:
-    """Ask what the head does: how many were counted until the last could have come."""
+    """Ask what the head does; returns how many votes were counted in time."""
     page.locator(".st-key-ask_class button").first.click()
     page.locator(".st-key-ask_ablate button").click()
     page.locator(".class-answered").wait_for()

@@ -1,8 +1,9 @@
 """Sessions of the app without a browser, in a process of their own: python -m benchmarks._wanderers PORT COUNT SECONDS.
 
-Each speaks Streamlit's own protocol (1.67): every PACE seconds it goes to another address, as the browser's Back does,
-which runs the whole page: another head six times of ten, another text, another page. A line of what each took is
-printed: from the request to the end of the run, every message of it received. What a browser then draws is not in it.
+Each speaks Streamlit's own protocol (1.67): every PACE seconds it goes to another URL, like the browser's Back, which
+runs the whole page: another head six times out of ten, another text, another page. For each action, a line with its
+duration is printed: from the request to the end of the run, with every message received. Drawing in a browser is not
+included.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SENTENCES = (
 
 
 def started(port: int, count: int, seconds: float) -> subprocess.Popen[str]:
-    """``count`` sessions, in a process of their own, for so long."""
+    """``count`` sessions, in their own process, for this many seconds."""
     command = [sys.executable, "-m", "benchmarks._wanderers", str(port), str(count), str(seconds)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -46,7 +47,7 @@ def took(process: subprocess.Popen[str]) -> list[float]:
 
 
 async def looks(port: int, seconds: float) -> None:
-    """One session that opens the app and goes to another head. TimeoutError where that takes longer."""
+    """One session that opens the app and goes to another head. Raises TimeoutError if that takes longer."""
     async with asyncio.timeout(seconds), _connected(port) as socket:
         place = {"text": SENTENCES[0]}
         pages = await _look(socket, place, "")
@@ -65,9 +66,9 @@ async def _wander(port: int, phase: float, until: float) -> list[float]:
     times: list[float] = []
     place = {"text": random.choice(SENTENCES)}
     page = ""
-    await asyncio.sleep(phase * PACE)  # nobody acts with all the others
+    await asyncio.sleep(phase * PACE)  # spreads the actions of sessions over time
     async with _connected(port) as socket:
-        pages = await _look(socket, place, "")  # the first look is nobody's action
+        pages = await _look(socket, place, "")  # the first visit does not count as an action
         while time.monotonic() < until:
             begun = time.monotonic()
             chance = random.random()
@@ -91,7 +92,7 @@ def _connected(port: int) -> connect:
 
 
 async def _look(socket: ClientConnection, place: dict[str, str], page: str) -> dict[str, str]:
-    """Ask for an address, until its run has ended; the hash of every page by its own address."""
+    """Request an address, and wait until its run has ended; returns the hash of every page by its address."""
     message = BackMsg()
     asked = message.rerun_script
     asked.query_string, asked.page_script_hash, asked.is_history_navigation = urlencode(place), page, True

@@ -2,9 +2,9 @@
 
     python -m benchmarks.bench_frames [--seconds 4]
 
-The component alone in a real Chromium without a GPU, at 1440 wide: the slider gets a new value in every frame, and
-counted are the frames in which stages, bars and curve over the whole vocabulary were drawn. The mathematics by itself
-is measured by sampling_frames.py.
+The component alone in a real Chromium without a GPU, 1440 px wide: the slider gets a new value in every frame, and the
+script counts the frames in which stages, bars and curve over the whole vocabulary were drawn. The computation alone is
+measured by sampling_frames.py.
 """
 
 from __future__ import annotations

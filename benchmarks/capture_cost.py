@@ -74,7 +74,7 @@ def _print_times(seconds: float) -> None:
 
 
 def _times(runner: LocalRunner, plain: LlamaForCausalLM, n_tokens: int, seconds: float) -> list[str]:
-    """Medians over turns of the three ways; the target holds for the backbone alone, which is what a capture runs."""
+    """Medians over turns of the three ways; the target applies to the backbone alone, which is what a capture runs."""
     words = _llama.text(n_tokens)
     ids = runner.engine.tokenizer(words, return_tensors="pt")["input_ids"]
     ways: tuple[Callable[[], object], ...] = (
@@ -100,7 +100,7 @@ def _times(runner: LocalRunner, plain: LlamaForCausalLM, n_tokens: int, seconds:
 
 
 def _clocked(way: Callable[[], object]) -> tuple[float, float]:
-    """Seconds on the clock and of this process' CPU, all threads together; what was made is freed outside the time."""
+    """Wall-clock and CPU seconds of this process, all threads together; the result is freed after the measurement."""
     with torch.no_grad():
         wall, cpu = time.perf_counter(), time.process_time()
         made = way()
@@ -112,7 +112,7 @@ def _clocked(way: Callable[[], object]) -> tuple[float, float]:
 def _runner(model: LlamaForCausalLM) -> LocalRunner:
     return LocalRunner(
         model, _llama.word_tokenizer(), name="random Llama", kept=ByteBudgetCache(0)
-    )  # nothing is found again
+    )  # nothing is cached
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def _print_memory(thread_counts: list[int]) -> None:
 
 
 def _peak(way: str, n_tokens: int) -> int:
-    """Bytes that one forward adds to what is resident, its result included."""
+    """Bytes that one forward adds to the resident memory, its result included."""
     words = _llama.text(n_tokens)
     if way == "capture":
         runner = _runner(_llama.random_llama())
@@ -158,7 +158,7 @@ def _peak(way: str, n_tokens: int) -> int:
 
 
 def most_resident() -> int:
-    """The high-water mark of this process. On Linux ru_maxrss will not do: a child begins with its parent's."""
+    """The high-water mark of this process. On Linux ru_maxrss is not usable: a child starts with its parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024

@@ -1,8 +1,8 @@
-"""Are texts read faster together? The captures of the same number of texts by capture_many and one by one.
+"""Are captures faster together? The same number of texts by capture_many and one by one.
 
     python -m benchmarks.capture_many [--texts 32] [--batch 16] [--threads 0] [--device cpu]
 
-In turns, on the embedded model; each turn reads texts that nothing is known of.
+The two ways alternate on the embedded model; each turn uses new texts, so that nothing is cached.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from model_runner import CaptureRequest, load_runner
 
 LENGTHS = (16, 64, 256)
 TURNS = 7
-RATIO = Target(1 / 3, "×")  # of the time of a text by itself
+RATIO = Target(1 / 3, "×")  # of the time of a single text
 
 
 def main() -> None:

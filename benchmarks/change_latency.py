@@ -1,11 +1,11 @@
-"""How long does a changed model take to be seen? The app in a fresh process, a real Chromium.
+"""How long does a change of the model take to appear? The app in a fresh process, a real Chromium.
 
     python -m benchmarks.change_latency [--changes 15]
 
-From choosing another change of the forward, which nobody has asked for before, to the frame with the map it gives: the
-forward under the edit, its check and the comparison are all in it. The variants of the zoo are all in turn, of every
-head of a text of 128 tokens. For an edited head the wait ends when everything is
-there: both maps, the next tokens, how far every head moved, and the text continued greedily.
+The time runs from the choice of another change of the forward, which is not cached, to the frame with its map, and
+includes the forward under the edit, its check and the comparison. All variants of the zoo are tried in turn, in every
+head of a text of 128 tokens. For an edited head, the time ends when everything is shown: both maps, the next tokens,
+how far every head moved, and the text continued greedily.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def _changes(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
-    """Milliseconds of each change: positions restart at another token of a text that nobody has read before."""
+    """Milliseconds of each change: positions restart at another token of a text that was not captured before."""
     found: list[float] = []
     with opened_page(browser, watch) as page:
         app.open(page)
@@ -106,7 +106,7 @@ def _changes(browser: Browser, watch: Watch, app: App, count: int) -> list[float
 
 
 def _substitutions(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
-    """Milliseconds of each variant of the zoo put in the place of softmax in every head, in a text of 128 tokens."""
+    """Milliseconds of each variant of the zoo that replaces softmax in every head, for a text of 128 tokens."""
     found: list[float] = []
     with opened_page(browser, watch) as page:
         app.open(page)
@@ -151,7 +151,7 @@ def _edits(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
 
 
 def _choose_another(page: Page, name: str) -> None:
-    """Open the list of this name and go one further, up to the key that chooses it."""
+    """Open the list of this name and move down by one, up to the key that selects it."""
     box = page.locator(f".st-key-{name} input")
     box.click()
     page.keyboard.press("ArrowDown")

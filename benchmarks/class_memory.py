@@ -2,10 +2,10 @@
 
     python -m benchmarks.class_memory [--minutes 60] [--followers 40] [--sessions 4] [--samples build/class_memory.csv]
 
-All are moderate, so that an hour fits beside other work: the teacher does something every few seconds, in turns; each
-follower's connection is lost about once a minute; sessions of the whole app leave after five minutes, and others come.
-What is kept of texts is as much as it may be (ATLAS_MEMORY) long before the second half, from which the slope is. The
-pages of the teacher and of a phone are looked at too, after their garbage was collected.
+The load is moderate, so that an hour fits beside other work. The teacher does something every few seconds, in turns;
+each follower's connection is lost about once a minute; sessions of the whole app leave after five minutes, and others
+come. The cache of texts reaches its limit (ATLAS_MEMORY) long before the second half, from which the slope is computed.
+The pages of the teacher and of a phone are measured too, after garbage collection.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from benchmarks._teaching import PAINTED, all_there, cell, click_head, go, opene
 from tests.browser import DESK, Watch
 
 KEPT = "64 MB"
-ASLEEP = 60.0  # seconds after which a follower's connection is lost, about
-STAY = 300.0  # seconds for which a session beside the class stays
-PAUSE = 6.0  # seconds between two things that the teacher does
-LOOK = 60.0  # seconds between two looks
+ASLEEP = 60.0  # approximate seconds after which a follower's connection is lost
+STAY = 300.0  # seconds that a session beside the class stays
+PAUSE = 6.0  # seconds between two actions of the teacher
+LOOK = 60.0  # seconds between two samples
 FLAT = Target(20, " MB an hour")
 COLUMNS = ("minutes", "server MB", "threads", "files", "teacher MB", "teacher nodes", "phone MB", "phone nodes")
 Row = tuple[float, ...]
@@ -73,7 +73,7 @@ def _phone(browser: Browser, app: App, code: str) -> Page:
 
 
 def _looks(page: Page, phone: Page, app: App, options: argparse.Namespace) -> Iterator[Row]:
-    """A row each minute, while the teacher goes on and sessions come and go."""
+    """A row per minute, while the teacher goes on and sessions come and go."""
     server, tabs = psutil.Process(app.process.pid), [one.context.new_cdp_session(one) for one in (page, phone)]
     begun, looks, acts = time.monotonic(), 0, cycle(_acts(page, options.followers))
     sessions = _wanderers.started(app.port, options.sessions, STAY)
@@ -84,7 +84,7 @@ def _looks(page: Page, phone: Page, app: App, options: argparse.Namespace) -> It
             yield passed / 60, server.memory_info().rss / 1e6, server.num_threads(), server.num_fds(), *heaps
         try:
             next(acts)()
-        except TimeoutError as error:  # on a machine that does much else; the next thing goes
+        except TimeoutError as error:  # on a busy machine; continue with the next action
             print(error.message.splitlines()[0], flush=True)
         page.wait_for_timeout(PAUSE * 1000)
         if sessions.poll() is not None:
@@ -95,7 +95,7 @@ def _looks(page: Page, phone: Page, app: App, options: argparse.Namespace) -> It
 
 
 def _heap(tab: CDPSession) -> tuple[float, float]:
-    """MB of JavaScript's objects that are in use, and nodes."""
+    """MB of used JavaScript heap, and the number of nodes."""
     tab.send("Performance.enable")
     tab.send("HeapProfiler.collectGarbage")
     found = {one["name"]: one["value"] for one in tab.send("Performance.getMetrics")["metrics"]}
@@ -103,7 +103,7 @@ def _heap(tab: CDPSession) -> tuple[float, float]:
 
 
 def _acts(page: Page, followers: int) -> list[Callable[[], object]]:
-    """What a lesson is made of."""
+    """The actions of a lesson."""
     slider, film = page.locator(".sampling-bench input[type=range]").first, page.locator(".film .step")
     heads = [lambda number=number: click_head(page, number) for number in range(12)]
     cells = [lambda number=number: page.mouse.move(*cell(page, number)) for number in range(4)]
@@ -121,7 +121,7 @@ def _acts(page: Page, followers: int) -> list[Callable[[], object]]:
 
 
 def _step(page: Page) -> None:
-    """A token further; from the end back to the beginning."""
+    """Step one token forward; at the end, go back to the beginning."""
     step, start = page.locator(".film .step"), page.locator(".film .start")
     (step if step.is_enabled() else start).click(timeout=30_000)
 

@@ -2,12 +2,12 @@
 
     python -m benchmarks.classroom [--followers 500] [--times 10] [--wanderers 40] [--minutes 2] [--only class|attacks]
 
-Followers and sessions speak the protocols without a browser, in processes of their own (_followers.py, _wanderers.py):
-30 browsers do not fit beside a server on two cores. What is measured ends when the new data are at a follower, whole
-and unpacked; a phone draws them in a frame or two more (page_latency). All of it shares this machine: server, browser,
-followers, sessions. Memory is the server's resident set, each half minute of the last part. Then the server is killed
-with a question open, and started again: it keeps rooms in a folder. At last a class of 30 follows a hosted server
-(docs/hosting.md) while somebody at another address attacks it, in one way after the other (_attacks.py).
+Followers and sessions speak the protocols without a browser, in processes of their own (_followers.py, _wanderers.py),
+since 30 browsers do not fit beside a server on two cores. A time ends when the new data has reached a follower,
+complete and decompressed; a phone draws it in another frame or two (page_latency). Server, browser, followers and
+sessions share this machine. Memory is the server's resident set, sampled every half minute of the last part. Then the
+server is killed with a question open, and restarted: it keeps rooms in a folder. Finally, a class of 30 follows a
+hosted server (docs/hosting.md) while it is attacked from another address, in one way after another (_attacks.py).
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from tests.browser import Watch
 from tests.hosting.visitors.hosted import Hosted, hosted_app
 from tests.hosting.visitors.phones import REEL
 
-PAUSE = 2.0  # seconds between two things that the teacher does
+PAUSE = 2.0  # seconds between two actions of the teacher
 BESIDE = 5.0  # seconds between two clicks while others wander
-LOOK = 30.0  # seconds between two looks at the memory
-DRAGGED = 40  # places through which a slider is dragged
+LOOK = 30.0  # seconds between two samples of the memory
+DRAGGED = 40  # positions through which a slider is dragged
 STEPS = 4  # of the film: after five tokens the model ends the text
-QUIET = "before"  # all attacks
-LARGER = Target(1.2, "")  # times the memory of before
+QUIET = "before"  # without any attack
+LARGER = Target(1.2, "")  # times the memory before
 WINDOW: ViewportSize = {"width": 1440, "height": 900}
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
 PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Which token looks at which?", "head_map"))
-Sought = str | frozenset[str] | None  # what of its kind a follower has to be told: this, one of these, anything
+Sought = str | frozenset[str] | None  # what a follower has to receive: this, one of these, anything of its kind
 # what the teacher's figures say of what is done in them; with each the moment of its first input, in milliseconds
 HAND = """() => { window.hand = []
   let since = null
@@ -78,19 +78,19 @@ class Back:
 
 @dataclass
 class Class:
-    """The teacher's page, and what he did: a name for each, moments with the kind and key that followers are told."""
+    """The teacher's page, and the log of actions: a name, with times and the kind and key of what followers receive."""
 
     page: Page
     done: dict[str, list[tuple[float, str, Sought]]] = field(default_factory=dict[str, list[tuple[float, str, Sought]]])
 
     def do(self, name: str, kind: str, of: Sought, act: Callable[[], None], pause: float = PAUSE) -> None:
-        """Do it now, and wait: what followers are told of ``kind`` meanwhile is its answer."""
+        """Perform the action now, and wait; messages of ``kind`` to followers meanwhile are its result."""
         self.page.wait_for_timeout(pause * 1000)
         self.did(name, time.time(), kind, of)
         act()
 
     def did(self, name: str, at: float, kind: str, of: Sought) -> None:
-        """It was done at this moment, in seconds since the epoch."""
+        """Log an action at this time, in seconds since the epoch."""
         self.done.setdefault(name, []).append((at, kind, of))
 
 
@@ -141,7 +141,7 @@ def _class(options: argparse.Namespace) -> None:
 
 
 def _lesson(lesson: Class, options: argparse.Namespace) -> int:
-    """Every kind of thing, as often as asked for; then a vote, and how many votes were counted."""
+    """Every kind of action, as often as requested; then a vote. Returns how many votes were counted."""
     page = lesson.page
     for number in range(options.times):
         lesson.do("another head → its map", "figure", "head_map", lambda number=number: click_head(page, number))
@@ -149,7 +149,7 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
         place = cell(page, number)
         lesson.do("pointing at a cell", "point", "head_map", lambda place=place: page.mouse.move(*place))
     slider, link = page.locator(".sampling-bench input[type=range]").first, page.locator(".st-key-navigation a")
-    go(page, "Next token", slider)  # once before, for its first visit imports it
+    go(page, "Next token", slider)  # once before, since the first visit imports it
     go(page, "Heads", page.locator(PAINTED))
     for number in range(options.times + options.times % 2):  # there and back
         name, title, picture = PAGES[number % 2]
@@ -176,9 +176,9 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
 
 
 def _dragged(page: Page) -> list[tuple[float, frozenset[str]]]:
-    """A slider, drawn for two seconds: when it was at each place, and that place or a later one, as marks.
+    """Drag a slider for two seconds: the times of its positions, each with the marks of that position or a later one.
 
-    Of places that follow each other at once a follower is told the newest.
+    Of positions in quick succession, a follower only receives the newest.
     """
     page.evaluate(HAND)
     box = page.locator(".sampling-bench input[type=range]").first.bounding_box()
@@ -197,7 +197,7 @@ def _dragged(page: Page) -> list[tuple[float, frozenset[str]]]:
 
 
 def _played(page: Page) -> list[tuple[float, frozenset[str]]]:
-    """From its beginning to its end, once: when the teacher's page showed each frame, and that frame or a later one."""
+    """Play the film once: when the teacher's page showed each frame, with the marks of that frame or a later one."""
     film = page.locator(".film")
     film.locator(".start").click()
     settle(page)
@@ -215,7 +215,7 @@ def _played(page: Page) -> list[tuple[float, frozenset[str]]]:
 
 
 def _beside(lesson: Class, app: App, options: argparse.Namespace) -> tuple[list[float], list[tuple[float, float]]]:
-    """What every action of a session took, and minutes and MB of memory, while the teacher goes on."""
+    """The duration of every action of a session, and minutes and MB of memory, while the teacher goes on."""
     server = psutil.Process(app.process.pid)
     sessions = _wanderers.started(app.port, options.wanderers, options.minutes * 60)
     begun, memory, number = time.monotonic(), list[tuple[float, float]](), 0
@@ -239,7 +239,8 @@ def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counte
     for name, done in lesson.done.items():
         found = [wait * 1000 for at, kind, of in done for wait in _followers.waits(at, PAUSE, heard, kind, of)]
         expected = len(done) * options.followers
-        all_of = [*found, *[PAUSE * 1000] * (expected - len(found))]  # who was not told within it was told later
+        # whoever did not receive it within the pause received it later
+        all_of = [*found, *[PAUSE * 1000] * (expected - len(found))]
         target = CLICK if "figure" in {kind for _, kind, _ in done} else SHOWN
         reached = f"{len(found):,} of {expected:,}"
         rows.append((name, reached, f"{median(all_of):.0f} ms", *_p95(all_of, target)))
@@ -283,7 +284,7 @@ def _attacks_on(count: int, times: int) -> None:
             for name in _attacks.ATTACKS:
                 settle(page)
                 if name.startswith("votes"):
-                    ask(page, count)  # what is stuffed: the projector's own count is not pointed at
+                    ask(page, count)  # includes stuffed votes: the projector's own count is not used
                 attack = _attacks.started(name, hosted.url, code, 2 * PAUSE + times * PAUSE + 2)
                 page.wait_for_timeout(2 * PAUSE * 1000)
                 if name.startswith("votes"):
@@ -308,7 +309,7 @@ def _attacks_on(count: int, times: int) -> None:
 
 
 def _signed_in(page: Page, hosted: Hosted) -> str:
-    """The teacher, at Heads, and his room's code, which is not shown any more."""
+    """The teacher's page on Heads, and the code of the room, which is no longer shown."""
     page.goto(f"{hosted.url}/?lang=en")
     page.locator(".st-key-visitors_foot").get_by_role("button", name="For teachers: sign in").click()
     page.locator(".st-key-open_room button").click()
@@ -320,9 +321,9 @@ def _signed_in(page: Page, hosted: Hosted) -> str:
 
 
 def _pointed(lesson: Class, name: str, times: int, server: psutil.Process) -> float:
-    """The teacher points at cells; the most memory meanwhile, in MB."""
+    """The teacher points at cells; returns the most memory meanwhile, in MB."""
     most = 0.0
-    lesson.page.mouse.move(5, 5)  # else the first cell may be the last one of before
+    lesson.page.mouse.move(5, 5)  # otherwise the first cell may be the last one of before
     for number in range(times):
         place = cell(lesson.page, number)
         lesson.do(name, "point", "head_map", lambda place=place: lesson.page.mouse.move(*place))
@@ -336,7 +337,7 @@ def _p95(values: list[float], target: Target) -> tuple[str, str, str]:
 
 
 def _slope(memory: list[tuple[float, float]]) -> float:
-    """Least squares through the second half: the first fills what is kept."""
+    """Least-squares slope over the second half; in the first half, caches fill."""
     half = memory[len(memory) // 2 :]
     middle, level = sum(at for at, _ in half) / len(half), sum(mb for _, mb in half) / len(half)
     spread = sum((at - middle) ** 2 for at, _ in half)

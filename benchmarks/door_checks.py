@@ -1,11 +1,11 @@
-"""What all that is looked at before a folder's numbers are believed costs of its load, in CPU time.
+"""What share of loading a folder, in CPU time, is spent on checks before its numbers are trusted.
 
     python -m benchmarks.door_checks [--turns 7]
 
-A Llama of 4 layers and 512 dimensions in bfloat16, with a byte-level BPE tokenizer of 50,000 entries and as many merges
-as they need, loaded as a visitor's. Once tokenizer.json is read by the class for any such file, once by a class of its
-own (GPT-2's), whose ids are compared with the file's. Target: 5 % of the rest of the load. Beside it stands what the
-sandbox asks of a visitor's tokenizer before it is opened here: reading megabytes of JSON, for safety alone.
+A Llama of 4 layers and 512 dimensions in bfloat16, with a byte-level BPE tokenizer of 50,000 entries and the merges for
+them, is loaded like a visitor's. tokenizer.json is read once by the generic class, and once by a class of its own
+(GPT-2's), whose ids are compared with the file's. Target: 5 % of the rest of the load. The sandbox's check of a
+visitor's tokenizer before it is opened here, which reads megabytes of JSON for safety alone, is listed separately.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from benchmarks._table import Target, machine, print_table
 from model_runner.local.loading import folder_tokenizer, loader
 
-SANDBOX = "whether the tokenizer needs a process apart"  # of a visitor's folder, before it is opened
+SANDBOX = "whether the tokenizer needs a process apart"  # only for a visitor's folder, before it is opened
 N_LAYERS, D_MODEL, N_HEADS, VOCAB = 4, 512, 8, 50_000
 SHARE = Target(5, " %")
-CHECKS: dict[str, tuple[tuple[Any, str], ...]] = {  # what each is, and where the load asks it
+CHECKS: dict[str, tuple[tuple[Any, str], ...]] = {  # what each check is, and where the load calls it
     "headers and config.json": ((loader, "inspect_folder"), (loader, "harmless_config"), (loader, "declared_here")),
     "the tokenizer cuts as tokenizer.json": ((folder_tokenizer, "_by_file"),),
     "every weight is there": ((loader, "check_missing"),),
@@ -43,18 +43,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=7)
     turns = parser.parse_args().turns
-    torch.set_num_threads(1)  # threads that wait spend CPU time too
+    torch.set_num_threads(1)  # threads that wait also use CPU time
     with tempfile.TemporaryDirectory() as place:
         folder = _folder(Path(place))
         for name in ("PreTrainedTokenizerFast", "GPT2Tokenizer"):
             _read_by(folder, name)
-            took = [_seconds(folder) for _ in range(turns + 1)][1:]  # the first imports
+            took = [_seconds(folder) for _ in range(turns + 1)][1:]  # the first run imports
             print_table(f"Door checks, {name}", ["what", f"CPU time, median of {turns}", "share"], _rows(took))
     print(f"{machine()}.")
 
 
 def _rows(took: Sequence[Mapping[str, float]]) -> list[list[str]]:
-    """Each check, what they are together, and whether that keeps the target; shares are of the rest of the load."""
+    """Each check, their total, and whether it meets the target; shares are of the rest of the load."""
     rest = [one["whole"] - sum(one[what] for what in (*CHECKS, SANDBOX)) for one in took]
     spent = {what: [one[what] for one in took] for what in CHECKS}
     spent["all of these"] = [sum(one[what] for what in CHECKS) for one in took]
@@ -68,7 +68,7 @@ def _rows(took: Sequence[Mapping[str, float]]) -> list[list[str]]:
 
 
 def _folder(place: Path) -> Path:
-    """The model and its tokenizer, of numbers and words that are random and the same at every call."""
+    """The model and its tokenizer, with random numbers and words that are the same at every call."""
     torch.manual_seed(0)
     sizes: dict[str, Any] = {"hidden_size": D_MODEL, "intermediate_size": 4 * D_MODEL, "num_hidden_layers": N_LAYERS}
     config = LlamaConfig(**sizes, num_attention_heads=N_HEADS, vocab_size=VOCAB, max_position_embeddings=2048)
@@ -80,7 +80,7 @@ def _folder(place: Path) -> Path:
 
 
 def _tokenizer() -> Tokenizer:
-    """Byte-level BPE whose merges join what is there already, two by two."""
+    """Byte-level BPE whose merges join existing tokens in pairs."""
     draws, alphabet = random.Random(0), sorted(pre_tokenizers.ByteLevel.alphabet())
     vocab, merges = {symbol: idx for idx, symbol in enumerate(alphabet)}, list[tuple[str, str]]()
     known = list(alphabet)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.film_frames [--steps 21] [--seconds 4]
 
-Step: from the click to the end of the frame that shows the next token; after a look at the last one, when it has been
-drawn meanwhile, and click upon click, when it has not. Play: tokens shown per second at the fastest setting, of a film
-that is still being made.
+Step: from the click to the end of the frame that shows the next token, both after a pause, when it has been prepared
+meanwhile, and click upon click, when it has not. Play: tokens shown per second at the fastest setting, for a film that
+is still being generated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ui.state.url_state import DEFAULT_TEXT
 
 LENGTH = 150
 STEP, RATE = Target(200, " ms"), 8  # tokens a second
-PAUSE = 300  # ms between two steps: a reader looks
+PAUSE = 300  # ms between two steps, since a user looks
 STEPS = """async ([count, pause]) => {
   const root = probe.find(".film")
   const times = []

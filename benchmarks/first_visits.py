@@ -2,10 +2,11 @@
 
     python -m benchmarks.first_visits [--page block]
 
-From the click on a page, a view or a part of one to the end of the frame in which all of it is drawn, charts too, each
-for the first time in this server and in this tab: what is imported at first use, computed and not cached. The tab has
-been at rest for a while, so that the charts' script is imported (viz/components/theme_switch/chart_script.js). Beside
-it the processor time of the server and of the page's main thread, which other work on the machine hardly lengthens.
+The time runs from the click on a page, a view or a part of one to the end of the frame in which all of it is drawn,
+including charts. Each is visited for the first time in this server and in this tab, so it includes imports at first use
+and computations that are not cached yet. The tab has been idle for a while, so that the charts' script is imported
+(viz/components/theme_switch/chart_script.js). The table also lists the CPU time of the server and of the page's main
+thread, which other work on the machine hardly affects.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def main() -> None:
 
 
 def _timed(app: App, page: Page) -> Callable[[str, Locator], Row]:
-    """What clicks once and makes a row of it."""
+    """A function that clicks once and returns a row."""
     server, worked = psutil.Process(app.process.pid), working(page)
 
     def click(what: str, there: Locator) -> Row:
@@ -79,7 +80,7 @@ def _timed(app: App, page: Page) -> Callable[[str, Locator], Row]:
 
 
 def _visits(page: Page, name: str, timed: Callable[[str, Locator], Row]) -> Iterator[Row]:
-    """The page, each of its views, the one that it opens with last, and the other parts of each."""
+    """Visit the page, each of its views, the view that it opens with last, and the other parts of each."""
     yield timed(name, page.locator(f".st-key-navigation a[href*='{name}']").first)
     views = page.locator(f".st-key-{name}-view [role=radio]")
     seen = set[str]()

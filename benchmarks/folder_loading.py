@@ -1,9 +1,9 @@
-"""What caution costs: a folder loaded as a visitor's and unguarded, and what is tried apart by itself.
+"""What security costs: a folder loaded as a visitor's and as a trusted one, and the sandboxed checks alone.
 
     python -m benchmarks.folder_loading [--turns 7]
 
-A Llama of three tiny layers with a tokenizer of bytes. What the processes apart need is
-measured with the very questions that a folder gets which is not plainly harmless.
+A Llama of three tiny layers with a tokenizer of bytes. The sandboxed processes are measured with the requests that a
+folder gets which is not plainly harmless.
 """
 
 from __future__ import annotations

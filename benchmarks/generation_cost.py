@@ -1,13 +1,13 @@
-"""What does watching a generation cost? Its time beside transformers' cached generate, and the memory it comes to.
+"""What does it cost to record a generation? Time beside transformers' cached generate, and memory.
 
     python -m benchmarks.generation_cost [--threads 1] [--seconds 60]
 
 Two models, float32, greedy: the embedded one, and a random Llama of 12 layers × 12 heads × 768. Times are taken in
-turns (generate, ours, generate, ...) and compared within each turn, so that other work on the machine falls on both.
-A step of ours also sends its own token through the model, since it shows what that token looks at; so that both run
-equally many forwards, generate makes one token more. The capture of the last step is asked for within the time. Memory
-is measured in a fresh process each: how much more is resident after 500 steps than after the first, beside the bytes
-of the rows that are kept of them. The model's own cache is among these: it holds the same keys and values.
+turns (generate, ours, generate, ...) and compared within each turn, so that other work on the machine affects both. A
+step of ours also runs its own token through the model, since it shows what that token attends to; so that both run the
+same number of forwards, generate makes one token more. The capture of the last step is included in the time. Memory is
+measured in a fresh process each: how much more is resident after 500 steps than after the first, compared with the
+bytes of the rows that are kept. These rows include the model's own KV cache, which holds the same keys and values.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from model_runner.local.loading.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 
 PROMPT, NEW = 48, 100  # tokens
-STEPS = 500  # for the memory
+STEPS = 500  # for the measurement of memory
 MODELS = ("embedded", "random")
 TIME, MEMORY = Target(1.2, "×"), Target(0.1, "")
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """One model twice over: watched, and as transformers leaves it."""
+    """The same model twice: with our runner, and with transformers alone."""
 
     name: str
     runner: LocalRunner
@@ -111,7 +111,7 @@ def _prompt(pair: Pair) -> list[int]:
 
 
 def _clocked(way: Callable[[], object]) -> tuple[float, float]:
-    """Seconds on the clock and of this process' CPU, all threads together; what was made is freed outside the time."""
+    """Wall-clock and CPU seconds of this process, all threads together; the result is freed after the measurement."""
     with torch.no_grad():
         wall, cpu = time.perf_counter(), time.process_time()
         made = way()
@@ -137,11 +137,11 @@ def _print_memory(threads: int) -> None:
 
 
 def _growth(name: str) -> tuple[int, int]:
-    """Bytes: how much more is resident after STEPS steps than after the first, and the rows kept of these steps."""
+    """Bytes by which the resident memory grows from the first step to the last, and bytes of the rows kept of these
+    steps.
+    """
     pair = _pair(name)
-    list(
-        pair.runner.generate(GenerateRequest("1", max_new_tokens=1))
-    )  # what is made once is there, and little is freed
+    list(pair.runner.generate(GenerateRequest("1", max_new_tokens=1)))  # caches are filled, and little is freed
     steps = pair.runner.generate(GenerateRequest(pair.text, max_new_tokens=STEPS + 1))
     first = next(steps).capture.nbytes
     last, base = None, psutil.Process().memory_info().rss

@@ -3,9 +3,9 @@
     make bench-gpu, or python -m benchmarks.gpu_long_texts [--tokens 32768 --layers 32] [--turns 3] [--smoke]
 
 A random Llama of the shape of an 8B one, in bfloat16: 32,768 tokens through 32 layers, then 131,072 through 8, since a
-capture of all 32 would take 122 GB. What is left after ``--limit`` seconds is left out. Without a CUDA device, or with
-``--smoke``, a tiny one is run on the CPU in its place, which says whether the script runs and nothing about a GPU.
-Memory is the most that a fresh process took over its model: what was allocated on the GPU, or what was resident.
+capture of all 32 would take 122 GB. Measurements that have not started after ``--limit`` seconds are skipped. Without a
+CUDA device, or with ``--smoke``, a tiny model runs on the CPU instead, which shows that the script works and says
+nothing about a GPU. Memory is the most that a fresh process used beyond its model: allocated on the GPU, or resident.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from model_runner.local.runner import LocalRunner
 from tests.served.server import remote, serving, settings
 
 TIME, MEMORY, TILE = Target(1.05, "×"), Target(1.1, "×"), Target(10, " ms")
-CLICK = Target(1.5, "×")  # as benchmarks/served.py has it
+CLICK = Target(1.5, "×")  # as in benchmarks/served.py
 CLICKS = 12
-KEPT = 1 << 40  # bytes: any capture
-LIMIT = 540.0  # seconds after which nothing is begun any more: the command ends within ten minutes
+KEPT = 1 << 40  # bytes: fits any capture
+LIMIT = 540.0  # seconds after which nothing new is started: the command ends within ten minutes
 SIDE, TILES = 512, 40
 WAYS = ("plain", "capture")
 ON_CPU = "a tiny model on the CPU in its place. The numbers say nothing about a GPU, and no target applies to them."
@@ -47,7 +47,7 @@ ON_CPU = "a tiny model on the CPU in its place. The numbers say nothing about a 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of a Llama; ``tokens`` and ``layers`` are what is measured."""
+    """The shape of a Llama; ``tokens`` and ``layers`` are what is measured."""
 
     tokens: int
     layers: int
@@ -92,14 +92,14 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"{shape.tokens:,} tokens through {shape.layers} layers need {sizes}: left out.")
             continue
         _print(shape, options.turns, until)
-        gc.collect()  # a runner and its captures hold each other
-        torch.cuda.empty_cache()  # nothing where there is none
+        gc.collect()  # a runner and its captures reference each other
+        torch.cuda.empty_cache()  # does nothing without a GPU
     device = torch.cuda.get_device_name() if on_gpu else "no GPU"
     print(f"{machine()}, {device}, torch {torch.__version__}.")
 
 
 def needed(shape: Shape) -> int:
-    """Bytes of the weights and of a capture, and a tenth more for what a forward holds on its way."""
+    """Bytes of the weights and of a capture, plus a tenth for the forward's temporaries."""
     d_head = shape.d_model // shape.heads
     layer = 2 * (shape.heads + shape.kv_heads) * d_head
     weights = shape.layers * shape.d_model * (layer + 3 * shape.inner) + 2 * shape.vocab * shape.d_model
@@ -109,7 +109,7 @@ def needed(shape: Shape) -> int:
 
 def _print(shape: Shape, turns: int, until: float) -> None:
     """The table of one length."""
-    peaks = {  # first: this process takes no memory yet
+    peaks = {  # first, while this process uses no memory yet
         way: _in_a_process_of_its_own(shape, way) for way in WAYS if time.monotonic() < until
     }
     rows: list[list[str]] = []
@@ -131,7 +131,7 @@ def _print(shape: Shape, turns: int, until: float) -> None:
 
 
 def _parts(shape: Shape, turns: int) -> Iterator[Callable[[], list[list[str]]]]:
-    """What is measured, in order, on one model."""
+    """The measurements on one model, in order."""
     model = _model(shape)
     runner = _runner(model, shape)
     yield lambda: _times(model, runner, shape, turns)
@@ -140,7 +140,7 @@ def _parts(shape: Shape, turns: int) -> Iterator[Callable[[], list[list[str]]]]:
 
 
 def _model(shape: Shape) -> LlamaForCausalLM:
-    """Random, made where it is to be."""
+    """A random model, created on its device."""
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=shape.vocab, hidden_size=shape.d_model, intermediate_size=shape.inner,
@@ -162,12 +162,12 @@ def _runner(model: LlamaForCausalLM, shape: Shape) -> LocalRunner:
 
 
 def _ids(words: str, shape: Shape) -> torch.Tensor:
-    """As the tokenizer has them: word n is token n."""
+    """The ids that the tokenizer gives: word n is token n."""
     return torch.tensor([[int(word) for word in words.split()]], device=shape.device)
 
 
 def _clocked(shape: Shape, way: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds until the device is done, and what was made."""
+    """Seconds until the device has finished, and the result."""
     _done(shape)
     began = time.perf_counter()
     with torch.no_grad():
@@ -185,13 +185,13 @@ def _done(shape: Shape) -> None:
 
 
 def _times(model: LlamaForCausalLM, runner: LocalRunner, shape: Shape, turns: int) -> list[list[str]]:
-    """The capture beside the backbone of the plain forward, by turns."""
+    """The capture against the backbone of the plain forward, in turns."""
     plain = _llama.sharing_weights(model)
     words = _llama.text(shape.tokens)
     ids = _ids(words, shape)
     tokens = _clocked(shape, lambda: write(runner.engine.tokenizer, CaptureRequest(text=words), runner.info))[0]
     took: list[tuple[float, float]] = []
-    for turn in range(turns + 1):  # the first is not counted
+    for turn in range(turns + 1):  # the first one is not counted
         forward = _clocked(shape, lambda: plain.model(input_ids=ids, use_cache=False).last_hidden_state[0, -1, 0])[0]
         runner.engine.cache.clear()
         captured = _clocked(shape, lambda: runner.capture(CaptureRequest(text=words)))[0]
@@ -204,7 +204,7 @@ def _times(model: LlamaForCausalLM, runner: LocalRunner, shape: Shape, turns: in
 
 
 def _tiles(shape: Shape, capture: Capture) -> list[list[str]]:
-    """The layer's denominators once, then tiles of cells on and under the diagonal."""
+    """The layer's denominators once, then tiles of cells on and below the diagonal."""
     layer, side = shape.layers - 1, min(SIDE, shape.tokens)
     whole = _clocked(shape, lambda: capture.lse(layer))[0]
     random, took = torch.Generator().manual_seed(0), list[float]()
@@ -223,18 +223,18 @@ def _tiles(shape: Shape, capture: Capture) -> list[list[str]]:
 
 
 def _clicks(shape: Shape, runner: LocalRunner) -> list[list[str]]:
-    """A tile of another head each time, here and at a server on this machine, by turns; and the outline before."""
+    """A tile of another head each time, locally and from a server on this machine, in turns; and the outline before."""
     words, name = _llama.text(shape.tokens), "llama"
     limits = settings((name,), text=len(words), body="64 MB")
     with serving({name: runner}, limits) as url:
         far = remote(url, name)
         asked = CaptureRequest(text=words)
-        here = runner.capture(asked)  # kept, as the server's is
+        here = runner.capture(asked)  # cached, like the server's
         outline, there = _clocked(shape, lambda: far.capture(asked))
         sent, side, took = far.link.bytes_in, min(SIDE, shape.tokens), list[tuple[float, float]]()
         before = sent
         last = slice(shape.tokens - side, shape.tokens)
-        for turn in range(CLICKS + 1):  # the first is not counted
+        for turn in range(CLICKS + 1):  # the first one is not counted
             layer, head = turn % shape.layers, (turn // shape.layers) % shape.heads
             looks = [partial(one.weights, layer, head, queries=last, keys=last) for one in (here, there)]
             (own, mine), (away, theirs) = (_clocked(shape, look) for look in looks)
@@ -256,7 +256,7 @@ def _clicks(shape: Shape, runner: LocalRunner) -> list[list[str]]:
 
 
 def _memory(shape: Shape, peaks: dict[str, dict[str, int]]) -> list[str]:
-    """The capture's peak, weights included, beside weights + what the plain forward takes + the q, k, v, lse kept."""
+    """The capture's peak, weights included, against weights + what the plain forward takes + the q, k, v, lse kept."""
     weights, n_bytes = peaks["plain"]["weights"], shape.dtype.itemsize
     d_head = shape.d_model // shape.heads
     of_a_token = (shape.heads + 2 * shape.kv_heads) * d_head * n_bytes + shape.heads * torch.float32.itemsize

@@ -1,12 +1,12 @@
-"""Which heads matter: what does it take to ablate every head once, beside one whole forward for each head?
+"""What does it cost to ablate every head once, compared with one whole forward per head?
 
     python -m benchmarks.head_ablation [--threads 1] [--seconds 60]
 
-The embedded model in float32, 64 tokens. Ours is what the page does: a job for each layer, its heads in one batch, the
-layers below not computed again. The other way is transformers' own forward, once for each head, with the logits of
-every position as it gives them by default; beside it, asked for the last position's only. That nothing is ablated in it
-is in its favour. Times are taken in turns and compared within each turn, so that other work on the machine falls on
-all. What is tried once for each model, whether its layers can be run by themselves, is tried before.
+The embedded model in float32, 64 tokens. Ours is what the page does: one job per layer, with its heads in one batch,
+and without recomputing the layers below. The alternative is transformers' own forward, once per head, with the logits
+of every position as by default; and, listed separately, with those of the last position only. It does not even ablate
+anything, which is in its favour. Times are taken in turns and compared within each turn, so that other work on the
+machine affects all. The test whether the model's layers can be run separately, done once per model, is not included.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _forwards(plain: Any, ids: torch.Tensor, count: int, **settings: Any) -> Non
 
 def _turns(ways: list[Callable[[], object]], seconds: float) -> list[dict[int, float]]:
     for way in ways:
-        way()  # what is made once is there
+        way()  # fills caches
     turns: list[dict[int, float]] = []
     started = time.perf_counter()
     while time.perf_counter() - started < seconds or len(turns) < FEWEST_TURNS:

@@ -2,10 +2,10 @@
 
     python -m benchmarks.lab [--phones 20] [--seconds 30]
 
-One replica is killed in the midst of it, then every replica is replaced (SIGHUP). The teacher, in a real Chromium,
-types texts and opens heads; phones follow, without a browser (_followers.py); notebooks capture, check a layer, and let
-texts grow, each compared with the same model in this process. All of it shares this machine. It needs Ray
-(requirements-ray.txt), and runs in a network namespace that has nothing but the loopback (tests/served/namespace.py).
+One replica is killed in the middle, then every replica is replaced (SIGHUP). The teacher, in a real Chromium, types
+texts and opens heads; phones follow, without a browser (_followers.py); notebooks capture, check a layer, and let texts
+grow, each compared with the same model in this process. All of them share this machine. The script needs Ray
+(requirements-ray.txt), and runs in a network namespace with only the loopback (tests/served/namespace.py).
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from tests.served.server import free_port
 
 NOTEBOOKS = 3
 TOKENS = 12
-TOLERANCE = 1e-5  # of a weight: other threads add in another order
+TOLERANCE = 1e-5  # of a weight: other threads sum in another order
 UP, REPLACED = "The models are at", "The replicas were replaced"
 LONGEST = 300.0  # seconds for the cluster to start, or to be replaced
-BETWEEN = 1.0  # seconds between two things that the teacher does
+BETWEEN = 1.0  # seconds between two actions of the teacher
 TEXTS = (
     "The dog chased the squirrel because it was hungry",
     "The capital of France is Paris and the capital of Italy is",
@@ -74,7 +74,7 @@ class Cluster:
     key: str
 
     def replicas(self) -> set[int]:
-        """Their process ids."""
+        """The process ids of the replicas."""
         found = set[int]()
         for one in psutil.Process(self.process.pid).children(recursive=True):
             try:
@@ -85,13 +85,13 @@ class Cluster:
         return found
 
     def wait(self, words: str) -> None:
-        """Until its log has this line."""
+        """Wait until this line is in its log."""
         wait_for(lambda: words in self.log.read_text(), lambda: self.process.poll() is None)
 
 
 @dataclass
 class Notebook:
-    """One client, from its start to its end: how long each question took, and what was lost."""
+    """One client: how long each question took, and what was lost."""
 
     url: str
     key: str
@@ -102,7 +102,7 @@ class Notebook:
     lost: list[str] = field(default_factory=list[str])
 
     def work(self) -> None:
-        """A text after the other, every third of which grows."""
+        """Capture one text after another, and let every third grow."""
         runner, count = aa.load_runner(f"{self.url}/default", key=self.key), 0
         while not self.ended.is_set():
             count += 1
@@ -131,14 +131,14 @@ class Notebook:
 
 @dataclass
 class Teacher:
-    """What was done on the page: when, and until all was at rest."""
+    """The teacher's actions: when, and until nothing was running."""
 
     page: Page
     done: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     sentences: list[str] = field(default_factory=list[str])
 
     def teach(self, seconds: float, until: Callable[[], bool] = lambda: True) -> None:
-        """For so long, and until this holds: a text, then three heads of it."""
+        """Teach for this long, and until the condition holds: a text, then three heads of it."""
         end, began = time.monotonic() + seconds, time.monotonic()
         while time.monotonic() < end or not until():
             if time.monotonic() - began > LONGEST:
@@ -161,7 +161,7 @@ class Teacher:
 
 
 def main() -> None:
-    """In a namespace of its own, if this is none."""
+    """Start a network namespace unless this process is in one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--phones", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30, help="before, between and after")
@@ -182,7 +182,7 @@ def main() -> None:
 
 @contextmanager
 def running_cluster(folder: Path) -> Generator[Cluster]:
-    """Two replicas, up."""
+    """A running cluster with two replicas."""
     port = free_port()
     key, _, lines = serve.new_key("lab").partition("\n")
     (folder / "lab.toml").write_text(SETTINGS.format(port=port) + lines)
@@ -202,7 +202,7 @@ def running_cluster(folder: Path) -> Generator[Cluster]:
 
 
 def lesson(cluster: Cluster, app: App, page: Page, watch: Watch, options: argparse.Namespace) -> None:
-    """All of it, and the table."""
+    """Run the whole measurement, and print the table."""
     code = opened_room(page, app)
     followers = _followers.started(app.url, code, options.phones)
     all_there(page, options.phones)
@@ -240,7 +240,7 @@ def lesson(cluster: Cluster, app: App, page: Page, watch: Watch, options: argpar
 def report(
     teacher: Teacher, notebooks: list[Notebook], heard: list[_followers.Told], phones: int, times: dict[str, float]
 ) -> None:
-    """What was asked, what was lost, and how long was waited."""
+    """Print what was requested, what was lost, and how long clients waited."""
     rows = []
     for name in sorted({name for one in notebooks for _, name in one.waits}):
         waits = [wait for one in notebooks for wait, what in one.waits if what == name]
@@ -262,12 +262,12 @@ def report(
 
 
 def took(waits: list[float]) -> tuple[str, str]:
-    """Median and longest."""
+    """Median and maximum."""
     return f"{1000 * median(waits):.0f} ms", f"{max(waits):.1f} s"
 
 
 def wait_for(condition: Callable[[], bool], going: Callable[[], bool]) -> None:
-    """Until it holds; ends the script where it does not."""
+    """Wait until the condition holds; ends the script if it does not."""
     end = time.monotonic() + LONGEST
     while not condition():
         if time.monotonic() > end or not going():

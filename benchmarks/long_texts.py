@@ -1,8 +1,8 @@
-"""What long texts cost on this machine: memory over the model, and from a tile that is wanted to its bytes.
+"""What long texts cost on this machine: memory beyond the model, and the time from requesting a tile to its bytes.
 
 A random Llama of GPT-2's size; the forward, one head's whole map, every head of one layer, and tiles of single cells as
-a reader who pans asks for them. Drawing is measured in a browser: ``--painted`` pans the page over texts of two lengths
-and counts the moves that had tiles missing (_panning.py).
+a user who pans requests them. Drawing is measured in a browser: ``--painted`` pans the page over texts of two lengths
+and counts the moves to missing tiles (_panning.py).
 
 Run: python -m benchmarks.long_texts [--tokens 2048] [--layers 12] [--painted]
      (8192 tokens of all layers, 32768 of 2)
@@ -35,7 +35,7 @@ MEMORY = Target(2.0, " GB")
 
 
 class Peak:
-    """The most memory of this process above what it had when it was made; a thread looks all the while."""
+    """The most memory of this process above its level at creation, sampled by a thread."""
 
     def __init__(self) -> None:
         gc.collect()
@@ -51,18 +51,18 @@ class Peak:
 
     @property
     def above(self) -> float:
-        """So far, in GB."""
+        """The peak so far, in GB."""
         return (self.most - self._start) / 1e9
 
     def stop(self) -> float:
-        """In GB."""
+        """Stop, and return the peak in GB."""
         self._going = False
         self._thread.join()
         return self.above
 
 
 def runner_of(layers: int, tokens: int) -> LocalRunner:
-    """A random Llama that takes so many tokens."""
+    """A random Llama for so many tokens."""
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=VOCAB, hidden_size=D_MODEL, intermediate_size=2048, num_hidden_layers=layers,
@@ -73,9 +73,9 @@ def runner_of(layers: int, tokens: int) -> LocalRunner:
 
 
 def measure(tokens: int, layers: int) -> None:
-    """The server's side, one row a step."""
+    """Measure the server's side, one row per step."""
     runner = runner_of(layers, tokens)
-    runner.capture(CaptureRequest(text=text(16)))  # what is only done once
+    runner.capture(CaptureRequest(text=text(16)))  # for work that is only done once
     peak, rows = Peak(), list[list[str]]()
 
     def step(name: str, began: float) -> None:

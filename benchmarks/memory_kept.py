@@ -1,7 +1,7 @@
-"""What a server keeps in memory: visitors who read new texts, one after the other, under two budgets (ATLAS_MEMORY).
+"""What a server keeps in memory: visitors who open new texts one after another, under two budgets (ATLAS_MEMORY).
 
-Each budget in a process of its own. "Start" is after the first page; a visitor reads two texts on Heads and begins a
-film. The kernel's own count of the process's memory stands beside what the budget says is kept.
+Each budget has a process of its own. "Start" is after the first page; a visitor opens two texts on Heads and starts a
+film. The table compares the kernel's count of the process's memory with what the budget says is kept.
 
 Run: python -m benchmarks.memory_kept
 """

@@ -1,9 +1,9 @@
-"""What it costs at each load to look whether the files hold every tensor that a forward reads.
+"""What it costs at each load to check that the files hold every tensor that a forward reads.
 
     python -m benchmarks.missing_weights [--turns 7]
 
-The embedded model, a small translator whose class asks for two tensors not to be reported, and the same with one tensor
-missing: in a whole folder names are compared alone, and only what is missing is tried.
+The embedded model, a small translation model whose class exempts two tensors from the report, and the same with one
+tensor missing. For a complete folder only names are compared; only missing tensors are tested.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
         names = {"the embedded model": "default", "a translator": str(whole), "one weight missing": str(torn)}
         rows: list[list[str]] = []
         for what, name in names.items():
-            took = [_seconds(name) for _ in range(turns + 1)][1:]  # the first imports
+            took = [_seconds(name) for _ in range(turns + 1)][1:]  # the first run imports
             load, check = (median(part) for part in zip(*took, strict=True))
             rows.append([what, f"{load * 1e3:.0f} ms", f"{check * 1e3:.2f} ms", f"{check / load:.1%}"])
     print_table("Is every weight there", ["what", f"its load, median of {turns}", "this check", "share"], rows)
@@ -53,7 +53,7 @@ def _translator() -> Any:
 
 
 def _seconds(name: str) -> tuple[float, float]:
-    """Of a load, and of the check in it."""
+    """Seconds of a load, and of the check in it."""
     spent: list[float] = []
     check = loader.check_missing
     loader.check_missing = partial(_timed, check, spent)

@@ -1,9 +1,9 @@
-"""Does memory return when a model is given up? Folders of some 200 MB, one after the other, through the server's cache.
+"""Is memory released when a model is evicted? Folders of some 200 MB, one after another, through the server's cache.
 
     python -m benchmarks.models_freed [--folders 4] [--megabytes 200]
 
-Each is opened in one process, asked for a capture and left for the next; the last two stay. What is resident is printed
-after each. The folders hold random Llamas that are made for it in another process and deleted at the end.
+Each is opened in one process, captured with once, and left for the next; the last two stay. The resident memory is
+printed after each. The folders hold random Llamas, which another process makes for this and deletes at the end.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def _both(folders: int, megabytes: int) -> None:
         rows.append([f"after folder {number}", "2", _size(resident), _size(resident - start)])
     print_table(f"{folders} folders of {_size(size)} each", ["", "models held", "process", "above start"], rows)
     if folders > 2:
-        most = Target(0.5 * size / 1e6, " MB")  # a model more would be twice that
+        most = Target(0.5 * size / 1e6, " MB")  # one more model would be twice that
         grown = (after[-1] - after[1]) / 1e6
         print(f"grown since the second: {grown:,.0f} MB, {most} {most.verdict(grown)}")
     print(f"{machine()}.")
 
 
 def _apart(way: str, place: Path, folders: int, megabytes: int) -> str:
-    """What a process of its own says."""
+    """Run this in its own process, and return its output."""
     command = [sys.executable, "-m", "benchmarks.models_freed", f"--only={way}", f"--place={place}"]
     command += [f"--folders={folders}", f"--megabytes={megabytes}"]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -74,7 +74,7 @@ def _size(n_bytes: int) -> str:
 
 
 def _make(place: Path, folders: int, megabytes: int) -> None:
-    """Of the size that is wanted by the width of the feed-forward parts."""
+    """Make the folders; the width of the feed-forward parts gives the requested size."""
     rest = 2 * VOCAB * D_MODEL + 4 * N_LAYERS * D_MODEL**2
     inner = max(64, (megabytes * 10**6 // torch.float32.itemsize - rest) // (3 * N_LAYERS * D_MODEL))
     for number in range(folders):
@@ -89,7 +89,7 @@ def _make(place: Path, folders: int, megabytes: int) -> None:
 
 
 def _open(place: Path, folders: int) -> None:
-    """Prints bytes: what is resident at the start, a folder's weights, and what is resident after each folder."""
+    """Print bytes: what is resident at the start, a folder's weights, and what is resident after each folder."""
     from model_runner import CaptureRequest
     from model_runner.local.local_models import LocalModels
 

@@ -1,8 +1,9 @@
-"""How long does a reader wait? The app in a fresh process, a real Chromium, times taken inside the page.
+"""How long does a user wait? The app in a fresh process, a real Chromium, times taken inside the page.
 
     python -m benchmarks.page_latency [--starts 5] [--clicks 21] [--texts 9]
 
-A click asks for two things: the map comes by HTTP, before the page has run; the name above it with the page's run.
+A click causes two updates: the map arrives by HTTP, before the page has run; the name above it comes with the page's
+run.
 
 Start: from spawning `streamlit run` to the picture, with the browser already open; the app's first map is stored, and
 the badge turns green when the engine has made the same one. Beside each start one of bare Streamlit with one canvas.
@@ -34,9 +35,9 @@ from tests.browser import Watch
 FRAME, MAP, VERIFIED = Target(1.1, "×"), Target(1.3, "×"), Target(5, " s")
 BEFORE, AFTER = Target(150, " MB"), Target(450, " MB")
 CLICK = {128: Target(100, " ms"), 1024: Target(150, " ms")}
-MESSAGES, BYTES = Target(30, ""), {128: Target(150, " KB"), 1024: None}  # that answer a click, by the WebSocket
+MESSAGES, BYTES = Target(30, ""), {128: Target(150, " KB"), 1024: None}  # that answer a click, over the WebSocket
 TEXT = Target(250, " ms")
-IDLE, AT_REST = Target(1, " %"), 20  # of one processor, and seconds that are looked at
+IDLE, AT_REST = Target(1, " %"), 20  # percent of one processor, and the seconds over which it is measured
 TEXT_TOKENS = 50
 FLOOR = "benchmarks/_floor_app.py"
 Clicks = tuple[list[float], list[float], list[int]]  # milliseconds to the map and to its name, bytes of each message
@@ -51,7 +52,8 @@ def main() -> None:
     options = parser.parse_args()
     watch = Watch()
     with chromium() as browser:
-        starts = [_start(browser, watch) for _ in range(options.starts + 1)][1:]  # the first reads files from disk
+        # the first start reads files from disk
+        starts = [_start(browser, watch) for _ in range(options.starts + 1)][1:]
         floor = _floor(browser, watch, options.clicks)
         clicks = {n: _clicks(browser, watch, n, options.clicks) for n in CLICK}
         texts = _texts(browser, watch, options.texts)
@@ -108,7 +110,7 @@ class Start:
 
 
 def _against(what: str, values: list[float], floor: list[float], target: Target) -> list[str]:
-    """Judged by how many times as long as bare Streamlit it takes."""
+    """A row judged by how many times as long as bare Streamlit it takes."""
     ratio = median(value / own for value, own in zip(values, floor, strict=True))
     cells = [f"{median(values):.2f} s, {ratio:.2f}×", f"{max(values):.2f} s"]
     return [what, *cells, str(target), target.verdict(ratio)]
@@ -121,7 +123,7 @@ def _row(what: str, values: Sequence[float], target: Target | None, digits: int,
 
 
 def _traffic(n_tokens: int, clicks: Clicks) -> Iterator[list[str]]:
-    """How many messages answer a click, and how large they are together; the map itself comes beside them by HTTP."""
+    """How many messages answer a click, and their total size; the map itself is sent separately by HTTP."""
     count, sizes = len(clicks[0]), clicks[2]
     yield _row(f"messages a click, T = {n_tokens}", [len(sizes) / count], MESSAGES, 0)
     yield _row(f"their bytes, T = {n_tokens}", [sum(sizes) / count / 1000], BYTES[n_tokens], 0, " KB")
@@ -132,7 +134,7 @@ def _none(watch: Watch) -> str:
 
 
 def _start(browser: Browser, watch: Watch) -> Start:
-    """One of bare Streamlit, then one of the app."""
+    """Start bare Streamlit, then the app."""
     with running_app(watch, FLOOR) as app, opened_page(browser, watch) as page:
         app.open(page)
         bare = _seconds(page, "map") - app.spawned
@@ -156,7 +158,7 @@ def _memory(app: App) -> float:
 
 
 def _floor(browser: Browser, watch: Watch, count: int) -> list[float]:
-    """Milliseconds from a click to another canvas, where there is nothing else."""
+    """Milliseconds from a click to another canvas, with nothing else on the page."""
     found = list[float]()
     with running_app(watch, FLOOR) as app, opened_page(browser, watch) as page:
         app.open(page)
@@ -173,7 +175,7 @@ def _floor(browser: Browser, watch: Watch, count: int) -> list[float]:
 
 
 def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> Clicks:
-    """From clicks on other heads to their maps, to their names above them, and what the server sent for it."""
+    """Times from clicks on other heads to their maps and to the names above them, and what the server sent."""
     shuffled, found, named, received = random.Random(n_tokens), list[float](), list[float](), list[int]()
     with running_app(watch) as app, opened_page(browser, watch) as page:
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
@@ -197,7 +199,7 @@ def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> Clicks
 
 
 def point_at_another_head(page: Page, shuffled: random.Random) -> str:
-    """Move the mouse over a head that is not open; its name."""
+    """Move the mouse over a head that is not open, and return its name."""
     box = page.locator(".head-grid canvas").bounding_box()
     assert box is not None
     while True:
@@ -213,7 +215,7 @@ def point_at_another_head(page: Page, shuffled: random.Random) -> str:
 
 
 def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
-    """Milliseconds from Ctrl+Enter behind a new text to its heads."""
+    """Milliseconds from Ctrl+Enter after a new text to its heads."""
     found: list[float] = []
     with running_app(watch) as app, opened_page(browser, watch) as page:
         app.open(page)
@@ -233,17 +235,17 @@ def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
 
 @dataclass(frozen=True)
 class Idle:
-    """What a tab costs that nobody touches: percent of one processor, and messages in both directions."""
+    """The cost of an idle tab: percent of one processor, and messages in both directions."""
 
     used: float
     messages: int
 
 
 def _idle(browser: Browser, watch: Watch) -> Idle:
-    """The server's threads and the tasks of the page together."""
+    """The CPU time of the server's threads and of the page together."""
     messages = list[object]()
 
-    def hear(frame: object) -> None:  # of a built-in method Playwright cannot make a listener
+    def hear(frame: object) -> None:  # Playwright does not accept a built-in method as a listener
         messages.append(frame)
 
     with running_app(watch) as app, opened_page(browser, watch) as page:
@@ -252,7 +254,7 @@ def _idle(browser: Browser, watch: Watch) -> Idle:
         app.open(page)
         page.evaluate("probe.opened('verified')")
         settle(page)
-        page.wait_for_timeout(10_000)  # what the browser does after loading
+        page.wait_for_timeout(10_000)  # the browser's work after loading
         devtools = page.context.new_cdp_session(page)
         devtools.send("Performance.enable")
 
@@ -270,7 +272,7 @@ def _idle(browser: Browser, watch: Watch) -> Idle:
 
 
 def text_of(n_tokens: int, seed: int) -> str:
-    """Words that the embedded tokenizer reads as so many tokens, its beginning-of-text token included."""
+    """Words that the embedded tokenizer reads as so many tokens, including the beginning-of-text token."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(DEFAULT_FOLDER / "tokenizer.json"))

@@ -2,8 +2,8 @@
 
     python -m benchmarks.rotation_frames [--seconds 3]
 
-The component alone in a real Chromium, at 1440 wide, for heads of 16 to 128 pairs: the slider gets a new position in
-every frame, and counted are the frames in which all dials were drawn. The embedded model has 16 pairs.
+The component alone in a real Chromium, 1440 px wide, for heads of 16 to 128 pairs: the slider gets a new position in
+every frame, and the script counts the frames in which all dials were drawn. The embedded model has 16 pairs.
 """
 
 from __future__ import annotations

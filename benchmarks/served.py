@@ -5,7 +5,7 @@
     python -m benchmarks.served --readers 10       fifty readers at once, so many seconds three times
     python -m benchmarks.served --memory           of each part
 
-The server is a process of its own on this machine, so that nothing is measured of a network but its calls. Every pair
+The server is a separate process on this machine, so that nothing of a network is measured except the calls. Every pair
 of numbers was measured in turns; medians.
 """
 
@@ -43,7 +43,7 @@ from tests.served.server import KEY, TheseModels, free_port, remote, settings
 
 NAMES = ("default", "llama")
 TOKENS = (128, 1024)
-LONG = 4096  # tokens of the random Llama that are captured alone, a few times
+LONG = 4096  # tokens of the random Llama, which is only captured, a few times
 FEW = 3
 GENERATED = 32
 CAPTURE, CLICK, TOKEN = Target(1.15, " ×"), Target(1.5, " ×"), Target(20, " ms")
@@ -58,13 +58,13 @@ def build(name: str) -> LocalRunner:
 
 
 def serve(port: int) -> None:
-    """Until this process is ended."""
+    """Serve until this process is ended."""
     models = TheseModels({name: build(name) for name in NAMES})
     uvicorn.Server(config(settings(NAMES, port=port, text=10_000_000), models, log_level="error")).run()
 
 
 def written(runner: Any, name: str, n_tokens: int, seed: int) -> str:
-    """A text of so many tokens, about."""
+    """A text of about so many tokens."""
     if name == "llama":
         return text(n_tokens, seed)
     whole = f"{seed} " + WORD * n_tokens
@@ -73,14 +73,14 @@ def written(runner: Any, name: str, n_tokens: int, seed: int) -> str:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds, and what came of it."""
+    """Seconds, and the result."""
     began = time.perf_counter()
     made = work()
     return time.perf_counter() - began, made
 
 
 class Bench:
-    """One model, here and at the server; each number is a list of (here, there)."""
+    """One model, locally and on the server; each number is a pair (here, there)."""
 
     def __init__(self, name: str, own: LocalRunner, far: RemoteRunner, repeats: int) -> None:
         self.name, self.own, self.far, self.repeats = name, own, far, repeats
@@ -89,14 +89,14 @@ class Bench:
     def in_turns(
         self, here: Callable[[int], float], there: Callable[[int], float], repeats: int = 0
     ) -> tuple[float, float]:
-        """The median of either, of ``repeats`` turns or of as many as all have."""
+        """The median of either, over ``repeats`` turns, or as many as there are."""
         pairs = []
         for turn in range((repeats or self.repeats) + 1):
             self.seed += 1
             first, second = (here, there) if turn % 2 else (there, here)
             found = {one: one(self.seed) for one in (first, second)}
             pairs.append((found[here], found[there]))
-        return tuple(statistics.median(column) for column in zip(*pairs[1:], strict=True))  # the first warms up
+        return tuple(statistics.median(column) for column in zip(*pairs[1:], strict=True))  # the first one warms up
 
     def captures(self, n_tokens: int, repeats: int = 0) -> tuple[float, float, float]:
         """Seconds here and there, and bytes of an outline."""
@@ -109,7 +109,7 @@ class Bench:
         return *pair, (self.far.link.bytes_in - before) / ((repeats or self.repeats) + 1)
 
     def clicks(self, n_tokens: int, look: Callable[[Capture, int], Any]) -> tuple[float, float, float]:
-        """Seconds here and there, and bytes: each of another layer and head of a kept capture."""
+        """Seconds here and there, and bytes, for a different layer and head of a cached capture each time."""
         self.seed += 1
         request = CaptureRequest(written(self.own, self.name, n_tokens, 10_000 + self.seed))
         here, there = self.own.capture(request), self.far.capture(request)
@@ -118,7 +118,7 @@ class Bench:
         return *pair, (self.far.link.bytes_in - before) / (self.repeats + 1)
 
     def tokens(self, n_tokens: int) -> tuple[float, float, float]:
-        """Seconds a token here and there, and bytes a token."""
+        """Seconds per token here and there, and bytes per token."""
         sizes = list[float]()
 
         def of(runner: Any) -> Callable[[int], float]:
@@ -150,12 +150,12 @@ def same_layer(capture: Capture, at: int) -> Any:
 
 
 def tile(capture: Capture, at: int) -> Any:
-    """All of a text in the first tile of a head that nobody looked at, as a page's browser is given it."""
+    """The first tile of a head that was not opened yet, showing all of the text, as a browser gets it."""
     return head_tiles(capture).packed(at % capture.n_layers, at % N_HEADS % capture.n_heads, Spot(0, 0, 0))
 
 
 def cells(capture: Capture, at: int) -> Any:
-    """The last tile on the diagonal, of single cells."""
+    """The last tile on the diagonal, with single cells."""
     tiling = Tiling(len(capture.tokens))
     last = tiling.tiles(tiling.last) - 1
     spot = Spot(tiling.last, last, last)
@@ -163,13 +163,13 @@ def cells(capture: Capture, at: int) -> Any:
 
 
 def small_maps(capture: Capture, at: int) -> Any:
-    """Every head of a layer of a long text in small."""
+    """Every head of a layer of a long text, as thumbnails."""
     return [block(capture, rows) for rows in blocks_of(capture) if rows.layer == at % capture.n_layers]
 
 
 def page_runs(n_tokens: int, runs: int) -> float:
-    """Seconds in which the page Heads is computed on another head of a text that is kept; median."""
-    from tests.ui.driving import open_app  # it brings the app along
+    """Median seconds of a run of the page Heads for another head of a cached text."""
+    from tests.ui.driving import open_app  # this imports the app
 
     words = (WORD * n_tokens)[: 4 * n_tokens]
     times = [
@@ -179,7 +179,7 @@ def page_runs(n_tokens: int, runs: int) -> float:
 
 
 def pages(url: str, n_tokens: int, repeats: int) -> tuple[float, float]:
-    """The same with the model here and at the server, in processes of their own, in turns."""
+    """The same with the model here and on the server, in separate processes, in turns."""
     found: dict[str, list[float]] = {"": [], url: []}
     for server in (("", url), (url, ""), ("", url)):
         for one in server:
@@ -197,7 +197,7 @@ def row(what: str, here: float, there: float, target: str, verdict: str, n_bytes
 
 
 def measured(bench: Bench) -> list[list[str]]:
-    """The lines of one model."""
+    """The rows of one model."""
     rows = []
     for n_tokens in TOKENS:
         here, there, n_bytes = bench.captures(n_tokens)
@@ -228,7 +228,7 @@ HEAD = ("", "here", "at a server", "", "target", "", "received")
 
 
 def asked_rows(repeats: int) -> None:
-    """What a runner is asked: the embedded model, then a random Llama."""
+    """Questions to a runner: for the embedded model, then for a random Llama."""
     port = free_port()
     server = subprocess.Popen([sys.executable, "-m", "benchmarks.served", "--serve", str(port)])
     try:
@@ -249,7 +249,7 @@ def asked_rows(repeats: int) -> None:
 
 
 def painted_rows(count: int) -> None:
-    """A reader's clicks, of the embedded model."""
+    """A user's clicks, with the embedded model."""
     with model_server("1 GB") as server:
         found = painted_clicks(server.url, server.key, TOKENS, count)
     rows = [
@@ -260,7 +260,7 @@ def painted_rows(count: int) -> None:
 
 
 def main() -> None:
-    """Measure what was chosen, and print it with the load of the machine, before and after."""
+    """Measure what was selected, and print it with the load of the machine before and after."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=7, choices=range(1, 8), help="no head is opened twice")
     parser.add_argument("--painted", type=int, default=0, help="so many clicks in Chromium, at each length")

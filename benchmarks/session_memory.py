@@ -1,7 +1,7 @@
-"""How much memory does a hosted server need for one more session? Servers of their own with so many sessions each.
+"""How much memory does a hosted server need per session? Separate servers with different numbers of sessions.
 
-Each session goes to another head, text or page every ten seconds (_wanderers.py). What a server keeps of all texts is
-held small, so that it is not counted as theirs; every embedded model is asked before the first is measured.
+Each session goes to another head, text or page every ten seconds (_wanderers.py). The server's cache of texts is kept
+small, so that it does not count towards them; every embedded model is used once before the first measurement.
 
 Run: python -m benchmarks.session_memory [--counts 1 10 30 60] [--seconds 60]
 """
@@ -57,7 +57,7 @@ def main() -> None:
 def _measured(count: int, seconds: float) -> tuple[int, float, list[float]]:
     """Bytes of the server, its share of a core, and seconds of every action."""
     with _serving() as (port, process):
-        _wanderers.took(_wanderers.started(port, 1, 15))  # the engine is imported, the model opened
+        _wanderers.took(_wanderers.started(port, 1, 15))  # imports the engine and opens the model
         before, begun = sum(process.cpu_times()[:2]), time.monotonic()
         wandering = _wanderers.started(port, count, seconds)
         sizes = list[int]()

@@ -2,10 +2,10 @@
 
     python -m benchmarks.steps_frames [--seconds 3] [--only WORDS]
 
-Every slider that is followed in the browser gets another value in every frame, and counted are the frames in which its
-picture was drawn anew; the screen gives at most 60 a second. "In a frame" is what the page's main thread works for
-each, which other work on the machine does not lengthen: what is left of 20 ms is room. Nothing may be sent while the
-hand moves.
+Every slider that is followed in the browser gets another value in every frame, and the script counts the frames in
+which its picture was redrawn; the screen gives at most 60 per second. "In a frame" is the CPU time of the page's main
+thread per frame, which other work on the machine does not affect: what is left of 20 ms is spare. Nothing may be sent
+while the slider moves.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from benchmarks._table import machine, print_table
 from tests.browser import Watch
 
 LEAST = 50  # frames a second
-RESTS = 1500  # milliseconds; a slider that rests is told to the server, and the page runs
-START = 300_000  # ms in which a busy machine has the engine
+RESTS = 1500  # milliseconds; after this rest a slider sends its value to the server, and the page runs
+START = 300_000  # ms within which a busy machine has started the engine
 FIND = """([selector, place]) => [...document.querySelectorAll("*")]
   .flatMap((one) => (one.shadowRoot ? [...one.shadowRoot.querySelectorAll(selector)] : []))[place]"""
 DRAG = f"""async ([selector, place, milliseconds]) => {{
@@ -52,7 +52,7 @@ X = "[data-matrix=X] input"
 
 @dataclass(frozen=True)
 class Drag:
-    """A slider by its view and its place; ``cell``: the number whose slider it is, which is clicked first."""
+    """A slider by its view and its index; ``cell``: the number whose slider it is, which is clicked first."""
 
     what: str
     address: str
@@ -61,7 +61,7 @@ class Drag:
     cell: str = ""
 
 
-TEXT = "text=" + "+".join(["dog"] * 120)  # about as long as a head's matrices are drawn
+TEXT = "text=" + "+".join(["dog"] * 120)  # about the longest text for which a head's matrices are drawn
 PAINTED = ".step-by-step[data-painted], .chart[data-painted], .bracketings[data-painted], .flash-film[data-painted]"
 DRAGS = (
     Drag("why √d: d", "/steps?steps.view=scale&steps.step=gradient", ".knob input", 0),
@@ -115,7 +115,7 @@ def _row(browser: Browser, watch: Watch, app: App, drag: Drag, seconds: float) -
 
 
 def working(page: Page) -> Callable[[], float]:
-    """Milliseconds that the page's main thread has worked so far, of its own processor time."""
+    """Milliseconds of CPU time that the page's main thread has used so far."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 

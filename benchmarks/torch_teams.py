@@ -3,8 +3,8 @@
     python -m benchmarks.torch_teams [--tokens 128] [--times 9]
 
 A capture of the embedded model, and one with linear attention in every head of every layer: each in a fresh process,
-without the settings and with them, by turns, as often as asked. The model is loaded by one thread and asked by another,
-as in the app, so two threads have a team each.
+without the settings and with them, in turns, as often as requested. One thread loads the model and another runs it, as
+in the app, so each of the two has a team of threads.
 """
 
 from __future__ import annotations

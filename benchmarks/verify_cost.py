@@ -1,9 +1,9 @@
-"""What does the badge cost on a long text? Recomputing a layer's sampled rows beside the capture that it checks.
+"""What does the badge cost for a long text? Recomputing a layer's sampled rows, compared with the capture it checks.
 
     python -m benchmarks.verify_cost [--threads 1] [--turns 3] [--dtype float32] [--device cpu]
 
-A random model of the embedded one's shape, for longer texts. Capture and check are taken in turns; a check is of one
-layer, with nothing known of it before.
+A random model of the embedded one's shape, for longer texts. Capture and check alternate; a check is of one layer, with
+nothing cached.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _runner(dtype: torch.dtype, device: str) -> LocalRunner:
 
 def _times(runner: LocalRunner, n_tokens: int, turns: int) -> list[str]:
     captures, checks, words = [], [], _llama.text(n_tokens)
-    for turn in range(turns + 1):  # the first is not counted
+    for turn in range(turns + 1):  # the first one is not counted
         began = time.perf_counter()
         capture = runner.capture(CaptureRequest(text=words))
         if torch.cuda.is_available():

@@ -1,12 +1,12 @@
-"""How long does a number of a rival of softmax take to be seen, and a rival in the model? The app, a real Chromium.
+"""How long does a parameter of a variant of softmax take to appear, on the head and in the model? A real Chromium.
 
     python -m benchmarks.zoo_latency [--changes 5] [--only nystrom,titans] [--where all]
 
-On the page Zoo, on a text of 128 tokens of the embedded model. On the head: each variant is moved by its own slider,
-or where it has none chosen anew, from the key that is pressed to the frame with its map. In the model: the same in one
-head, its layer and all layers, with numbers that nobody has asked for before, so that the forward under it, its check
-and the comparison are all in it; a variant without numbers is computed once, and read again after that. FlashAttention
-is left out: whatever its tiles, its map is softmax's, and nothing is painted anew.
+On the page Zoo, with a text of 128 tokens and the embedded model. On the head: each variant is changed by its own
+slider or, if it has none, selected anew; the time runs from the key press to the frame with its map. In the model: the
+same in one head, its layer and all layers, with parameters that are not cached, so that the time includes the forward,
+its check and the comparison; a variant without parameters is computed once, and cached after that. FlashAttention is
+left out: whatever its tiles, its map is softmax's, and nothing is repainted.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _rows(what: str, found: dict[str, list[float]], target: Target) -> list[list[str]]:
-    """All variants together, then those that take longest."""
+    """All variants together, then the slowest ones."""
     rows = [_row(f"{what}, all variants", [one for times in found.values() for one in times], target)]
     slowest = sorted(found, key=lambda name: -median(found[name]))[:SLOWEST]
     return rows + [_row(f"– {name}", found[name], target) for name in slowest]
@@ -91,7 +91,7 @@ def _row(what: str, times: list[float], target: Target) -> list[str]:
 
 
 def _times(page: Page, app: App, variant: Variant, count: int, view: str, where: str = "head") -> list[float]:
-    """Milliseconds of each change, by the keyboard: the variant's first slider, or where it has none its list."""
+    """Milliseconds of each change by keyboard: of the variant's first slider or, if it has none, of the list."""
     named = {"zoo.view": view, "zoo.where": where, "zoo.variant": variant.name, "layer": 3, "head": 1, "text": TEXT}
     page.goto(f"http://127.0.0.1:{app.port}/zoo?{urlencode(named)}")
     page.locator(".head-map[data-painted]").nth(1).wait_for()
@@ -113,7 +113,7 @@ def _times(page: Page, app: App, variant: Variant, count: int, view: str, where:
 
 
 def _towards(page: Page, variant: Variant, *, away: bool) -> str:
-    """Open the list of variants and go to the one before this one, or back; the key that chooses it."""
+    """Open the list of variants and move to the one before this one, or back; returns the key that selects it."""
     page.locator(".st-key-zoo-variant input").click()
     first = VARIANTS[0].name == variant.name
     page.keyboard.press("ArrowDown" if away == first else "ArrowUp")

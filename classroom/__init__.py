@@ -1,1 +1,1 @@
-"""A teacher's room: what is shown, who follows it, what is asked and answered. Knows no model and no Streamlit."""
+"""A teacher's room: what it shows, who follows it, its questions and answers. Independent of models and Streamlit."""

@@ -1,4 +1,4 @@
-"""The rooms of this server: opened by a session of its teacher, found by their codes."""
+"""The rooms of this server, opened by teachers' sessions and found by their codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from classroom.room import Room
 N_ = str  # marks a text for Babel without translating it here
 
 MOST_ROOMS = 100
-MOST_OVER = 10_000  # codes of rooms that have ended, which are remembered
+MOST_OVER = 10_000  # codes of ended rooms that are remembered
 
 NO_ROOM = N_("There is no room with this code.")
 TOO_MANY_TRIES = N_("Too many wrong codes from here: wait a minute.")
@@ -25,12 +25,12 @@ RESTARTS = N_("This server is about to restart: no new room can be opened until 
 
 
 class RoomDesk:
-    """Safe to use from several threads."""
+    """Thread-safe."""
 
-    opens = True  # whether a new room may be opened; one that was open may come back
+    opens = True  # whether new rooms may be opened; earlier ones may always be reopened
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self.born = secrets.token_hex(8)  # by which a browser knows whether the server was started again
+        self.born = secrets.token_hex(8)  # changes when the server restarts
         self.devices, self.newcomers = Devices(), Newcomers(now)
         self._now = now
         self._over: dict[str, None] = {}
@@ -40,7 +40,7 @@ class RoomDesk:
         self._kept: KeptRooms | None = None
 
     def keep(self, kept: KeptRooms) -> None:
-        """Keep what rooms hold from now on, and open those that a server before this one kept. Once, at the start."""
+        """Save rooms from now on, and restore those saved by a previous server process. Call once, at startup."""
         self._kept = kept
         self.devices = Devices(kept.secret(self.devices.secret))
         with self._lock:
@@ -51,7 +51,7 @@ class RoomDesk:
 
     @property
     def problem(self) -> str:
-        """Why rooms are not kept though they should be, in one sentence; else nothing."""
+        """Why rooms are not saved although they should be, in one sentence; otherwise empty."""
         return self._kept.problem if self._kept else ""
 
     def _living(self) -> list[str]:
@@ -61,13 +61,13 @@ class RoomDesk:
 
     @property
     def count(self) -> int:
-        """How many rooms are open."""
+        """Number of open rooms."""
         with self._lock:
             self._tidy()
             return len(self._rooms)
 
     def open(self) -> Room:
-        """A new room. Raises Refused where there are too many, and where none may be opened."""
+        """Open a new room. Raises Refused if there are too many, or if no new rooms are allowed."""
         if not self.opens:
             raise Refused(RESTARTS)
         while True:
@@ -79,11 +79,10 @@ class RoomDesk:
                     return self._opened(code, key)
 
     def back(self, key: str) -> Room:
-        """The room that this key is of, for its teacher who comes back.
+        """Return the room of this key to a returning teacher.
 
-        A server that was started again and did not keep it knows nothing of it: it is empty then, under the code that
-        it had, and says so (``Room.again``). Raises Refused for a room that has ended on this server, and where there
-        are too many.
+        If the server was restarted and had not saved the room, it is empty under its former code, and ``Room.again`` is
+        true. Raises Refused if the room has ended on this server, or if there are too many.
         """
         code = code_of(key)
         with self._lock:
@@ -104,10 +103,10 @@ class RoomDesk:
         return self._rooms[code]
 
     def find(self, typed: str, address: str, who: str = "") -> Room:
-        """The room with this code, asked for by a phone at this address. Raises Refused.
+        """Return the room with this code for a phone at this address. Raises Refused.
 
-        A room that has ended is none: its code tells no more than a wrong one. Wrong codes of others at the same
-        address, a school's, do not keep a phone out that was in the room: ``who`` is from a signed cookie.
+        An ended room is refused like a wrong code, so that its code reveals nothing. A phone that was in the room is
+        admitted even if its address has tried too many wrong codes, as a school's may: ``who`` is from a signed cookie.
         """
         room = self.there(typed)
         if room is not None and room.knows(who):
@@ -120,9 +119,9 @@ class RoomDesk:
         return room
 
     def taught(self, typed: str, key: str, address: str) -> Room:
-        """The room that this key opens for its teacher. Raises Refused, as for a wrong code.
+        """Return the room that this key opens for its teacher. Raises Refused, as for a wrong code.
 
-        Wrong codes of others at the same address, a school's, do not keep its teacher out: the key cannot be guessed.
+        A teacher is admitted even if the address has tried too many wrong codes, because a key cannot be guessed.
         """
         room = self.there(typed)
         if room is not None and room.is_of(key):
@@ -131,13 +130,13 @@ class RoomDesk:
         raise Refused(NO_ROOM if self._tries.may(address) else TOO_MANY_TRIES)
 
     def there(self, typed: str) -> Room | None:
-        """The room with this code, if there is one now."""
+        """Return the open room with this code, or None."""
         with self._lock:
             self._tidy()
             return self._rooms.get(normalized(typed) or "")
 
     def part(self, name: str) -> tuple[str, str, str] | None:
-        """Script, style sheet and root element of a component that is shown in some room."""
+        """Return script, style sheet and root element of a component that some room shows, or None."""
         with self._lock:
             found = [room.board.sources.get(name) for room in self._rooms.values()]
         source = next((one for one in found if one is not None), None)
@@ -151,4 +150,4 @@ class RoomDesk:
             self._over = dict.fromkeys([*self._over, *over][-MOST_OVER:])
 
 
-DESK = RoomDesk()  # of this server: its routes and the teachers' pages meet here
+DESK = RoomDesk()  # of this server; shared by its routes and the teachers' pages

@@ -1,4 +1,4 @@
-"""What browsers send over a room's WebSocket, read and checked: a value for each kind of frame, or one sentence."""
+"""Frames that browsers send over a room's WebSocket, parsed and validated: one dataclass per kind, or a refusal."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ N_ = str  # marks a text for Babel without translating it here
 LONGEST = 4096  # characters of a frame
 LONGEST_NAME = 40
 LONGEST_ANSWER = 80
-LONGEST_KEY = 100  # of a figure, and of a teacher
+LONGEST_KEY = 100  # characters of a figure's or a teacher's key
 LONGEST_BORN = 16
-TEACHERS = ("teach", "point", "ask", "reveal", "end", "show", "stage")  # nobody else may say these
+TEACHERS = ("teach", "point", "ask", "reveal", "end", "show", "stage")  # frames that only teachers may send
 
 UNREADABLE = N_("This message cannot be read.")
 TOO_LONG = N_("This message is too long.")
@@ -24,12 +24,12 @@ _KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
 class Refused(Exception):
-    """Why something is not done, in one sentence for whoever asked for it."""
+    """Why a request is refused, in one sentence for its sender."""
 
 
 @dataclass(frozen=True)
 class Join:
-    """A student comes, or comes back; ``born`` is the server that it was there on before, or nothing."""
+    """A student joins or rejoins; ``born`` identifies the server process it was connected to before, or is empty."""
 
     code: str
     born: str = ""
@@ -37,7 +37,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Teach:
-    """The teacher's page is there."""
+    """The teacher's page connects."""
 
     code: str
     key: str
@@ -45,7 +45,7 @@ class Teach:
 
 @dataclass(frozen=True)
 class Vote:
-    """An answer in a round; ``name`` where the teacher asks for names."""
+    """An answer in a round; ``name`` is set if the teacher asks for names."""
 
     round: int
     answer: str
@@ -61,12 +61,12 @@ class Complete:
 
 @dataclass(frozen=True)
 class Alive:
-    """A phone asks whether its connection still is one."""
+    """A phone checks that its connection still works."""
 
 
 @dataclass(frozen=True)
 class PointerFrame:
-    """What the teacher points at in a figure, as its component says it: JSON that this room does not look into."""
+    """What the teacher points at in a figure, as JSON of its component, which the room does not interpret."""
 
     figure: str
     at: Any
@@ -76,7 +76,7 @@ Frame = Join | Teach | Vote | Complete | Alive | PointerFrame
 
 
 def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
-    """The frame. Raises Refused for what is too long, no frame, or not for a student to say."""
+    """Parse a frame. Raises Refused if it is too long, invalid, or not allowed for students."""
     if not isinstance(text, str):
         raise Refused(UNREADABLE)
     if len(text) > LONGEST:

@@ -1,4 +1,4 @@
-"""A question to a class as bytes: with what the model answers, so that it can be revealed without the model."""
+"""A question to a class as bytes, including the model's answers, so that it can be revealed without the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from classroom.answers import AnswerKind, Heads, Options, TypedNumbers
 from classroom.poll import ClassQuestion
 from classroom.vocabulary import Vocabulary
 
-OF_MODEL = ("probability", "measured")  # fields that are functions of an answer's value
+OF_MODEL = ("probability", "measured")  # fields that are functions of an answer
 ANSWERS: dict[str, type[Options] | type[Heads] | type[Vocabulary]] = {
     "options": Options,
     "heads": Heads,
@@ -21,7 +21,7 @@ ANSWERS: dict[str, type[Options] | type[Heads] | type[Vocabulary]] = {
 
 
 def packed(question: ClassQuestion) -> bytes:
-    """All of it; what the model has for an answer as a list, in the order of all answers that there are."""
+    """Serialize the question; functions of the answer become a list over all possible answers."""
     answers = question.answers
     told = {one.name: getattr(question, one.name) for one in fields(question) if one.name not in ("answers", *OF_MODEL)}
     told |= {name: _table(getattr(question, name), answers) for name in OF_MODEL}
@@ -31,7 +31,7 @@ def packed(question: ClassQuestion) -> bytes:
 
 
 def unpacked(data: bytes) -> ClassQuestion:
-    """The question that was packed. Raises ValueError, KeyError, TypeError or zlib.error for anything else."""
+    """Restore a serialized question. Raises ValueError, KeyError, TypeError or zlib.error if it is invalid."""
     told: dict[str, Any] = json.loads(zlib.decompress(data))
     kind, kept = told["answers"]
     answers = TypedNumbers() if kind == "typed" else ANSWERS[kind](kept)
@@ -45,7 +45,7 @@ def _table(of: Callable[[str], float] | None, answers: AnswerKind) -> list[float
 
 
 def _function(table: list[float] | None, answers: AnswerKind) -> Callable[[str], float] | None:
-    """Of a typed number it is the true one, whatever was typed."""
+    """Restore a function of the answer; for typed numbers it is constant: the true number."""
     if table is None:
         return None
     held = dict(zip(answers.values(), table, strict=False))

@@ -1,10 +1,10 @@
-"""What rooms hold, on disk for as long as they live: a server that is started again goes on where it was.
+"""Rooms saved to disk while they live, so that a restarted server continues where it was.
 
-One file of SQLite in a folder of the host's, which its server alone may read. A thread of its own writes, whatever came
-together in one transaction, so that nobody in a room waits for a disk. A room's rows are deleted, and overwritten, as
-it ends. The file has no teacher's key, only its SHA-256: the key is 256 random bits, which no hash gives away.
+One SQLite file in a folder of the host's, readable only by the server. A separate thread writes everything that has
+accumulated in one transaction, so that nobody in a room waits for the disk. When a room ends its rows are deleted and
+overwritten. The file has only the SHA-256 of a teacher's key, which does not reveal its 256 random bits.
 
-Whatever goes wrong with file or disk ends the keeping, and nothing else: ``problem`` says so.
+Any error of the file or disk stops the saving, and nothing else: ``problem`` reports it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from classroom.poll import ClassQuestion, Kept, Poll
 N_ = str  # marks a text for Babel without translating it here
 
 FILE = "rooms.sqlite3"
-VERSION = 1  # of its tables
-LONGEST = 6 * 3600.0  # seconds that a room waits for its server: a school day
-LOOK = 30.0  # seconds between two looks at which rooms still live
-PATIENCE = 5.0  # seconds for another process to let go of the file
+VERSION = 1  # of the table schema
+LONGEST = 6 * 3600.0  # seconds for which a room is kept for a restarting server: a school day
+LOOK = 30.0  # seconds between updates of which rooms still live
+PATIENCE = 5.0  # seconds to wait for another process to release the file
 TABLES = """
 CREATE TABLE server (name TEXT PRIMARY KEY, value BLOB);
 CREATE TABLE rooms (code TEXT PRIMARY KEY, proof BLOB, seen REAL, state TEXT);
@@ -41,49 +41,50 @@ CREATE TABLE votes (room TEXT, number INTEGER, vote INTEGER, who TEXT, answer TE
                     PRIMARY KEY (room, number, vote, who));
 CREATE TABLE phones (room TEXT, who TEXT, number INTEGER, removed INTEGER, PRIMARY KEY (room, who));
 """
-ABOUT = ("round", "named", "state", "asked", "taken", "step")  # of a question: what changes, and when it was asked
-OF_ROOM = ("questions", "votes", "phones")  # tables with a room's rows beside its own
+# fields of a question that change, and the time it was asked
+ABOUT = ("round", "named", "state", "asked", "taken", "step")
+OF_ROOM = ("questions", "votes", "phones")  # tables with a room's further rows
 
 NOT_KEPT = N_(
     "This server cannot keep the room on its disk any more: the class goes on, but a restart would lose its answers. "
     "Save the results in time."
 )
 
-Value = str | bytes | float | None | Callable[[], bytes]  # a function makes it where it is written
-Row = tuple[str, tuple[Value, ...]]  # a statement, and its values
+Value = str | bytes | float | None | Callable[[], bytes]  # a function is evaluated when the row is written
+Row = tuple[str, tuple[Value, ...]]  # a statement and its values
 
 
 class RoomFile(Protocol):
-    """Where a room writes what it holds."""
+    """Where a room saves its state."""
 
     def state(self, proof: bytes, told: Mapping[str, Any]) -> None:
-        """All that is one value."""
+        """Save the settings and the state that is a single value."""
         ...
 
     def poll(self, poll: Poll) -> None:
-        """A question, and how far it is."""
+        """Save a question and its state."""
         ...
 
     def vote(self, poll: Poll, who: str) -> None:
-        """The newest answer of a phone, or that there is none."""
+        """Save a phone's newest answer, or its removal."""
         ...
 
     def drop(self, poll: Poll) -> None:
-        """A question that is in no results."""
+        """Delete a question that is not part of the results."""
         ...
 
     def phone(self, who: str, number: int, *, removed: bool) -> None:
-        """Who was here."""
+        """Save a phone that joined."""
         ...
 
     def over(self) -> None:
-        """The room has ended."""
+        """Delete everything: the room has ended."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class KeptRoom:
-    """A room as its server left it; ``polls`` by their numbers, ``phones`` by their cookies: number, and if removed."""
+    """A saved room; ``polls`` by number, ``phones`` by cookie: number, and whether it was removed."""
 
     code: str
     proof: bytes
@@ -93,13 +94,13 @@ class KeptRoom:
 
 
 class KeptRooms:
-    """The file. Safe to use from several threads; what is given to it is written soon, by its own."""
+    """The file. Thread-safe; what is put into it is written soon after, by a thread of its own."""
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
         self.problem = ""
         self._path, self._now = folder / FILE, now
         self._lock = threading.Lock()
-        self._pending: dict[tuple[object, ...], list[Row]] = {}  # of each row the newest
+        self._pending: dict[tuple[object, ...], list[Row]] = {}  # newest rows by key
         self._news = threading.Event()
         self._written = threading.Condition(self._lock)
         self._closed = False
@@ -113,7 +114,8 @@ class KeptRooms:
         self._thread = threading.Thread(target=self._write, name="kept rooms", daemon=True)
 
     def _opened(self) -> sqlite3.Connection:
-        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its other files the same mode
+        # SQLite creates its other files with the same mode
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
         os.chmod(self._path, 0o600)
         disk = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         try:
@@ -130,16 +132,16 @@ class KeptRooms:
             raise
         return disk
 
-    # -- at the start -------------------------------------------------------------------------------------------------
+    # -- at startup ---------------------------------------------------------------------------------------------------
 
     def start(self, living: Callable[[], Collection[str]]) -> None:
-        """Write from now on; ``living`` are the codes of the rooms that have not ended, asked for now and then."""
+        """Start writing; ``living`` returns the codes of open rooms, and is called regularly."""
         self._living = living
         self._thread.start()
         atexit.register(self.close)
 
     def secret(self, made: bytes) -> bytes:
-        """With which phones' cookies are signed: the one of before, else ``made``, which is kept."""
+        """Return the secret that signs phones' cookies: the saved one, else ``made``, which is saved."""
         disk = self._disk
         if disk is None:
             return made
@@ -153,7 +155,7 @@ class KeptRooms:
             return made
 
     def rooms(self) -> list[KeptRoom]:
-        """Those that lived when the server was last there; older ones are deleted. One that cannot be read is none."""
+        """Return the rooms that were open when the server last ran. Delete those that are too old or unreadable."""
         disk, found = self._disk, list[KeptRoom]()
         if disk is None:
             return found
@@ -190,11 +192,11 @@ class KeptRooms:
     # -- while rooms live ---------------------------------------------------------------------------------------------
 
     def file_of(self, code: str, known: Collection[int] = ()) -> RoomFile:
-        """Where the room with this code writes; ``known`` are the numbers of the questions that it has there."""
+        """Return where the room with this code saves; ``known`` are the numbers of its questions saved already."""
         return _RoomFile(self, code, known)
 
     def put(self, key: tuple[object, ...], *rows: Row) -> None:
-        """Write these soon; what is to be written under the same key and is not yet, is written no more."""
+        """Write these rows soon, replacing rows under the same key that are not written yet."""
         with self._lock:
             if self.problem or self._closed:
                 return
@@ -203,7 +205,7 @@ class KeptRooms:
         self._news.set()
 
     def over(self, code: str) -> None:
-        """Nothing is left of this room."""
+        """Delete everything of this room."""
         with self._lock:
             for key in [key for key in self._pending if key[0] == code]:
                 del self._pending[key]
@@ -211,12 +213,12 @@ class KeptRooms:
         self.put((code,), ("DELETE FROM rooms WHERE code = ?", (code,)), *rows)
 
     def settle(self, seconds: float = PATIENCE) -> None:
-        """Wait until all that was given is written."""
+        """Wait until all pending rows are written."""
         with self._written:
             self._written.wait_for(lambda: self.problem or not (self._pending or self._busy), seconds)
 
     def close(self) -> None:
-        """Write what is left, and let go of the file."""
+        """Write what is left, and close the file."""
         with self._lock:
             if self._closed:
                 return
@@ -253,7 +255,7 @@ class KeptRooms:
                 return
 
     def _touch(self) -> None:
-        """Which rooms live, and when that was."""
+        """Record the time at which each open room was last seen."""
         for code in self._living():
             self.put((code, "seen"), ("UPDATE rooms SET seen = ? WHERE code = ?", (self._now(), code)))
 
@@ -266,7 +268,7 @@ class KeptRooms:
             for statement, values in rows:
                 disk.execute(statement, tuple(value() if callable(value) else value for value in values))
         disk.execute("COMMIT")
-        if any(len(key) == 1 for key in batch):  # what was deleted is not left in its other file
+        if any(len(key) == 1 for key in batch):  # deleted rows must not remain in the write-ahead log
             disk.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _fail(self, error: Exception) -> None:
@@ -284,7 +286,7 @@ class KeptRooms:
 
 
 class _RoomFile:
-    """Of one room; ``known`` are the numbers of questions that are in it already."""
+    """The file of one room; ``known`` are the numbers of questions saved already."""
 
     def __init__(self, kept: KeptRooms, code: str, known: Collection[int]) -> None:
         self._kept, self._code, self._known, self._ended = kept, code, {*known}, False
@@ -336,22 +338,22 @@ class _RoomFile:
 
 
 class NotKept:
-    """A room that is in memory alone."""
+    """A room that is held in memory only."""
 
     def state(self, proof: bytes, told: Mapping[str, Any]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def poll(self, poll: Poll) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def vote(self, poll: Poll, who: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def drop(self, poll: Poll) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def phone(self, who: str, number: int, *, removed: bool) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def over(self) -> None:
-        """Nothing."""
+        """Do nothing."""

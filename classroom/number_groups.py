@@ -1,4 +1,4 @@
-"""The numbers that a class typed as rows of a histogram, by their size, with the true one among them."""
+"""The numbers typed by a class as a histogram, in order of size, including the true number."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from classroom.poll import Bar
 
-DIGITS = 6  # that are drawn
+DIGITS = 6  # significant digits that are drawn
 SMALLEST, LARGEST = -12, 12  # powers of ten that numbers are rounded to
 
 
 @dataclass(frozen=True)
 class HistogramRow:
-    """A number, how many typed it in each vote, how far it is from the true one, and whether it is that one."""
+    """A number, how many typed it in each vote, its distance from the true one, and whether it is that one."""
 
     label: str
     counts: tuple[int, ...]
@@ -23,18 +23,17 @@ class HistogramRow:
 
 @dataclass(frozen=True)
 class NumberGroups:
-    """``step`` is what numbers are rounded to where too many different ones were typed, else 0."""
+    """``step`` is what numbers are rounded to if too many different ones were typed, otherwise 0."""
 
     step: float
     rows: tuple[HistogramRow, ...]
 
 
 def number_groups(bars: Sequence[Bar], true: float, most: int = 12) -> NumberGroups:
-    """One row for each different number, or, beyond ``most``, for each after rounding to a power of ten.
+    """Return one row per different number, or per number rounded to a power of ten if there are more than ``most``.
 
-    All right answers are in the row of the true one, however many digits were typed.
-
-    Of a rounded number its own distance is told.
+    All correct answers are in the true number's row, however many digits were typed. The distance is that of the
+    rounded number.
     """
     step, values = 0.0, [true if bar.right else float(bar.value) for bar in bars]
     for power in range(SMALLEST, LARGEST + 1):

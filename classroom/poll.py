@@ -1,8 +1,8 @@
-"""A question to the class, its answers, and what the model answers: predict, then reveal.
+"""A question to the class, its answers, and the model's answer: predict, then reveal.
 
-The surprise of an answer is −log2 of the probability that the model gives it, in bits; that of the class is its mean
-over all answers, the cross-entropy of the class's answers and the model's distribution (Shannon 1948, section 6).
-What is measured or computed instead is no probability, and has no surprise.
+The surprisal of an answer is −log2 of the model's probability for it, in bits; the class's is its mean over all
+answers, the cross-entropy between the class's answers and the model's distribution (Shannon 1948, section 6). Answers
+to measured or computed quantities have no probability and no surprisal.
 """
 
 from __future__ import annotations
@@ -22,22 +22,20 @@ N_ = str  # marks a text for Babel without translating it here
 CLOSED = N_("This question is closed.")
 ALREADY = N_("This answer is already counted.")
 
-TINY = 1e-9  # of a number: its digits in binary
+TINY = 1e-9  # relative error of a number in binary floating point
 
 Kind = Literal["next", "where", "ablate", "head", "number"]
-Kept = dict[str, tuple[str, str]]  # who → answer and name
+Kept = dict[str, tuple[str, str]]  # student → answer and name
 
 
 @dataclass(frozen=True, eq=False)
 class ClassQuestion:
-    """``answers`` is how it is answered, ``likeliest`` the values that the model would give, the first one first.
+    """``answers`` is the kind of answer, ``likeliest`` are the model's values, the best first.
 
-    ``probability`` is the model's for a value. Without one, ``measured`` is what the model has for it: of a head a
-    metric, written in its ``unit``; of a number that is asked for, the true one, from which a right answer is at most
-    ``near``. ``told`` is said at the reveal.
-
-    ``changed`` says what the model is changed by. The file of the results names the ``model``, and the ``layer`` and
-    ``head`` that are asked about; of an ablation the token's probability ``before`` and ``after`` it.
+    ``probability`` is the model's for a value. Without one, ``measured`` gives the quantity: for a head its metric, in
+    ``unit``; for a typed number the true one, from which a correct answer differs by at most ``near``. ``told`` is
+    shown at the reveal. ``changed`` describes the model's edits. The results file names the ``model``, and the
+    ``layer`` and ``head`` of the question; for an ablation also the token's probability ``before`` and ``after`` it.
     """
 
     kind: Kind
@@ -60,10 +58,10 @@ class ClassQuestion:
 
 @dataclass(frozen=True)
 class Bar:
-    """One answer: how many gave it in each vote, the model's probability of it, and that in bits of surprise.
+    """An answer: how many gave it in each vote, the model's probability for it, and its surprisal in bits.
 
-    Or what is measured of it, how far an answered number is from it, and whether it is right: as near as the true one
-    is shown. What there is not is NaN.
+    For measured quantities: the value, a typed number's distance from it, and whether it is correct to the digits
+    shown. Fields that do not apply are NaN.
     """
 
     value: str
@@ -78,7 +76,7 @@ class Bar:
 
 @dataclass
 class Poll:
-    """A question that is open, or was; ``votes`` are one dict for each time it was asked. Its room holds the lock."""
+    """A question that is or was open; ``votes`` has one dict per round. Its room holds the lock."""
 
     question: ClassQuestion
     round: int
@@ -86,11 +84,11 @@ class Poll:
     state: Literal["open", "revealed"] = "open"
     votes: list[Kept] = field(default_factory=lambda: [Kept()])
     asked: float = field(default_factory=time.time)  # seconds since 1970, UTC
-    taken: int = 0  # answers, in all votes, those that were changed later included
-    step: str = ""  # of a lesson, which asks this before its page is shown
+    taken: int = 0  # answers in all votes, including those changed later
+    step: str = ""  # the lesson step that asks this before its page
 
     def take(self, who: str, vote: Vote) -> tuple[str, str]:
-        """Count this answer instead of an earlier one of the same student; its value and label. Raises Refused."""
+        """Count this answer, replacing the student's earlier one; returns its value and label. Raises Refused."""
         if self.state != "open" or vote.round != self.round:
             raise Refused(CLOSED)
         answers = self.question.answers
@@ -106,40 +104,40 @@ class Poll:
 
     @property
     def number(self) -> int:
-        """Its own in its room: the round in which it was asked first."""
+        """The question's number in its room: the round in which it was first asked."""
         return self.round - len(self.votes) + 1
 
     def take_back(self, who: str) -> bool:
-        """Count no answer of this student in the vote that is open; whether there was one."""
+        """Remove this student's answer from the open vote; returns True if there was one."""
         return self.state == "open" and self.votes[-1].pop(who, None) is not None
 
     @property
     def answered(self) -> int:
-        """How many, in the vote that is open."""
+        """Number of answers in the open vote."""
         return len(self.votes[-1])
 
     def bars(self, most: int = 8) -> list[Bar]:
-        """The answers by how many gave them, and those that the model finds likeliest, ``most`` of each."""
+        """The most frequent answers and those likeliest for the model, at most ``most`` of each."""
         counts = [Counter(answer for answer, _ in kept.values()) for kept in self.votes]
         given = sorted(set().union(*counts), key=lambda value: (-sum(count[value] for count in counts), value))
         shown = self.question.answers.shown(given, self.question.likeliest, most)
         return [self.bar(value, tuple(count[value] for count in counts)) for value in shown]
 
     def every_bar(self) -> list[Bar]:
-        """All answers that were given or could be tapped on, however many."""
+        """All answers that were given or could be tapped."""
         return self.bars(most=10**6)
 
     def given(self, vote: int) -> list[Bar]:
-        """The answers of a vote, one for each student."""
+        """The answers of a vote, one per student."""
         return [self.bar(answer) for answer, _ in self.votes[vote].values()]
 
     def surprise(self, vote: int) -> float | None:
-        """Bits, the mean over the answers of a vote; infinite where the model rules one out, None without answers."""
+        """Mean surprisal of a vote in bits; infinite if the model rules out an answer, None without answers."""
         found = [bar.bits for bar in self.given(vote)]
         return sum(found) / len(found) if found else None
 
     def bar(self, value: str, counts: tuple[int, ...] = ()) -> Bar:
-        """An answer, and what the model makes of it."""
+        """An answer with the model's values for it."""
         asked = self.question
         probability = math.nan if asked.probability is None else asked.probability(value)
         measured = math.nan if asked.measured is None else asked.measured(value)

@@ -1,4 +1,4 @@
-"""The answers of a class as a CSV file: a row for each answer of a question, or, with names, for each student."""
+"""A class's answers as a CSV file: one row per answer of a question, or, with names, per student."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ HEADINGS = {
 OF_MODEL = ("model", "bits", "measured", "off")
 OF_QUESTION = ("before", "after", "asked_of", "changed", "layer", "head", "asked")
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)  # which is no formula
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)  # matches numbers, which are not formulas
 
 
 def results_csv(polls: Sequence[Poll], words: Mapping[str, str]) -> bytes:
-    """UTF-8 with its mark; ``words`` are the headings translated. Names stand in it only where they were asked for."""
+    """CSV in UTF-8 with a byte order mark; ``words`` are the translated headings.
+
+    Names are included only if asked for.
+    """
     first = ("number", "question", "text", "answer", "first", "second", *OF_MODEL, *OF_QUESTION)
     rows = [[words[name] for name in first]]
     for number, poll in enumerate(polls, 1):
@@ -63,7 +66,7 @@ def _counts(bar: Bar) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """A number as one, of which a spreadsheet can make a sum; all else quoted and guarded."""
+    """A number stays a number, so that a spreadsheet can sum it; other text is quoted and formulas are escaped."""
     return text if _NUMBER.fullmatch(text) else csv_cell(text)
 
 
@@ -72,7 +75,7 @@ def _answer(poll: Poll, bar: Bar) -> str:
 
 
 def _of_model(poll: Poll, bar: Bar) -> list[str]:
-    """Of an ablation an answer is right or not: that is no probability, and surprises nobody."""
+    """The model's columns. Answers about an ablation are right or wrong: they have no probability and no surprisal."""
     given = (math.nan, math.nan) if poll.question.kind == "ablate" else (bar.probability, bar.bits)
     return [_number(value) for value in (*given, bar.measured, bar.off)]
 

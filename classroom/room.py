@@ -1,4 +1,4 @@
-"""One room: who teaches it, who is there, what is shown and asked; it outlives its teacher's connection a little."""
+"""A room: its teacher, its students, what is shown and asked. It outlives the teacher's connection by a few minutes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from classroom.vocabulary import Vocabulary
 
 N_ = str  # marks a text for Babel without translating it here
 
-STAYS = 600.0  # seconds after its teacher left
+STAYS = 600.0  # seconds after its teacher disconnected
 MOST_STUDENTS = 500
 MOST_KNOWN = 5000  # phones that a room remembers
 
@@ -30,9 +30,9 @@ MANY = N_("Too many phones of your network are in this room. Ask your teacher.")
 
 @dataclass(eq=False)
 class Present:
-    """Somebody whose browser is connected: woken by ``changed`` whenever there may be something new.
+    """A connected browser, notified through ``changed`` when there may be something new.
 
-    ``source`` is the network that it comes from, of which so many phones may be in a room: ``share``.
+    ``source`` is its network, from which at most ``share`` phones may be in a room.
     """
 
     who: str
@@ -43,20 +43,20 @@ class Present:
 
 @dataclass(frozen=True)
 class Phone:
-    """Somebody who is or was in a room: the number in the order in which they came, and the name last given."""
+    """A phone that is or was in a room: its number, in order of arrival, and the name given last."""
 
     who: str
     number: int
     name: str
     here: bool
-    answered: bool  # in the vote that is open
+    answered: bool  # in the open vote
 
 
 class Room:
-    """Safe to use from several threads; those who are connected are woken in the event loop that they came in.
+    """Thread-safe; connected browsers are notified in the event loop in which they joined.
 
-    What it holds is kept by ``file``. Of one that ``kept`` is of, which a server had before this one, its teacher has
-    to bring the key.
+    State is saved to ``file``. To reopen a room ``kept`` by a previous server process, its teacher must present the
+    key.
     """
 
     def __init__(
@@ -72,22 +72,22 @@ class Room:
         self._file: RoomFile = NotKept() if file is None else file
         self.board = SharedFigures()
         self._names = self._asks_first = self._locked = False
-        self.shown: set[str] = set()  # pages and steps of lessons that the class was asked about, or shown
+        self.shown: set[str] = set()  # pages and lesson steps that the class was shown or asked about
         self.poll: Poll | None = None
         self.past: list[Poll] = []
-        self._saved: list[int] = []  # of each question, how many answers were taken when its file was saved
+        self._saved: list[int] = []  # per question, the number of answers when its file was saved
         self._now = now
         self._lock = threading.RLock()
         self._students: set[Present] = set()
         self._teachers: set[Present] = set()
-        self._came: dict[str, int] = {}  # phones that were here, the last ones, and their numbers
+        self._came: dict[str, int] = {}  # phones that were here, most recent last, and their numbers
         self._removed: set[str] = set()
-        self._numbers = 0  # that were given to phones
-        self._answered: dict[str, set[str]] = {}  # source → phones of it that answered
+        self._numbers = 0  # numbers given to phones so far
+        self._answered: dict[str, set[str]] = {}  # source → its phones that answered
         self._left = now()
         self._ended = False
-        self.rounds = secrets.randbelow(10**9)  # a phone takes no round for one that it knew on a server before
-        self.reopened: int | None = None  # its round when it was opened once more on a server that was started again
+        self.rounds = secrets.randbelow(10**9)  # random, so that a phone mistakes no round for one on a previous server
+        self.reopened: int | None = None  # the round at which it was reopened after a server restart
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waking = False
         if kept is None:
@@ -96,10 +96,10 @@ class Room:
             self._come_back(kept)
         self._tell_poll()
 
-    # -- its file -----------------------------------------------------------------------------------------------------
+    # -- saving -------------------------------------------------------------------------------------------------------
 
     def _come_back(self, kept: KeptRoom) -> None:
-        """As it was left."""
+        """Restore the saved state."""
         told, polls = kept.state, kept.polls
         self._names, self._asks_first, self._locked = told["names"], told["asks_first"], told["locked"]
         self.shown, self._saved, self.rounds = {*told["shown"]}, [*told["saved"]], told["rounds"]
@@ -110,7 +110,7 @@ class Room:
         self._numbers = max(self._came.values(), default=0)
 
     def _keep(self) -> None:
-        """All that is one value."""
+        """Save the settings and other single values."""
         told = {
             "names": self._names,
             "asks_first": self._asks_first,
@@ -124,7 +124,7 @@ class Room:
         self._file.state(self._proof, told)
 
     def is_of(self, key: str) -> bool:
-        """Whether this is its teacher's key, who is known by it from now on."""
+        """Return True, and remember the key, if it is the teacher's."""
         given = secrets.compare_digest(_proof_of(key), self._proof)
         if given:
             self.key = key
@@ -132,7 +132,7 @@ class Room:
 
     @property
     def names(self) -> bool:
-        """Whether phones are asked for a name."""
+        """Whether phones ask for a name."""
         return self._names
 
     @names.setter
@@ -150,7 +150,7 @@ class Room:
 
     @property
     def locked(self) -> bool:
-        """Whether only phones that were here may come back."""
+        """Whether only phones that have been here may join."""
         return self._locked
 
     @locked.setter
@@ -163,11 +163,11 @@ class Room:
                 setattr(self, name, on)
                 self._keep()
 
-    # -- its life -----------------------------------------------------------------------------------------------------
+    # -- lifetime -----------------------------------------------------------------------------------------------------
 
     @property
     def ended(self) -> bool:
-        """Whether it is over: its teacher said so, or has been away for too long."""
+        """True if the teacher ended it or has been away for too long."""
         with self._lock:
             if not self._ended and not self._teachers and self._now() - self._left > STAYS:
                 self._ended = True
@@ -176,18 +176,18 @@ class Room:
 
     @property
     def again(self) -> bool:
-        """Whether nothing was asked since it was opened once more, on a server that was started again."""
+        """True until something is asked after the room was reopened on a restarted server."""
         return self.reopened == self.rounds
 
     def end(self) -> None:
-        """Nobody may come any more, and who is there is told."""
+        """End the room and notify everyone in it."""
         with self._lock:
             self._ended = True
             self._file.over()
         self.wake()
 
     def enter(self, one: Present, *, teacher: bool = False) -> None:
-        """Somebody is there now, in the running event loop. Raises Refused for a full room."""
+        """Add a connected browser, in the running event loop. Raises Refused if the room is full."""
         with self._lock:
             if not teacher:
                 self._let_in(one)
@@ -214,7 +214,7 @@ class Room:
             del self._came[next(iter(self._came))]
 
     def leave(self, one: Present) -> None:
-        """Not any more."""
+        """Remove a browser that disconnected."""
         with self._lock:
             self._students.discard(one)
             if one in self._teachers:
@@ -224,17 +224,17 @@ class Room:
 
     @property
     def there(self) -> int:
-        """How many students; one with two windows is one."""
+        """Number of students; several windows of one phone count once."""
         with self._lock:
             return len({one.who for one in self._students})
 
     def knows(self, who: str) -> bool:
-        """Whether this phone is or was here, removed or not."""
+        """Return True if this phone is or was here, removed or not."""
         with self._lock:
             return who in self._came
 
     def phones(self) -> list[Phone]:
-        """Everybody who is or was here, and was not removed, in the order in which they came."""
+        """Phones that are or were here, except removed ones, in order of arrival."""
         with self._lock:
             here = {one.who for one in self._students}
             polls = [*self.past, *([self.poll] if self.poll is not None else [])]
@@ -244,7 +244,7 @@ class Room:
             return [Phone(who, number, names.get(who, ""), who in here, who in voted) for number, who in known]
 
     def remove(self, who: str) -> None:
-        """Take a phone out of the room, with its answer to the question that is open; it cannot come back."""
+        """Remove a phone with its answer to the open question; it cannot come back."""
         with self._lock:
             self._removed.add(who)
             self._file.phone(who, self._came.get(who, 0), removed=True)
@@ -253,13 +253,16 @@ class Room:
         self.wake()
 
     def is_removed(self, one: Present) -> bool:
-        """Whether this is a phone that was taken out of the room."""
+        """Return True if this phone was removed."""
         return one.who in self._removed
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- questions ----------------------------------------------------------------------------------------------------
 
     def ask(self, question: ClassQuestion, step: str = "") -> None:
-        """Ask the class; a question before it that was not revealed is dropped. ``step``: of a lesson, that asks it."""
+        """Ask the class a question, dropping an earlier one that was not revealed.
+
+        ``step`` is the lesson step that asks it.
+        """
         with self._lock:
             self._put_away()
             self.rounds += 1
@@ -268,7 +271,7 @@ class Room:
         self._tell_poll()
 
     def ask_again(self) -> None:
-        """The same question once more, after a discussion. Raises Refused where it is not open."""
+        """Ask the same question again, after a discussion. Raises Refused if it is not open."""
         with self._lock:
             if self.poll is None or self.poll.state != "open":
                 raise Refused(CLOSED)
@@ -279,7 +282,7 @@ class Room:
         self._tell_poll()
 
     def reveal(self) -> None:
-        """No more answers: now the class sees its own and the model's. Raises Refused where nothing is open."""
+        """Close the vote and show the answers of the class and the model. Raises Refused if no question is open."""
         with self._lock:
             if self.poll is None or self.poll.state != "open":
                 raise Refused(CLOSED)
@@ -291,7 +294,7 @@ class Room:
         self._tell_poll()
 
     def drop(self) -> None:
-        """Back to the page; what was revealed is kept for the results."""
+        """Return to the page; revealed answers are kept for the results."""
         with self._lock:
             self._put_away()
             self._keep()
@@ -308,14 +311,14 @@ class Room:
         self._keep()
 
     def show(self, name: str) -> None:
-        """The class was shown this, or asked about it: it waits for no question any more."""
+        """Record that the class was shown this, or asked about it, so that it needs no question first."""
         with self._lock:
             if name not in self.shown:
                 self.shown.add(name)
                 self._keep()
 
     def leave_step(self, step: str = "") -> None:
-        """The page of a lesson's step instead of its question, or another step; answers are kept for the results."""
+        """Leave the question of a lesson step, for its page or another step; answers are kept for the results."""
         with self._lock:
             poll = self.poll
             if poll is not None and poll.state == "open" and any(poll.votes):
@@ -329,14 +332,14 @@ class Room:
 
     @property
     def asked(self) -> list[Poll]:
-        """The questions that a file of results is about: those of before, and an open one that has answers."""
+        """The questions of a results file: earlier ones, and an open one that has answers."""
         with self._lock:
             poll = self.poll
             waits = poll is not None and poll.state == "open" and any(poll.votes)
             return [*self.past, poll] if poll is not None and waits else [*self.past]
 
     def save(self, counts: Sequence[int]) -> None:
-        """The results of the first questions were saved as a file, when so many answers of each were taken."""
+        """Record that the results of the first questions were saved, with the number of answers of each."""
         with self._lock:
             self._saved = [*counts]
             self._keep()
@@ -344,12 +347,12 @@ class Room:
 
     @property
     def unsaved(self) -> int:
-        """How many questions have answers that are in no file: also the one that is not revealed yet."""
+        """Number of questions with unsaved answers, including one that is not revealed yet."""
         known = dict(enumerate(self._saved))
         return sum(one.taken > known.get(number, 0) for number, one in enumerate(self.asked))
 
     def vote(self, one: Present, vote: Vote) -> tuple[str, str]:
-        """Count an answer; its value and label. Raises Refused, also where enough others of its source answered."""
+        """Count an answer; returns its value and label. Raises Refused, also if the source has used up its share."""
         with self._lock:
             if self.poll is None:
                 raise Refused(CLOSED)
@@ -366,7 +369,7 @@ class Room:
         return given
 
     def voted(self, who: str) -> list[tuple[int, str, str]]:
-        """What somebody who comes back answered in the votes of this question: round, value, label of each."""
+        """A returning student's answers in the votes of this question: round, value and label of each."""
         with self._lock:
             poll = self.poll
             if poll is None:
@@ -376,7 +379,9 @@ class Room:
             return [(n, answer, poll.question.answers.label(answer)) for n, answer in given]
 
     def complete(self, typed: str) -> dict[str, list[tuple[str, str]]]:
-        """Tokens that begin so, of the question that is open, as ``options``; where none does, those that begin it."""
+        """Tokens that start with ``typed``, for the open question, as ``options``; if there are none, tokens that it
+        starts with.
+        """
         poll = self.poll
         answers = poll.question.answers if poll is not None and poll.state == "open" else None
         if not isinstance(answers, Vocabulary):
@@ -386,7 +391,7 @@ class Room:
 
     @property
     def answered(self) -> int:
-        """How many answered in the vote that is open."""
+        """Number of answers in the open vote."""
         with self._lock:
             return 0 if self.poll is None else self.poll.answered
 
@@ -404,10 +409,10 @@ class Room:
             )
         self.wake()
 
-    # -- waking -------------------------------------------------------------------------------------------------------
+    # -- notification -------------------------------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """There may be something new for everybody; from any thread."""
+        """Notify everyone that there may be something new. Callable from any thread."""
         with self._lock:
             if self._loop is None or self._waking or self._loop.is_closed():
                 return
@@ -423,5 +428,5 @@ class Room:
 
 
 def _proof_of(key: str) -> bytes:
-    """By which a key is known where it is not kept."""
+    """The hash by which a key is recognized without being stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -1,7 +1,7 @@
-"""The room's side of the server: the student's page, its parts, and the WebSocket that teacher and students speak.
+"""The server routes of a room: the student page, its parts, and the WebSocket of teacher and students.
 
-A student has no session of the app: the page draws the components that the teacher's page mounted, from the same files,
-with the same bytes.
+Students have no session of the app: their page draws the components that the teacher's page mounted, from the same
+files and payloads.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from classroom.frames import Alive, Complete, Join, PointerFrame, Refused, Teach
 from classroom.room import MOST_STUDENTS, REMOVED, STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
-Translate = Callable[[str, str], str]  # language, message → message
-Share = Callable[[str], tuple[str, int]]  # address → for whom it is counted, and how many phones of it may be in a room
+Translate = Callable[[str, str], str]  # language, message → translated message
+Share = Callable[[str], tuple[str, int]]  # address → its source, and how many of its phones a room may have
 
-GREETING = 15.0  # seconds in which the first frame has to come
-LOOK = 0.5  # seconds between two looks for a room whose teacher is not back yet
-MOST_FRAMES, EACH = 40, 2.0  # of one connection, in these seconds
-TICK = 60.0  # seconds after which a room is looked at without being woken: it may be over
-REFUSED, ENDED, TOO_MUCH, ELSEWHERE = 4404, 4410, 4429, 4403  # why a connection is closed
+GREETING = 15.0  # seconds until the first frame has to arrive
+LOOK = 0.5  # seconds between two lookups of a room whose teacher is not back yet
+MOST_FRAMES, EACH = 40, 2.0  # frames per connection within these seconds
+TICK = 60.0  # seconds after which a room is checked without a notification: it may have ended
+REFUSED, ENDED, TOO_MUCH, ELSEWHERE = 4404, 4410, 4429, 4403  # close codes of a connection
 
 N_ = str  # marks a text for Babel without translating it here
 SLOWER = N_("Too many messages at once.")
@@ -54,11 +54,10 @@ def classroom_routes(
     share: Share = lambda address: (address, MOST_STUDENTS),
     is_host: Callable[[str], bool] = bool,
 ) -> list[BaseRoute]:
-    """Routes of a Starlette application that stands under ``base``, a path or nothing.
+    """Routes of a Starlette application that is mounted under ``base``, a path or empty.
 
-    The first of ``languages`` is spoken to browsers that ask for none of them. ``share`` says how many phones of an
-    address may be in a room, and which network it is counted for;
-    ``is_host`` whether this server is reached by this name.
+    Browsers that request none of ``languages`` get the first. ``share`` returns the source that an address counts for,
+    and how many of its phones a room may have; ``is_host`` whether this server is reached by a host name.
     """
 
     def page(request: Request) -> Response:
@@ -82,7 +81,7 @@ def classroom_routes(
         found = desk.part(request.path_params["name"]) if media else None
         if found is None:
             return Response(status_code=404, headers=SECURE)
-        keep = "public, max-age=86400, immutable"  # its address names its text
+        keep = "public, max-age=86400, immutable"  # its URL contains its version
         return Response(found[at], headers=SECURE | {"cache-control": keep}, media_type=media)
 
     async def talk(socket: WebSocket) -> None:
@@ -99,13 +98,13 @@ def classroom_routes(
 
 
 def _newcomers(share: tuple[str, int]) -> tuple[str, int]:
-    """A source, and how many new phones it may have in a minute: twice as many as may be in a room."""
+    """A source, and how many new phones it may add per minute: twice as many as may be in a room."""
     source, most = share
     return source, 2 * most
 
 
 def _language(request: Request | WebSocket, languages: tuple[str, ...]) -> str:
-    """The one in the address, else the first of those that the browser asks for and that there is."""
+    """The language in the URL, else the first available one that the browser requests."""
     asked = [request.query_params.get("lang", "")]
     asked += [one.split(";")[0].strip() for one in request.headers.get("accept-language", "")[:200].split(",")]
     known = (one.lower().split("-")[0] for one in asked)
@@ -113,7 +112,7 @@ def _language(request: Request | WebSocket, languages: tuple[str, ...]) -> str:
 
 
 class _Talk:
-    """One connection, of a student or of the teacher."""
+    """One connection, of a student or a teacher."""
 
     def __init__(
         self,
@@ -134,13 +133,17 @@ class _Talk:
         self._root = str(socket.scope.get("root_path", "")) + base
 
     async def run(self, is_host: Callable[[str], bool]) -> None:
-        """From the first frame to the last. What a page elsewhere opens is refused before it can say anything."""
+        """Handle the connection from the first frame to the last.
+
+        A connection opened by another site is refused at once.
+        """
         origin, host = self._socket.headers.get("origin", ""), self._socket.headers.get("host", "")
         if not is_host(host) or urlsplit(origin).netloc != host:
             await self._socket.close(ELSEWHERE)
             return
         if not self._one.who and not self._desk.newcomers.may(*_newcomers((self._one.source, self._one.share))):
-            await self._socket.close(TOO_MUCH)  # before anything is sent: who has no cookie has seen no page
+            # before anything is sent: a client without a cookie never loaded the page
+            await self._socket.close(TOO_MUCH)
             return
         await self._accept()
         with suppress(WebSocketDisconnect):
@@ -150,7 +153,7 @@ class _Talk:
                 await self._end(REFUSED, "refused", str(error))
 
     async def _accept(self) -> None:
-        """A phone without a cookie of this server, which may have been started again, is given one."""
+        """Accept, giving a phone a new cookie if it has none of this server, for example after a restart."""
         given: list[tuple[bytes, bytes]] = []
         if not self._one.who:
             self._one.who = self._desk.devices.new()
@@ -176,7 +179,7 @@ class _Talk:
                 raise Refused(frames.UNREADABLE)
 
     async def _found(self, code: str, born: str) -> Room:
-        """The room; for who was there on a server before this one, as soon as its teacher is back."""
+        """Return the room; a phone from a previous server process waits until its teacher is back."""
         try:
             return self._desk.find(code, self._address, self._one.who)
         except Refused as error:
@@ -188,13 +191,13 @@ class _Talk:
                 while (room := self._desk.there(code)) is None:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(LOOK):
-                            await self._receive()  # there is nothing to be said yet
+                            await self._receive()  # nothing may be sent yet
                             self._not_too_fast()
                 return room
         raise Refused(NO_ROOM)
 
     async def _present(self, room: Room, one: Present, *, teacher: bool) -> None:
-        """Hear and tell until one of them ends."""
+        """Receive and send until one of the two ends."""
         room.enter(one, teacher=teacher)
         telling = self._tell_teacher(room, one) if teacher else self._tell_student(room, one)
         both = [asyncio.ensure_future(telling), asyncio.ensure_future(self._hear(room, one, teacher=teacher))]
@@ -208,10 +211,10 @@ class _Talk:
                 task.cancel()
             ended, _ = await asyncio.wait(both)
             for task in ended:
-                _ = task.cancelled() or task.exception()  # looked at, or asyncio complains
+                _ = task.cancelled() or task.exception()  # retrieved, or asyncio logs a warning
 
     async def _tell_student(self, room: Room, one: Present) -> None:
-        """What the board has, and what changes on it; in between nothing is kept for a slow phone."""
+        """Send what the board shows and its changes; nothing is queued for a slow phone."""
         seen = -1
         for voted in room.voted(one.who):
             await self._send(dict(zip(("round", "answer", "label"), voted), kind="voted"))
@@ -226,7 +229,7 @@ class _Talk:
         await self._end(ENDED, "ended", "")
 
     async def _tell_teacher(self, room: Room, one: Present) -> None:
-        """How many are there, and how many answered."""
+        """Send the number of students and of answers."""
         told = None
         while not room.ended:
             one.changed.clear()
@@ -243,7 +246,7 @@ class _Talk:
         while True:
             text = await self._receive()
             try:
-                if not teacher:  # who points at figures, and sends no more than is drawn
+                if not teacher:  # teachers point at figures, and send no more often than is drawn
                     self._not_too_fast()
                 frame = frames.read(text, teacher=teacher)
                 await self._answer(room, one, frame, teacher=teacher)
@@ -288,7 +291,7 @@ class _Talk:
         await (self._socket.send_bytes(frame) if isinstance(frame, bytes) else self._socket.send_text(frame))
 
     async def _end(self, code: int, kind: str, words: str) -> NoReturn:
-        """Say why, and close."""
+        """Send the reason, and close."""
         said = {"kind": kind, "words": self._words(words) if words else "", "last": True}
         await self._send(said | {"born": self._desk.born})
         await self._socket.close(code)
@@ -296,7 +299,7 @@ class _Talk:
 
 
 async def _woken(one: Present) -> None:
-    """Wait for news, or for a while."""
+    """Wait for a notification, or for a timeout."""
     with suppress(TimeoutError):
         async with asyncio.timeout(TICK):
             await one.changed.wait()

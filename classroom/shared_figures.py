@@ -1,8 +1,8 @@
-"""What a room shows now, as frames for those who follow it.
+"""What a room currently shows, as frames for its followers.
 
-Everything on it has the number of its last change. A follower has seen all up to some number and is sent what changed
-since: who comes late, comes back or is slow gets the present, and nothing waits in a queue for anybody. A figure is
-what the teacher's page mounted, under its key: the name of a component and the bytes it was given, packed once for all.
+Every entry has the number of its last change. A follower has seen everything up to some number and is sent what changed
+since; one who joins late, reconnects or is slow gets the current state, and nothing is queued. A figure is what the
+teacher's page mounted under a key: a component's name and its payload, compressed once for all.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import Any
 
 from viz.components.source import Source
 
-MOST_PARTS = 2000  # of a figure that grows
+MOST_PARTS = 2000  # parts of a growing figure
 SENT = dict[str, Any]
 
 
 @dataclass
 class _Figure:
-    """A component and its data, in parts where it grows: each with its number, and as a frame."""
+    """A component and its payload, in parts if it grows: each with its change number, as a frame."""
 
     component: str
     version: str
-    digest: bytes = b""  # of the newest
+    digest: bytes = b""  # of the newest payload
     parts: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
 
 
 class SharedFigures:
-    """Safe to use from several threads."""
+    """Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -48,13 +48,13 @@ class SharedFigures:
 
     @property
     def number(self) -> int:
-        """Of the last change."""
+        """Number of the last change."""
         return self._number
 
-    # -- what the teacher's page does ---------------------------------------------------------------------------------
+    # -- called by the teacher's page ---------------------------------------------------------------------------------
 
     def turn(self, page: Mapping[str, str]) -> None:
-        """A run of a page begins; of another page than the last one, nothing is left."""
+        """Start a page run; if it is another page than before, clear the board."""
         with self._lock:
             self._mounted = []
             if {name: self._stage.get(name) for name in page} != dict(page):
@@ -63,9 +63,9 @@ class SharedFigures:
     def figure(
         self, key: str, source: Source, payload: bytes, *, title: str = "", beside: str = "", adds: bool = False
     ) -> None:
-        """A component was mounted with these bytes, under a title or none, with words ``beside`` it.
+        """Add a component with this payload, an optional title and the text ``beside`` it.
 
-        ``adds``: to those it was given before.
+        ``adds``: append the payload to the earlier ones.
         """
         with self._lock:
             self._mounted.append(key)
@@ -86,13 +86,13 @@ class SharedFigures:
             held.parts.append((self._number, framed(head, payload)))
 
     def settle(self, **more: Any) -> None:
-        """The run has come to its end: what it did not mount is gone; ``more`` is what is said beside the figures."""
+        """End the page run: remove what it did not mount. ``more`` is what is shown beside the figures."""
         with self._lock:
             order = list(dict.fromkeys(self._mounted))
             self._show({**self._stage, **more, "figures": order})
 
     def point(self, key: str, at: Any) -> bool:
-        """What is pointed at in a figure; whether there is this figure."""
+        """Set what is pointed at in a figure; returns False if there is no such figure."""
         with self._lock:
             if key not in self._stage["figures"]:
                 return False
@@ -101,15 +101,17 @@ class SharedFigures:
             return True
 
     def say(self, what: str, value: Any) -> None:
-        """Something beside the page, a frame of the kind ``what``, until it is said otherwise."""
+        """Set an entry beside the page, sent as a frame of the kind ``what``."""
         with self._lock:
             self._number += 1
             self._said[what] = self._number, _json({"kind": what, **value})
 
-    # -- what followers are sent --------------------------------------------------------------------------------------
+    # -- sent to followers --------------------------------------------------------------------------------------------
 
     def since(self, number: int) -> tuple[int, list[str | bytes]]:
-        """The number of the last change, and a frame for all that changed after this one; a figure before its point."""
+        """Return the number of the last change and a frame for each later one; a figure precedes what is pointed at in
+        it.
+        """
         with self._lock:
             found: list[str | bytes] = []
             if self._stage_at > number:
@@ -120,7 +122,7 @@ class SharedFigures:
                 changed = [frame for at, frame in parts if at > number]
                 found += changed
                 at, frame = self._points.get(key, (-1, ""))
-                if at > number or (changed and at >= 0):  # drawn anew, it is pointed at again
+                if at > number or (changed and at >= 0):  # also repeated after its figure was drawn again
                     found.append(frame)
             found += [frame for at, frame in self._said.values() if at > number]
             return self._number, found
@@ -143,7 +145,7 @@ _VERSIONS: dict[int, tuple[Source, str]] = {}
 
 
 def version_of(source: Source) -> str:
-    """A name of its text; a server started anew may have another."""
+    """A version that changes with the component's text, also between server processes."""
     held = _VERSIONS.get(id(source))
     if held is None or held[0] is not source:
         digest = hashlib.sha256((source.js + source.css + source.html).encode("utf-8")).hexdigest()[:16]
@@ -152,10 +154,10 @@ def version_of(source: Source) -> str:
 
 
 def framed(head: Mapping[str, Any], payload: bytes) -> bytes:
-    """A binary frame: a little-endian uint32 with the head's length, the head as JSON, the payload by gzip."""
+    """A binary frame: the head's length as little-endian uint32, the head as JSON, the payload gzipped."""
     told = json.dumps(head).encode("ascii")
     return struct.pack("<I", len(told)) + told + gzip.compress(payload, 1, mtime=0)
 
 
 def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, separators=(",", ":"))  # ASCII: a lone surrogate of a token is an escape
+    return json.dumps(value, separators=(",", ":"))  # ASCII, so that a token's lone surrogate becomes an escape

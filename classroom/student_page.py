@@ -1,4 +1,4 @@
-"""The page on a student's phone: one HTML file, one script and one style sheet, from `viz/classroom/`."""
+"""The student page: one HTML file, one script and one style sheet, from `viz/classroom/`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 FOLDER = Path(__file__).resolve().parents[1] / "viz" / "classroom"
 
-# Everything from this server, by files: no script, style or address of anybody else, and nobody's frame around it.
+# Everything comes from this server, as files: no inline or foreign scripts and styles, and no framing.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -56,7 +56,7 @@ TEXTS: dict[str, str] = {
 
 
 def student_page(root: str, language: str, translate: Callable[[str], str]) -> str:
-    """The whole page; ``root`` is the path that the server stands under, or nothing."""
+    """The whole page; ``root`` is the server's base path, or empty."""
     words = {name: translate(text) for name, text in TEXTS.items()}
     return Template((FOLDER / "student.html").read_text(encoding="utf-8")).substitute(
         lang=escaped(language),
@@ -69,12 +69,12 @@ def student_page(root: str, language: str, translate: Callable[[str], str]) -> s
 
 @functools.cache
 def script() -> str:
-    """Its script, with all that it imports."""
+    """The page's script with everything that it imports."""
     return one_module(FOLDER / "student.js")
 
 
 @functools.cache
 def sheet() -> str:
-    """Its style sheet, after that of standalone figures, whose colours are the same."""
+    """The page's style sheet, after that of standalone figures, which defines the colours."""
     files = (FOLDER.parent / "standalone" / "standalone.css", FOLDER / "student.css")
     return "\n".join(path.read_text(encoding="utf-8") for path in files)

@@ -1,4 +1,4 @@
-"""The tokens of a model by what is typed of them."""
+"""A model's tokens, found by what is typed of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from classroom.answers import NO_ANSWER
 
-SPACES = "·▁Ġ"  # as tokens show the space before them
+SPACES = "·▁Ġ"  # how tokens show a leading space
 
 
 class Vocabulary:
-    """``labels`` are the tokens as they are drawn, by their ids. An answer is an id, written in digits."""
+    """``labels`` are the tokens as displayed, by id. An answer is an id in decimal digits."""
 
     refusal = NO_ANSWER
 
@@ -22,7 +22,7 @@ class Vocabulary:
         self._sorted = sorted((_typed(label), number) for number, label in enumerate(labels) if label.strip(SPACES))
 
     def read(self, given: str) -> str | None:
-        """An id; None if there is no such token."""
+        """Return the id; None if there is no such token."""
         known = given.isascii() and given.isdigit() and len(given) <= 9 and int(given) < len(self._labels)
         return str(int(given)) if known else None
 
@@ -31,11 +31,11 @@ class Vocabulary:
         return self._labels[int(value)]
 
     def shown(self, given: Sequence[str], expected: Sequence[str], most: int) -> list[str]:
-        """Those that most gave, then the likeliest."""
+        """The most frequent answers, then the likeliest tokens."""
         return list(dict.fromkeys([*given[:most], *expected[:most]]))
 
     def offered(self) -> dict[str, Any]:
-        """A phone is told of tokens when some of one is typed."""
+        """Offer nothing in advance: a phone requests completions as the student types."""
         return {"options": None}
 
     def values(self) -> list[str]:
@@ -43,13 +43,13 @@ class Vocabulary:
         return [str(number) for number in range(len(self._labels))]
 
     def kept(self) -> tuple[str, Any]:
-        """The labels by their ids."""
+        """The labels by id."""
         return "vocabulary", list(self._labels)
 
     def complete(self, typed: str, most: int = 8) -> list[tuple[str, str]]:
-        """Id and label of tokens that begin so, whatever their case and with a space before them or without.
+        """Id and label of tokens that start with ``typed``, ignoring case, with or without a leading space.
 
-        The shortest first, and those in the case that was typed before the others.
+        The shortest first, and among those the typed case before the others.
         """
         wanted = _typed(typed.strip())
         if not wanted:
@@ -61,9 +61,9 @@ class Vocabulary:
         return [(str(number), self._labels[number]) for number in found[:most]]
 
     def beginnings(self, typed: str, most: int = 4) -> list[tuple[str, str]]:
-        """Id and label of the longest tokens that what was typed begins with, whatever their case.
+        """Id and label of the longest tokens that ``typed`` starts with, ignoring case.
 
-        The longest of those with a space before them, and of those without: which of them is meant, nobody knows here.
+        Returns the longest with a leading space and the longest without, since either may be meant.
         """
         wanted, bare = _typed(typed.strip()), typed.strip().lstrip(SPACES)
         found = list[int]()
@@ -74,7 +74,7 @@ class Vocabulary:
         return [(str(number), self._labels[number]) for number in found[:most]]
 
     def _just(self, wanted: str, *, spaced: bool) -> list[int]:
-        """Ids of what is typed so."""
+        """Ids of tokens that are exactly what was typed."""
         start = bisect_left(self._sorted, (wanted, -1))
         same = takewhile(lambda one: one[0] == wanted, islice(self._sorted, start, None))
         return [number for _, number in same if (self._labels[number][0] in SPACES) == spaced]

@@ -1,1 +1,1 @@
-"""The app as a server for others: what its host has set, who may come in, and what goes over the line. No Streamlit."""
+"""The app as a public server: the host's settings, admission, middleware and metrics. Independent of Streamlit."""

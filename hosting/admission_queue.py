@@ -1,4 +1,4 @@
-"""Who is in, and who waits: so many sessions at a time, a share of them for an address, teachers before everybody."""
+"""The admission queue: a limit of sessions, a smaller limit per address, and no waiting for teachers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-PATIENCE = 15.0  # seconds after which somebody who waits and does not ask any more has gone
+PATIENCE = 15.0  # seconds without a poll after which a waiting session is dropped
 
 
 class Visitor(NamedTuple):
-    """Whose session it is: where it comes from, as its share counts it, and its browser; "" is not known."""
+    """Who a session belongs to: the source that its share is counted for, and its browser; empty if unknown."""
 
     source: str = ""
     browser: str = ""
@@ -23,13 +23,12 @@ NOBODY = Visitor()
 
 
 class AdmissionQueue:
-    """At most ``most`` are in, ``share`` of them from one source; a place not used for ``idle`` seconds goes to who
-    waits. A source for which ``whole`` is true has no share. Thread-safe.
+    """Admits at most ``most`` sessions, ``share`` of them per source. Thread-safe.
 
-    For ``keep`` seconds a place is its browser's still: a page that is loaded again is a new session.
-
-    Others wait in the order in which they came, but behind nobody who waits for a share alone. Who teaches waits for no
-    place, and nobody is let in while there is no ``room``, of memory say.
+    A slot unused for ``idle`` seconds goes to a waiting session. A source for which ``whole`` is true has no share. A
+    slot stays reserved for its browser for ``keep`` seconds, because a page that is reloaded is a new session. Sessions
+    wait in order of arrival, except that nobody waits behind a session that is held up only by its source's share.
+    Teachers do not wait, and nobody is admitted while ``room`` is false, for example for lack of memory.
     """
 
     def __init__(
@@ -45,10 +44,11 @@ class AdmissionQueue:
     ) -> None:
         self._most, self._idle, self._room, self._clock = most, idle, room, clock
         self._share, self._whole, self._keep = most if share is None else share, whole, keep
-        self._in: dict[str, tuple[float, Visitor]] = {}  # session → when its reader last did something, who that is
-        self._waiting: dict[str, tuple[float, Visitor]] = {}  # in order; session → when it last asked, who that is
-        self._kept: list[tuple[float, Visitor]] = []  # places of who has left: until when
-        self._left: dict[str, float] = {}  # browsers that left, teachers' too: until when they are still known
+        self._in: dict[str, tuple[float, Visitor]] = {}  # session → time of its last activity, and its visitor
+        # in order of arrival; session → time of its last poll, and its visitor
+        self._waiting: dict[str, tuple[float, Visitor]] = {}
+        self._kept: list[tuple[float, Visitor]] = []  # reserved slots of sessions that left: until when
+        self._left: dict[str, float] = {}  # browsers that left, teachers' included: until when they are remembered
         self._lock = threading.Lock()
 
     @property
@@ -57,38 +57,38 @@ class AdmissionQueue:
 
     @property
     def waiting(self) -> int:
-        """How many still ask."""
+        """Number of waiting sessions."""
         with self._lock:
             now = self._clock()
             return sum(now - last < PATIENCE for last, _ in self._waiting.values())
 
     @property
     def active(self) -> int:
-        """How many of those who are in did something lately."""
+        """Number of admitted sessions that were active recently."""
         with self._lock:
             now = self._clock()
             return sum(now - last < self._idle for last, _ in self._in.values())
 
     def knows(self, who: str, visitor: Visitor) -> bool:
-        """Whether this session is in, or its browser was until a moment ago: its page is loaded again."""
+        """Return True if this session is admitted, or its browser was until recently, as when a page is reloaded."""
         with self._lock:
             return who in self._in or self._left.get(visitor.browser, 0) > self._clock()
 
     def ask(self, who: str, visitor: Visitor = NOBODY) -> int | None:
-        """How many wait before this session; None: it is in."""
+        """Return the number of sessions ahead of this one, or None if it is admitted."""
         with self._lock:
             now = self._clock()
             if who in self._in or self._comes_back(visitor, now):
                 return self._enter(who, visitor, now)
             self._waiting = {one: held for one, held in self._waiting.items() if now - held[0] < PATIENCE or one == who}
-            self._waiting[who] = now, visitor  # keeps its place
+            self._waiting[who] = now, visitor  # keeps its position
             before = self._before(who, visitor)
             if before or not self._room() or not (visitor.teaches or self._has_place(visitor, now)):
                 return before
             return self._enter(who, visitor, now)
 
     def leave(self, who: str) -> None:
-        """The session ended; its browser has its place for a while."""
+        """Release the session's slot, which stays reserved for its browser for a while."""
         with self._lock:
             _, visitor = self._in.pop(who, (0.0, NOBODY))
             self._waiting.pop(who, None)
@@ -112,7 +112,7 @@ class AdmissionQueue:
         return True
 
     def _before(self, who: str, visitor: Visitor) -> int:
-        """Those who came earlier and wait for what this one waits for."""
+        """Number of earlier sessions that wait for the same resource."""
         if visitor.teaches:
             return 0
         taken, before = self._taken(), 0
@@ -133,7 +133,7 @@ class AdmissionQueue:
         return taken.total() < self._most or self._frees(now, list(self._in))
 
     def _frees(self, now: float, among: list[str]) -> bool:
-        """Whether the one who did nothing for longest has done nothing for too long; then its place is free."""
+        """Return True, and free the slot, if the session that was inactive longest has exceeded ``idle``."""
         longest = min(among, key=lambda one: self._in[one][0], default="")
         if not among or now - self._in[longest][0] < self._idle:
             return False

@@ -1,6 +1,6 @@
-"""``attention-atlas check settings.toml``: everything that can be known before the first visitor, one line each.
+"""``attention-atlas check settings.toml``: check everything that can be known before the first visitor, one line each.
 
-Nothing is written, nothing is downloaded, and no port stays open.
+Writes nothing, downloads nothing and leaves no port open.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hosting.settings import WrongSetting, read
 
 
 def findings(path: Path) -> Findings:
-    """As they are found: the models, which take longest, come last."""
+    """Yield findings as they are made; the models, which take longest, come last."""
     try:
         settings = read(path)
     except WrongSetting as problem:
@@ -37,7 +37,7 @@ def findings(path: Path) -> Findings:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print them; 1 if one of them is an error."""
+    """Print the findings; returns 1 if one of them is an error."""
     errors = 0
     for finding in findings(settings_file(arguments)):
         sys.stdout.write(f"{finding.line}\n")

@@ -1,4 +1,6 @@
-"""A server that lets nobody new in and ends when its last lesson is over, so that a new version takes its place."""
+"""Draining: a server that admits nobody new and exits when its last lesson is over, so that a new version can replace
+it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ MINUTE = 60.0  # seconds
 
 
 class Drain:
-    """Whether this server drains, and until when at the latest. Safe to use from several threads."""
+    """Whether this server drains, and its deadline. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -24,24 +26,24 @@ class Drain:
 
     @property
     def minutes_left(self) -> int:
-        """Until the latest end, rounded up; 0 where it does not drain."""
+        """Minutes until the deadline, rounded up; 0 if it does not drain."""
         until = self._until
         return 0 if until is None else max(0, -int((self._clock() - until) // MINUTE))
 
     def begin(self, minutes: float) -> None:
-        """From now on nobody new is let in; after so many minutes the server ends, whoever is there."""
+        """Admit nobody new, and exit after this many minutes even if somebody is still there."""
         with self._lock:
             self._until = self._clock() + minutes * MINUTE
 
     def cancel(self) -> None:
-        """As before."""
+        """Admit visitors again."""
         with self._lock:
             self._until = None
 
     def is_over(self, busy: bool) -> bool:
-        """Whether the server may end now."""
+        """Return True if the server may exit now."""
         until = self._until
         return until is not None and (not busy or self._clock() >= until)
 
 
-DRAIN = Drain()  # of this process: its entrance, its rooms and its local port meet here
+DRAIN = Drain()  # of this process; shared by its entrance, its rooms and its local port

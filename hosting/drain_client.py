@@ -1,4 +1,4 @@
-"""``attention-atlas drain settings.toml``: tell a running server to drain, and wait until it has ended."""
+"""``attention-atlas drain settings.toml``: tell a running server to drain, and wait until it has exited."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hosting.metrics_server import HERE, MINUTES
 from hosting.serve import settings_file
 from hosting.settings import WrongSetting, read
 
-LOOK = 1.0  # seconds between two looks whether it has ended
+LOOK = 1.0  # seconds between two checks whether it has exited
 PATIENCE = 10.0  # seconds for an answer
 CANCELLED = "Draining was cancelled, and the server goes on: do not restart it now."
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what the server says; 1 where none is there, it refuses, or it goes on because somebody cancelled."""
+    """Print the server's answer; returns 1 if there is no server, it refuses, or the drain is cancelled."""
     parser = argparse.ArgumentParser(prog="attention-atlas drain")
     parser.add_argument("settings", nargs="?", default="")
     parser.add_argument("--minutes", default=MINUTES)
@@ -50,11 +50,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _health(port: int) -> str:
-    """What the server says of itself, "draining" until it answers; "" once nobody listens there any more."""
+    """The server's health, "draining" while it does not answer, or empty once nothing listens on the port."""
     try:
         with urllib.request.urlopen(f"http://{HERE}:{port}/healthz", timeout=PATIENCE) as answer:
             return answer.read().decode().strip()
-    except (OSError, http.client.HTTPException) as problem:  # stuck, late or cut off: it is there all the same
+    except (OSError, http.client.HTTPException) as problem:  # stuck, slow or interrupted: the server still exists
         reason = getattr(problem, "reason", problem)
         return "" if isinstance(reason, ConnectionRefusedError) else "draining"
 

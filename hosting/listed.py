@@ -1,4 +1,4 @@
-"""What the host has set: the models that are shown, what is kept of their work, lessons; and the devices there are."""
+"""The host's configuration, from settings file or environment: models, memory, lessons; and available devices."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pathlib import Path
 from hosting import settings
 from hosting.runner_server import runner_server, served_models
 
-FIRST = "default"  # the model that the app opens where nothing names another
+FIRST = "default"  # the model that opens if none is named
 
-EMBEDDED = (FIRST, "encoder", "translator")  # as model_runner.local.loading.model_folder has them
+EMBEDDED = (FIRST, "encoder", "translator")  # as in model_runner.local.loading.model_folder
 QUANTIZING = {
     "int8": ("torchao",),
     "nf4": ("bitsandbytes", "accelerate"),
-}  # as model_runner.local.loading.dtypes has them
+}  # as in model_runner.local.loading.dtypes
 
 
 def listed_models() -> tuple[str, ...]:
-    """The only models that this server shows, in order: those of its settings, else ATLAS_MODELS (names and commas).
+    """The only models that this server offers, in order: those in its settings, else in ATLAS_MODELS (comma-separated).
 
-    Where neither is set, those of the server of models that it asks, if it asks one (ATLAS_RUNNER). Nothing without
-    that: then it is any hub id, and any folder that the server can read.
+    If neither is set, those of the model server in ATLAS_RUNNER. Empty without any of these: then any hub id and any
+    readable folder is allowed.
     """
     if hosted := settings.current():
         return hosted.models.listed
@@ -36,7 +36,7 @@ def listed_models() -> tuple[str, ...]:
 
 
 def not_here(listed: Sequence[str]) -> list[str]:
-    """Those of the listed that neither come with the app nor are among the models that the hub's library has kept."""
+    """The listed models that are neither embedded nor in the hub's local cache."""
     home = os.environ.get("HF_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
     cache = Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub")).expanduser()
     kept = {name: cache / f"models--{name.partition('@')[0].replace('/', '--')}" for name in listed}
@@ -44,38 +44,40 @@ def not_here(listed: Sequence[str]) -> list[str]:
 
 
 def memory_setting() -> str:
-    """What is kept of all visitors' texts, as :func:`model_runner.memory.budget` reads it; else ATLAS_MEMORY."""
+    """Size of the cache for all visitors, as :func:`model_runner.memory.budget` parses it; without settings,
+    ATLAS_MEMORY.
+    """
     hosted = settings.current()
     return hosted.limits.memory if hosted else os.environ.get("ATLAS_MEMORY", "")
 
 
 def silence_setting() -> float:
-    """After how many seconds without a sign of work a model is loaded anew; else ATLAS_SILENCE."""
+    """Seconds without progress after which a model is reloaded; without settings, ATLAS_SILENCE."""
     hosted, own = settings.current(), os.environ.get("ATLAS_SILENCE", "").strip()
     return float(own if hosted is None and own.isdecimal() else (hosted or settings.Settings()).limits.silence)
 
 
 def lessons_folder() -> Path | None:
-    """Where lessons of the host's own are, from the environment of the server: ATLAS_LESSONS."""
+    """Folder of the host's own lessons, from ATLAS_LESSONS."""
     named = os.environ.get("ATLAS_LESSONS", "").strip()
     return Path(named).expanduser() if named else None
 
 
 def state_folder() -> Path | None:
-    """Where rooms are kept while they live; else ATLAS_STATE. None: in memory alone."""
+    """Folder in which rooms are saved while they live; without settings, ATLAS_STATE. None: in memory only."""
     hosted = settings.current()
     named = hosted.server.state if hosted else os.environ.get("ATLAS_STATE", "").strip()
     return Path(named).expanduser() if named else None
 
 
 def devices() -> tuple[str, ...]:
-    """Those of this machine by their drivers, as torch names them: the menu is there before torch is."""
+    """Devices of this machine, named as in torch but detected by their drivers: the menu appears before torch."""
     cuda = shutil.which("nvidia-smi") or any(Path(driver).exists() for driver in ("/dev/nvidiactl", "/dev/kfd"))
     apple = sys.platform == "darwin" and platform.machine() == "arm64"
     return ("cpu", *(("cuda",) if cuda else ()), *(("mps",) if apple else ()))
 
 
 def dtypes() -> tuple[str, ...]:
-    """The numbers that a model can be loaded in here: those that quantize where their packages are installed."""
+    """The dtypes that a model can be loaded in here; quantized ones need their packages installed."""
     there = [name for name, needed in QUANTIZING.items() if all(map(importlib.util.find_spec, needed))]
     return ("float32", "bfloat16", "float16", *there)

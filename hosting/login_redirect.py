@@ -1,7 +1,7 @@
-"""The way back of who signs in or out: to the page that was open. Streamlit (1.67) leads to the first one.
+"""After signing in or out, return to the page that was open; Streamlit (1.67) always goes to the first page.
 
-The browser itself says which page it comes from (Referer; beyond 4,096 characters it says the origin alone, and the
-first page is what is left). A cookie for the way keeps it in that browser, until it is back or for ten minutes.
+The browser names the page in the Referer header. Beyond 4,096 characters it sends only the origin, and the first page
+is used. A cookie holds the page until the browser is back, or for ten minutes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def with_return_page(path: str, asked: Headers, told: Headers, origin: str, base: str) -> Headers:
-    """The headers ``told`` in answer to a request for ``path``, below ``base``, with the headers ``asked``."""
+    """Add the redirect to the response headers ``told`` for a request of ``path`` with headers ``asked``, below
+    ``base``.
+    """
     leaves = path in LEAVES
     if not leaves and path != RETURNS:
         return told
@@ -32,7 +34,7 @@ def with_return_page(path: str, asked: Headers, told: Headers, origin: str, base
 
 
 def is_page(address: str, base: str) -> bool:
-    """Whether this leads to a page of this server: its path and query, as a browser writes them."""
+    """Return True if this URL (path and query, as a browser writes them) is a page of this server."""
     plain = address.isascii() and address.isprintable() and "\\" not in address
     return plain and address.startswith(f"{base}/") and not address.startswith("//") and len(address) <= LONGEST
 

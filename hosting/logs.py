@@ -1,4 +1,7 @@
-"""A log without texts and paths, one line an event: of an error its kind and where it happened, never its message."""
+"""Logging without user texts and paths, one line per event.
+
+Errors are logged by type and location, never by message.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from hosting.redaction import HIDDEN, PATH
 from hosting.settings import Log
 
 HOME = Path(__file__).resolve().parents[1]
-DEEPEST = 4  # places in our own files that are named
-TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)  # uvicorn (0.54) writes one as a message
-OURS = logging.getLogger("atlas")  # what the server says of itself
-# Of libraries, set before they are imported: no bars, no reports of a model's files, no warnings with their source.
+DEEPEST = 4  # frames in our own files that are named
+TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)  # uvicorn (0.54) logs one as a message
+OURS = logging.getLogger("atlas")  # the server's own logger
+# For libraries, set before they are imported: no progress bars, no loading reports, no warnings with source lines.
 QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TRANSFORMERS_VERBOSITY": "error",
@@ -29,10 +32,10 @@ QUIET = {
 
 
 def use_log(log: Log) -> None:
-    """From now on every record of this process is one line of this form, whichever handler writes it.
+    """Format every record of this process as one line, whichever handler writes it.
 
-    Streamlit (1.67) and uvicorn give their loggers handlers and formats of their own, some of them late; so what a
-    handler formats with is replaced, not the handlers.
+    Streamlit (1.67) and uvicorn install handlers and formats of their own, some of them late, so the handlers'
+    formatter is replaced and not the handlers.
     """
     form = OneLine(json_lines=log.format == "json")
     logging.Handler.format = lambda self, record: form.format(record)
@@ -47,14 +50,14 @@ def use_log(log: Log) -> None:
 
 
 class OneLine(logging.Formatter):
-    """The moment (UTC), the level, who says it, and what: a line of text, or an object of JSON."""
+    """Formats time (UTC), level, logger and message, as a line of text or a JSON object."""
 
     def __init__(self, *, json_lines: bool) -> None:
         super().__init__()
         self._json = json_lines
 
     def format(self, record: logging.LogRecord) -> str:
-        """Without line breaks and without paths."""
+        """Format a record without line breaks and paths."""
         words = TRACEBACK.sub(_kind, record.getMessage())
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
@@ -69,7 +72,7 @@ class OneLine(logging.Formatter):
 
 
 def keep_texts_out() -> None:
-    """From now on no record of this process has an exception with its message, which may quote what somebody typed."""
+    """Remove exception messages from all records of this process, since they may quote user input."""
     make = logging.getLogRecordFactory()
 
     def made(*args: Any, **more: Any) -> logging.LogRecord:
@@ -85,7 +88,7 @@ def keep_texts_out() -> None:
 
 
 def where(error: BaseException) -> str:
-    """The kind of an error and the innermost of our own places, as in "KeyError at pages/heads/page.py:12"."""
+    """An error's type and its innermost frames in our files, as in "KeyError at pages/heads/page.py:12"."""
     places = [
         f"{Path(frame.filename).relative_to(HOME)}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -95,7 +98,7 @@ def where(error: BaseException) -> str:
 
 
 def _kind(trace: re.Match[str]) -> str:
-    """Of a whole traceback the kind of its error: the lines of code, and what its message quotes, are left out."""
+    """The error type of a formatted traceback, without code lines and without the message."""
     last = [line for line in trace[0].splitlines() if line.strip() and not line.startswith((" ", "|", "+"))][-1]
     return last.split(":")[0]
 

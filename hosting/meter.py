@@ -1,4 +1,4 @@
-"""What goes on, as numbers for who runs the server: the text that Prometheus reads (its text format 0.0.4)."""
+"""Metrics for the operator, in Prometheus's text format 0.0.4."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELP = {
 
 
 class Meter:
-    """Counts, and numbers that are read when they are asked for. Holds no text and no name of anybody."""
+    """Counters, and gauges that are evaluated on request. Holds no user text and no names."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -31,17 +31,17 @@ class Meter:
         self._lock = threading.Lock()
 
     def count(self, name: str, kind: str = "") -> None:
-        """One more; ``kind`` as in 'status="2xx"'."""
+        """Increment a counter; ``kind`` is a label such as 'status="2xx"'."""
         with self._lock:
             self._counts[name, kind] += 1
 
     def watch(self, **read: Callable[[], float]) -> None:
-        """Numbers by name, read whenever somebody looks."""
+        """Register gauges by name, evaluated at every scrape."""
         with self._lock:
             self._read |= read
 
     def text(self) -> str:
-        """All of them."""
+        """All metrics in the text format."""
         with self._lock:
             numbers: dict[str, list[tuple[str, float]]] = {}
             for (name, kind), value in sorted(self._counts.items()):
@@ -55,4 +55,4 @@ class Meter:
         return "\n".join([*lines, ""])
 
 
-METER = Meter()  # of this process: its edge, its door and its models meet here
+METER = Meter()  # of this process; shared by its middleware, its admission queue and its models

@@ -1,4 +1,4 @@
-"""Health, metrics and the order to drain, on a port of their own that only this machine reaches."""
+"""Health, metrics and the drain command, on a separate port that only this machine can reach."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from hosting.logs import OURS
 from hosting.meter import Meter
 
 HERE = "127.0.0.1"
-NAMES = (HERE, "localhost")  # a page of the Web that leads its own name here is refused
-MINUTES = "90"  # until the end of a drain, unless it says otherwise: a double lesson
+NAMES = (HERE, "localhost")  # refuses web pages whose own host name resolves to this machine (DNS rebinding)
+MINUTES = "90"  # default deadline of a drain: a double lesson
 WRONG_MINUTES = f"minutes must be a whole number from 0 to {LONGEST}.\n"
 
 
 def listen(port: int, meter: Meter, healthy: Callable[[], bool], drain: Drain) -> ThreadingHTTPServer:
-    """Answers from now on, on a thread of its own, until its ``shutdown``. Raises OSError where the port is taken."""
+    """Start the server on a thread of its own, until its ``shutdown`` is called.
+
+    Raises OSError if the port is in use.
+    """
     server = LocalServer(port, meter, healthy, drain)
     threading.Thread(target=server.serve_forever, name="local port", daemon=True).start()
     return server
 
 
 class LocalServer(ThreadingHTTPServer):
-    """What its answers are made of."""
+    """Sources of the server's answers."""
 
     daemon_threads = True
 
@@ -36,7 +39,7 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def health(self) -> tuple[HTTPStatus, str]:
-        """A server that drains is well: whoever restarts what is not would end its lessons."""
+        """Report health. A draining server is healthy: otherwise a supervisor would restart it and end its lessons."""
         if not self.healthy():
             return HTTPStatus.SERVICE_UNAVAILABLE, "stuck\n"
         return HTTPStatus.OK, "draining\n" if self.drain.begun else "ok\n"
@@ -54,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.NOT_FOUND, "There is /healthz and /metrics, and POST /drain.\n")
 
     def do_POST(self) -> None:  # http.server's name
-        """/drain?minutes=90: nobody new comes in, and the server ends after that time at the latest."""
+        """/drain?minutes=90: admit nobody new, and exit after that time at the latest."""
         if not self._is_order():
             return
         given = parse_qs(urlsplit(self.path).query).get("minutes", [MINUTES])[0]
@@ -73,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.OK, "not draining\n")
 
     def _is_order(self) -> bool:
-        """Whether it comes from a program of this machine, not from a page in a browser on it."""
+        """Return True if the request comes from a program on this machine and not from a web page in a browser."""
         host = self.headers.get("host", "").rpartition(":")[0]
         if urlsplit(self.path).path != "/drain":
             self._say(HTTPStatus.NOT_FOUND, "There is POST /drain.\n")
@@ -93,4 +96,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is worth a line."""
+        """Log nothing."""

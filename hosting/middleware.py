@@ -1,4 +1,4 @@
-"""The outermost layer of a hosted server: who may ask at all, how often, and the headers of every answer. ASGI."""
+"""The outermost ASGI middleware of a hosted server: refusals, rate limits, and headers of every response."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# Of Streamlit's own routes (1.67): uploads, numbers, and the ones that drive an app without a browser.
+# Streamlit's own routes (1.67): uploads, metrics, and those that drive an app without a browser.
 CLOSED = ("/_stcore/upload_file", "/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check", "/component")
-FILES = ("/static/", "/scripts/")  # of the page itself; a browser keeps them, and they cost nothing
-POLICY_VIOLATION, NO_BYTES = 1008, 1003  # how a WebSocket is refused, and one that says text where bytes are spoken
-STREAM = "/_stcore/stream"  # Streamlit's (1.67), which fails with a KeyError where a frame is text
+FILES = ("/static/", "/scripts/")  # static files, which browsers cache and which cost nothing
+POLICY_VIOLATION, NO_BYTES = 1008, 1003  # close codes for a refused WebSocket, and for text where bytes are expected
+STREAM = "/_stcore/stream"  # Streamlit's (1.67), which fails with a KeyError on a text frame
 
 SENTENCES = {
     "closed": "This address is closed on a hosted server.",
@@ -36,10 +36,13 @@ SENTENCES = {
 
 
 class HostedMiddleware:
-    """Wraps an ASGI app. Over its rate, requests are refused with a sentence, and messages of a WebSocket wait."""
+    """Wraps an ASGI app.
+
+    Above the rate limit, requests are refused with a sentence, and WebSocket messages are delayed.
+    """
 
     def __init__(self, app: App, settings: Settings, meter: Meter, page: str) -> None:
-        """``page`` is the HTML that the app is loaded with."""
+        """``page`` is the HTML with which the app is loaded."""
         self._app, self._server, self._meter = app, settings.server, meter
         self._rates = Rates(settings.limits.requests)
         self._headers = headers(settings.server, page)
@@ -85,7 +88,9 @@ class HostedMiddleware:
         return ("requests", wait) if wait else ("", 0)
 
     def _with_ours(self, scope: Scope, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """And those of ours that an answer does not have: the page of a room's students allows less than the app."""
+        """Add our headers where the response does not have them; the student page's own policy is stricter than the
+        app's.
+        """
         path = scope["path"].removeprefix(self._server.base)
         given = with_return_page(path, scope["headers"], given, self._server.origin, self._server.base)
         kept: list[tuple[bytes, bytes]] = []
@@ -99,7 +104,7 @@ class HostedMiddleware:
     # -- WebSockets ----------------------------------------------------------------------------------------------------
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Only a page of this very server may open one: a browser always tells from which origin it does."""
+        """Accept a WebSocket only from a page of this server, by the Origin header that browsers always send."""
         if _header(scope, b"host") != self._host or _header(scope, b"origin") != self._server.origin:
             self._meter.count("refused_total", 'by="origin"')
             await receive()
@@ -122,7 +127,7 @@ class HostedMiddleware:
             return message
 
         async def spoken(message: Message) -> None:
-            if not closed:  # else the app has not heard of it yet
+            if not closed:  # otherwise the app does not know of it yet
                 await send(message)
 
         await self._app(scope, paced, spoken)

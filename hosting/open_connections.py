@@ -1,4 +1,6 @@
-"""The sockets of a hosted server: how many are open, of each address and of all, from the moment they are accepted."""
+"""Limits on a hosted server's sockets: open connections in total and per address, counted from the moment of
+acceptance.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from typing import Any
 from hosting.meter import Meter
 from hosting.settings import Settings, WrongSetting, in_bytes
 
-RESERVE = 512  # open files of the process beside its connections: models, logs, the local port
-TOGETHER = 16  # times what one address may leave unfinished, all of them together
-AT_ONCE = 100  # connections that are refused before the event loop does something else
+RESERVE = 512  # files of the process besides connections: models, logs, the local port
+TOGETHER = 16  # total of unfinished bytes, as a multiple of one address's limit
+AT_ONCE = 100  # connections that are refused before the event loop continues
 
 
 @functools.lru_cache(maxsize=10_000)
 def source(address: str) -> str:
-    """Whom an address stands for: itself, or of IPv6 the /64 that one household or laptop has to itself."""
+    """The source that an address counts for: itself, or for IPv6 its /64, which one household or laptop owns."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -35,7 +37,7 @@ def source(address: str) -> str:
 
 
 def is_among(address: str, networks: Sequence[str]) -> bool:
-    """Whether this address, or this /64, lies in one of these addresses and networks."""
+    """Return True if this address or /64 lies in one of these addresses and networks."""
     with suppress(ValueError):
         found = ipaddress.ip_network(source(address), strict=False)
         known = [ipaddress.ip_network(one, strict=False) for one in networks]
@@ -44,10 +46,10 @@ def is_among(address: str, networks: Sequence[str]) -> bool:
 
 
 class OpenConnections:
-    """Counts them, and the bytes of messages that are not finished. Used by the event loop alone.
+    """Counts connections and the bytes of unfinished messages. Used by the event loop only.
 
-    A proxy's connections are somebody's: they have no share until the proxy says whose they are. An address of
-    ``server.shared``, a school's say, has no share either, but the whole.
+    A proxy's connections have no share of their own until the proxy names the client. An address in ``server.shared``,
+    such as a school's, is limited only by the total.
     """
 
     def __init__(self, settings: Settings, meter: Meter) -> None:
@@ -65,11 +67,14 @@ class OpenConnections:
         self.count = 0
 
     def is_proxy(self, address: str) -> bool:
-        """Whether it is believed when it says for whom it asks."""
+        """Return True if this address is trusted to name the client."""
         return is_among(address, self._proxies)
 
     def enter(self, address: str, *, forwarded: bool = False) -> bool:
-        """Whether there is room for another one; then it is counted. ``forwarded``: its proxy's is counted already."""
+        """Count another connection if there is room and return True.
+
+        ``forwarded``: the proxy's connection is counted already.
+        """
         who = source(address)
         if not forwarded:
             if self.count >= self._all:
@@ -84,7 +89,7 @@ class OpenConnections:
         return True
 
     def leave(self, address: str, *, forwarded: bool = False) -> None:
-        """One that was counted is closed."""
+        """Uncount a closed connection."""
         who = source(address)
         self.count -= not forwarded
         if forwarded or not self.is_proxy(address):
@@ -93,7 +98,9 @@ class OpenConnections:
                 del self._open[who]
 
     def hold(self, address: str, more: int) -> bool:
-        """So many ``more`` bytes, or fewer, of unfinished messages; whether that is within what an address has."""
+        """Add ``more`` bytes (or subtract, if negative) of unfinished messages; returns True if within the address's
+        limit.
+        """
         who = source(address)
         self._all_unfinished += more
         self._unfinished[who] += more
@@ -123,10 +130,10 @@ class _Counted(socket.socket):
 
 
 class CountingListener(socket.socket):
-    """A listening socket that closes at once what there is no room for: before TLS, and before a byte is read.
+    """A listening socket that closes connections beyond the limit at once, before TLS and before a byte is read.
 
-    Should the process have no file descriptor left, one that was kept for it is used to turn connections away: asyncio
-    (3.11) would write two thousand lines a second, and accept nobody.
+    If the process runs out of file descriptors, a reserved one is used to turn connections away: asyncio (3.11) would
+    log two thousand lines a second and accept nobody.
     """
 
     def __init__(self, listening: socket.socket, connections: OpenConnections, meter: Meter) -> None:
@@ -136,7 +143,7 @@ class CountingListener(socket.socket):
         self._spare = os.open(os.devnull, os.O_RDONLY)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection that there is room for. Raises BlockingIOError where there is none."""
+        """Accept the next connection within the limits. Raises BlockingIOError if there is none."""
         for _ in range(AT_ONCE):
             try:
                 taken, address = super().accept()
@@ -170,7 +177,7 @@ class CountingListener(socket.socket):
 
 
 def allow_files(connections: int) -> None:
-    """Let this process, and what takes its place, open as many files as it needs. Raises WrongSetting."""
+    """Raise the open-file limit of this process and its successor as far as needed. Raises WrongSetting."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -1,4 +1,4 @@
-"""The headers that a hosted app sends with every answer: what a page may load, who may frame it, what is told on."""
+"""Security headers of every response: what a page may load, who may frame it, and what the browser passes on."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hosting.settings import Server
 
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 YEAR = 365 * 24 * 3600  # seconds
-READ_BY_SCRIPT = "_streamlit_xsrf="  # a cookie that Streamlit's page sends back by itself; no other is for scripts
+READ_BY_SCRIPT = "_streamlit_xsrf="  # read by Streamlit's page and sent back; scripts may read no other cookie
 
 
 def headers(server: Server, page: str) -> tuple[tuple[str, str], ...]:
-    """Names and values; ``page`` is the HTML that the app is loaded with, whose own scripts are allowed by their hash.
+    """Header names and values; ``page`` is the HTML of the app, whose inline scripts are allowed by hash.
 
-    What each directive is for: Streamlit (1.67) loads components' scripts from blobs,
-    and what reads its messages asks for WebAssembly; emotion, Plotly and the SVG of
-    our figures write styles; pictures are data or blobs that a canvas made; Plotly and the tables start workers.
+    Why each directive is needed: Streamlit (1.67) loads components' scripts from blobs, and its message decoder needs
+    WebAssembly; emotion, Plotly and the SVG of our figures write styles; pictures are data URLs or blobs from a canvas;
+    Plotly and the tables start workers.
     """
     hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in INLINE.findall(page))
     framed = " ".join(server.framed_by) or "'none'"
@@ -43,7 +43,7 @@ def headers(server: Server, page: str) -> tuple[tuple[str, str], ...]:
 def _all(server: Server, policy: str) -> Iterator[tuple[str, str]]:
     yield "content-security-policy", policy
     yield "x-content-type-options", "nosniff"
-    yield "referrer-policy", "same-origin"  # the address holds the text: no other site is told it
+    yield "referrer-policy", "same-origin"  # the URL contains the text, which no other site may learn
     yield "permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
     if not server.framed_by:
         yield "x-frame-options", "DENY"
@@ -52,7 +52,7 @@ def _all(server: Server, policy: str) -> Iterator[tuple[str, str]]:
 
 
 def cookie(value: str, *, secure: bool) -> str:
-    """A Set-Cookie header with all that it lacks: SameSite, HttpOnly, and Secure where visitors come by TLS."""
+    """A Set-Cookie header with the missing attributes added: SameSite, HttpOnly, and Secure if visitors use TLS."""
     has = {part.strip().split("=")[0].lower() for part in value.split(";")[1:]}
     if "samesite" not in has:
         value += "; SameSite=Lax"

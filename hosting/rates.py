@@ -1,4 +1,4 @@
-"""How often somebody may ask: so many times in a minute, and then as soon as there is room again."""
+"""Rate limiting with a token bucket per client."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import time
 from collections.abc import Callable
 
 MINUTE = 60.0  # seconds
-MOST_KNOWN = 10_000  # of whom something is remembered; who is back at all of his minute is forgotten first
+MOST_KNOWN = 10_000  # clients that are remembered; one whose bucket is full is forgotten first
 
 
 class Rates:
-    """At most ``most`` a minute of each, at once or spread (a token bucket). Safe to use from several threads."""
+    """Allows each client ``most`` requests a minute, at once or spread (a token bucket). Thread-safe."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
-        self._left: dict[str, tuple[float, float]] = {}  # who → what was left, and when
+        self._left: dict[str, tuple[float, float]] = {}  # client → tokens left, and when
         self._lock = threading.Lock()
 
     def ask(self, who: str) -> float:
-        """0 where it is granted, and counted; else the seconds after which it would be."""
+        """Take a token and return 0, or return the seconds until one is available."""
         with self._lock:
             now = self._clock()
             left = self._now(who, now)

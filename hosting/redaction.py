@@ -1,4 +1,4 @@
-"""What a hosted server never says: where something lies on its disk."""
+"""Strip filesystem paths from messages of a hosted server."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ HIDDEN = "…"
 
 
 def redact_paths(sentence: str) -> str:
-    """The sentence with every path of this machine left out, where the app is hosted; else as it is."""
+    """Return the sentence without paths of this machine if the app is hosted, otherwise unchanged."""
     return PATH.sub(HIDDEN, sentence) if settings.current() else sentence

@@ -1,6 +1,6 @@
-"""The server of models that the app asks in place of loading them itself, from the environment of the app's server.
+"""The model server that the app uses instead of loading models itself, from environment variables.
 
-Knows no torch: the sidebar lists the server's models before the engine is imported.
+Does not import torch, because the sidebar lists the server's models before the engine is imported.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVER, KEY, KEY_FILE = "ATLAS_RUNNER", "ATLAS_RUNNER_KEY", "ATLAS_RUNNER_KEY_FILE"
-FRESH, SOON = 60.0, 5.0  # seconds after which the names are asked for again, and after a server that did not answer
-PATIENCE = 3.0  # seconds for it to answer
-MOST = 1 << 20  # bytes of its answer
+FRESH, SOON = 60.0, 5.0  # seconds until the names are requested again, and after a failed request
+PATIENCE = 3.0  # seconds for an answer
+MOST = 1 << 20  # largest answer in bytes
 
 
 @dataclass(frozen=True)
 class RunnerServer:
-    """Its URL, and the key that it is shown."""
+    """Its URL and the app's key for it."""
 
     url: str
     key: str
 
 
 def runner_server() -> RunnerServer | None:
-    """The server that ATLAS_RUNNER names, with the key of ATLAS_RUNNER_KEY, or of the file ATLAS_RUNNER_KEY_FILE."""
+    """The server in ATLAS_RUNNER, with the key in ATLAS_RUNNER_KEY or in the file ATLAS_RUNNER_KEY_FILE; or None."""
     url = os.environ.get(SERVER, "").strip()
     if not url:
         return None
@@ -38,7 +38,7 @@ def runner_server() -> RunnerServer | None:
 
 
 class _Names:
-    """The models of the server, as it told them last."""
+    """The server's models as of the last answer."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -51,7 +51,7 @@ class _Names:
                 return names
             try:
                 names, wait = _asked(server), FRESH
-            except (OSError, ValueError):  # the page says why: it asks for its model
+            except (OSError, ValueError):  # the page reports the error when it requests its model
                 wait = SOON
             self._known[server] = names, time.monotonic() + wait
             return names
@@ -61,7 +61,7 @@ NAMES = _Names()
 
 
 def served_models(server: RunnerServer) -> tuple[str, ...]:
-    """The models that the key may ask; nothing while the server was never reached."""
+    """The models that the key may use; empty if the server was never reached."""
     return NAMES.of(server)
 
 

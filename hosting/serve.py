@@ -1,4 +1,4 @@
-"""``make serve``: the settings are checked, then Streamlit takes this process's place with what they ask of it."""
+"""``make serve``: check the settings, then replace this process by Streamlit, configured accordingly."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from hosting.settings import VARIABLE, Settings, WrongSetting, current, read
 HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
 OWN = HOME / "hosting.toml"
-MESSAGE = 2  # MB of what the widgets of a page hold
-HEADER = 2**16  # bytes of a header: Streamlit (1.67) keeps what a provider signed in cookies, and they are one header
+MESSAGE = 2  # MB; largest message with the values of a page's widgets
+HEADER = 2**16  # bytes; Streamlit (1.67) stores the sign-in provider's tokens in cookies, which share one header
 
 
 def options(settings: Settings) -> list[str]:
-    """What Streamlit (1.67) is started with."""
+    """Command-line options for Streamlit (1.67)."""
     server, limits = settings.server, settings.limits
     given = {
         "server.address": server.address,
@@ -47,26 +47,27 @@ def options(settings: Settings) -> list[str]:
 
 
 def settings_file(arguments: Sequence[str]) -> Path:
-    """The one that is named, else hosting.toml if it is there, else every default."""
+    """The named settings file, else hosting.toml if it exists, else the defaults."""
     return Path(arguments[0]) if arguments else OWN if OWN.is_file() else EXAMPLE
 
 
 def prepared(arguments: Sequence[str]) -> list[str]:
-    """The command that serves, for this process's environment, which it sets. Raises WrongSetting."""
+    """Set this process's environment and return the command that serves. Raises WrongSetting."""
     path = settings_file(arguments)
     settings = read(path)
     allow_files(settings.limits.connections)
     missing_models(settings)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
-    os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
+    # read by websockets (17), which does not answer a longer one
+    os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     return [sys.executable, "-m", f"{__package__}.visitors", "run", "app.py", *options(settings)]
 
 
 def missing_models(settings: Settings) -> list[str]:
-    """Those that are listed and not on this machine. Raises WrongSetting where they cannot be fetched either."""
+    """Listed models that are not on this machine. Raises WrongSetting if they cannot be downloaded either."""
     missing = [] if runner_server() else not_here(settings.models.listed)
     if missing and os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         names = ", ".join(f"“{name}”" for name in missing)

@@ -1,4 +1,4 @@
-"""What the host has set, in one file of TOML: every value has a default, and a wrong one is one sentence."""
+"""The host's settings in one TOML file: every value has a default, and an invalid one raises one sentence."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-VARIABLE = "ATLAS_HOSTING"  # names the file to the server's process; not set: the app is its user's own
+VARIABLE = "ATLAS_HOSTING"  # names the file for the server's process; if unset, the app is in single-user mode
 UNITS = {"KB": 2**10, "MB": 2**20, "GB": 2**30}
 NEAR = ("127.0.0.1", "localhost", "::1")
 
 
 class WrongSetting(ValueError):
-    """One sentence that says which setting is wrong, and what it may be."""
+    """One sentence that says which setting is wrong and what it may be."""
 
 
 def whole_number(default: int, least: int, most: int) -> Any:
-    """A setting that is a whole number within these bounds."""
+    """An integer setting within these bounds."""
     return field(default=default, metadata={"bounds": (least, most)})
 
 
 def number(default: float, least: float, most: float) -> Any:
-    """A setting that is a number within these bounds."""
+    """A number setting within these bounds."""
     return field(default=default, metadata={"bounds": (least, most)})
 
 
@@ -44,12 +44,12 @@ def byte_size(default: str) -> Any:
 
 @dataclass(frozen=True)
 class Server:
-    """Where it listens, and how visitors reach it; ``url`` is what they type, with the base path, if any.
+    """Where the server listens, and how visitors reach it; ``url`` is what they type, including any base path.
 
-    ``proxies`` are believed when they say whose request they pass on. ``local_port`` has health and metrics, on
-    127.0.0.1 alone; 0: none. ``framed_by`` are origins of other sites that may show the app in a frame. ``shared`` are
-    addresses and networks behind which many sit, a school's: they have no share of one address, but the whole.
-    ``state`` is the folder in which rooms are kept while they live; none: a restart loses their answers.
+    ``proxies`` are trusted to name the client. ``local_port`` has health and metrics, on 127.0.0.1 only; 0: none.
+    ``framed_by`` are origins that may show the app in a frame. ``shared`` are addresses and networks with many users,
+    such as a school's, which are limited only by the totals. ``state`` is the folder in which rooms are saved while
+    they live; if empty, a restart loses their answers.
     """
 
     address: str = "127.0.0.1"
@@ -65,46 +65,48 @@ class Server:
 
     @property
     def public(self) -> str:
-        """What visitors type, without a slash at its end."""
+        """The URL without a trailing slash."""
         own = f"{'https' if self.certificate else 'http'}://{self.address}:{self.port}"
         return (self.url or own).rstrip("/")
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port of it, as a browser says them."""
+        """The URL's scheme, host and port, as in a browser's Origin header."""
         return self.public[: len(self.public) - len(self.base)]
 
     @property
     def base(self) -> str:
-        """The path below which everything is, such as "/atlas"; nothing for the root."""
+        """The base path, such as "/atlas"; empty for the root."""
         return urlsplit(self.public).path
 
     @property
     def secure(self) -> bool:
-        """Whether visitors come by TLS, this server's or a proxy's."""
+        """True if visitors use TLS, ended by this server or a proxy."""
         return self.public.startswith("https://")
 
 
 @dataclass(frozen=True)
 class Models:
-    """Names of embedded models and ids of the hub; what is not in the list is refused."""
+    """Names of embedded models and hub ids; other models are refused."""
 
     listed: tuple[str, ...] = ("default", "encoder", "translator")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait, ``address_sessions`` of them
-    from one address; ``address_phones`` of one address in a room; ``looks`` and ``requests`` a minute.
+    """Limits of requests, sessions, connections and memory.
 
-    ``memory`` holds what is kept of all texts; beyond ``process_memory`` nobody is let in; ``idle`` are seconds after
-    which a place goes to who waits, ``keep`` those for which it is kept for a page that is loaded again, ``forget``
-    those after which a left session is forgotten.
+    ``text`` in characters; ``tokens`` generated; ``sessions`` admitted at a time, ``address_sessions`` of them from one
+    address; ``address_phones`` from one address in a room; ``looks`` and ``requests`` per minute.
+
+    ``memory`` is the budget of the cache; above ``process_memory`` nobody is admitted; after ``idle`` seconds a slot
+    goes to a waiting session, ``keep`` seconds it is reserved for a page that is reloaded, and after ``forget`` seconds
+    a session that was left is discarded.
 
     ``connections`` are open at a time, ``address_connections`` of them from one address, whose unfinished messages may
-    have ``unfinished`` bytes; ``handshake`` are the seconds in which a connection says what it wants.
+    have ``unfinished`` bytes; within ``handshake`` seconds a connection must send its request.
 
-    A model that gives no sign of work for ``silence`` seconds is loaded anew; one layer has to take less.
+    A model that shows no progress for ``silence`` seconds is reloaded; one layer has to take less.
     """
 
     text: int = whole_number(20_000, 10, 10_000_000)
@@ -128,7 +130,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Log:
-    """One line an event, as ``text`` or ``json``; ``level`` is the least that is written."""
+    """One line per event, as ``text`` or ``json``; ``level`` is the lowest level that is logged."""
 
     format: str = one_of("text", "json")
     level: str = one_of("info", "warning", "error")
@@ -136,9 +138,10 @@ class Log:
 
 @dataclass(frozen=True)
 class SignIn:
-    """An OIDC provider for teachers: addresses, or "@school.org" for all of a domain. No ``metadata``: no sign-in.
+    """An OpenID Connect provider for teachers: email addresses, or "@school.org" for a whole domain.
 
-    Secrets stand in files of their own. Without ``cookie_secret_file`` everybody is signed out at a restart.
+    Without ``metadata`` there is no sign-in. Secrets are in files of their own. Without ``cookie_secret_file``
+    everybody is signed out at a restart.
     """
 
     metadata: str = ""
@@ -150,7 +153,7 @@ class SignIn:
 
 @dataclass(frozen=True)
 class Settings:
-    """All of them, by section of the file."""
+    """All settings, by section of the file."""
 
     server: Server = Server()
     models: Models = Models()
@@ -160,7 +163,7 @@ class Settings:
 
 
 def current() -> Settings | None:
-    """What the host of this process has set; None where the app is its user's own. Raises WrongSetting."""
+    """The settings of this process's host, or None in single-user mode. Raises WrongSetting."""
     path = os.environ.get(VARIABLE, "")
     return _held(path) if path else None
 
@@ -171,7 +174,7 @@ def _held(path: str) -> Settings:
 
 
 def read(path: Path) -> Settings:
-    """The settings of this file. Raises WrongSetting."""
+    """Read the settings from this file. Raises WrongSetting."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -188,7 +191,7 @@ def read(path: Path) -> Settings:
 
 
 def part_of(section: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
-    """One part of a file, as this dataclass has it. Raises WrongSetting."""
+    """Parse a section into this dataclass. Raises WrongSetting."""
     known = {one.name: one for one in fields(kind)}
     for name in values:
         if name not in known:
@@ -225,7 +228,7 @@ def _number(name: str, bounds: tuple[float, float], value: object) -> float:
 
 
 def in_bytes(size: str, name: str = "size") -> int:
-    """Bytes of a size such as "512 MB". Raises WrongSetting."""
+    """Parse a size such as "512 MB" into bytes. Raises WrongSetting."""
     number, _, unit = size.strip().upper().partition(" ")
     try:
         return int(float(number) * UNITS[unit])
@@ -261,7 +264,7 @@ def _check_server(server: Server) -> None:
 
 
 def check_model_names(listed: tuple[str, ...]) -> None:
-    """Raises WrongSetting where no model is named, or a folder."""
+    """Raises WrongSetting if no model is listed, or if one is a folder."""
     if not listed:
         raise WrongSetting("models.listed is empty: name one model at least, such as “default”.")
     for name in listed:
@@ -289,7 +292,7 @@ def _check_network(name: str, one: str) -> None:
 
 
 def check_folder(name: str, path: str) -> None:
-    """Raises WrongSetting for a folder that there is not, or that this process may not write into."""
+    """Raises WrongSetting if the folder does not exist or is not writable."""
     if path and not Path(path).is_dir():
         raise WrongSetting(f"{name} names {path}, and there is no such folder: make it, and give it to this server.")
     if path and not os.access(path, os.W_OK | os.X_OK):
@@ -297,6 +300,6 @@ def check_folder(name: str, path: str) -> None:
 
 
 def check_file(name: str, path: str) -> None:
-    """Raises WrongSetting for a file that there is not."""
+    """Raises WrongSetting if the file does not exist."""
     if path and not Path(path).is_file():
         raise WrongSetting(f"{name} names {path}, and there is no such file.")

@@ -1,4 +1,4 @@
-"""Who is a teacher: whose verified address is on the host's list."""
+"""Teachers: users whose verified email address is on the host's list."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hosting.settings import Settings
 
 
 def may_teach(hosted: Settings | None, user: Mapping[str, Any]) -> bool:
-    """Whether this user, by the claims of an OpenID Connect provider, may open a room.
+    """Return True if this user, by the claims of an OpenID Connect provider, may open a room.
 
-    On a machine of one's own (``hosted`` None) always. An address that the provider calls unverified is none.
+    In single-user mode (``hosted`` None) always. An address that the provider marks as unverified does not count.
     """
     if hosted is None:
         return True

@@ -1,4 +1,4 @@
-"""An app of one's own stands in no frame of another site, which could lead its reader's clicks astray. ASGI."""
+"""ASGI middleware of a single-user app: no other site may show it in a frame, where it could redirect clicks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ POLICY = (b"content-security-policy", b"frame-ancestors 'self' vscode-webview:")
 
 
 class UnframedMiddleware:
-    """Wraps an ASGI app; a policy that an answer has already is kept."""
+    """Wraps an ASGI app; a policy that a response already has is kept."""
 
     def __init__(self, app: App) -> None:
         self._app = app

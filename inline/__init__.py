@@ -1,4 +1,4 @@
-"""A head in a notebook, by one call: the app's components in the output of a cell."""
+"""Figures of a capture in a notebook: the app's components in a cell's output."""
 
 from inline.cell_output import CellOutput
 from inline.show import show

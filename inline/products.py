@@ -1,4 +1,4 @@
-"""A head's neuron view: for one query the product of every dimension with each key, whose sums are the scores."""
+"""The neuron view of a head: for one query, the products of each dimension with each key, whose sums are the scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTE = (
 )
 
 
-LONGEST = 11.0  # ems of a row's label, which pictures cut: of a long token, not of its numbers
+LONGEST = 11.0  # em, longest row label in pictures; cuts a long token, not its numbers
 
 
 def _name(token: str, place: int, weight: float) -> str:
@@ -25,7 +25,10 @@ def _name(token: str, place: int, weight: float) -> str:
 
 
 def products_payload(capture: Capture, layer: int, head: int, query: int, key: int | None, *, max_height: int) -> bytes:
-    """Keys as rows, dimensions as columns, of at most 48 keys those with the largest weights. Raises as Capture's."""
+    """Payload with keys as rows and dimensions as columns, for up to 48 keys with the largest weights.
+
+    Raises as Capture does.
+    """
     found = cell(capture, layer, head, query, index("key", key if key is not None else 0, len(capture.tokens)))
     drawn = [int(place) for place in found.row.drawn if found.row.keep[place]]
     rows = [int(np.flatnonzero(found.row.drawn == place)[0]) for place in drawn]

@@ -1,4 +1,4 @@
-"""One call for a picture of a capture: a head's map, its lines, or every head at a glance."""
+"""One call for a picture of a capture: a head's map or lines, all heads, or a query's products."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from viz.share_text import share_digits
 Kind = Literal["map", "lines", "grid", "products"]
 
 WEIGHTS = Reading()
-HEIGHT = 480  # CSS pixels of a picture, at most
-AROUND = 150  # of its title and caption, roughly
+HEIGHT = 480  # CSS pixels, at most
+AROUND = 150  # approximate height of title and caption
 
 
 def show(  # noqa: PLR0913  all but the first three by keyword
@@ -55,21 +55,20 @@ def show(  # noqa: PLR0913  all but the first three by keyword
     key: int | None = None,
     metric: str = "entropy",
 ) -> CellOutput:
-    """The picture: a notebook draws it at once, and ``save`` writes it to a file.
+    """Draw a capture: a notebook shows the figure at once, and its ``save`` writes it to a file.
 
-    ``capture`` may be attention weights that others computed, such as those of transformers' eager attention or of
-    TransformerLens: [heads, queries, keys], [layers, heads, queries, keys], or a list of the layers' tensors, of rows
-    that sum to 1. ``tokens`` are then the words of the rows, and ``keys`` those of the columns where they differ.
+    ``capture`` may also be attention weights from elsewhere, such as transformers' eager attention or TransformerLens:
+    [heads, queries, keys], [layers, heads, queries, keys], or a list with one tensor per layer, whose rows sum to 1.
+    ``tokens`` are then the row labels, and ``keys`` the column labels if they differ.
 
-    ``kind``: "map" is who looks at whom in one head, "lines" the same between two columns of words, "grid" the whole
-    model, every head of every layer, "products" q × k of every dimension for one query.
+    ``kind``: "map" is one head's attention map, "lines" draws the same weights between two columns of words, "grid"
+    shows every head of every layer, and "products" q × k in every dimension for one query. Layer and head default to
+    those that the app would open; given only one of them, to the best choice for it. ``query`` and ``key`` are pinned
+    token positions or None; for cross-attention, in the target and in the source. ``reading`` is the map's quantity;
+    ``metric``, a name in ``attention.metrics`` or of your own metric, sets the strength of the grid's frames.
 
-    Without a layer and a head, the one that the app would open; with one of the two, the one that it would open among
-    these. ``query`` and ``key`` are pinned: token positions or
-    None; of a cross-attention those of what is written and of what is read. ``reading`` is the map's; ``metric``, a
-    name of ``attention.metrics`` or of your own, sets the strength of the grid's frames.
-    Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output;
-    ValueError for a kind or a metric that there is none of, for what are no weights, and for words that do not fit.
+    Raises NoSuchPlace, NoWeights, and NotVerified if the layer's weights do not reproduce the model's own output;
+    ValueError for an unknown kind or metric, invalid weights, or labels that do not fit.
     """
     for what, wanted, names in (
         ("kind", kind, get_args(Kind)),
@@ -85,7 +84,7 @@ def show(  # noqa: PLR0913  all but the first three by keyword
         raise ValueError("Weights alone have no q and k: products are drawn of a capture.")
     query = None if query is None else index("position", query, len(capture.tokens))
     key = None if key is None else index("position", key, len(capture.keys))
-    if capture.source is not None:  # a decoder's look at another text: both are drawn in a row
+    if capture.source is not None:  # cross-attention: source and target are drawn as one row
         query, capture = None if query is None else query + len(capture.keys), joined(capture)
     if layer is None or head is None:
         layer, head = opening_head(capture, layer, head)
@@ -110,7 +109,7 @@ def show(  # noqa: PLR0913  all but the first three by keyword
 
 
 def _picture(kind: Kind, payload: bytes, title: str, caption: str, room: float | None) -> str:
-    """The SVG of what was drawn; with ``room`` no wider than this, without title and caption, as a paper has it."""
+    """The SVG of the payload; with ``room`` at most that wide, without title and caption, as for a paper."""
     match kind:
         case "lines":
             return lines_svg(payload, title=title, caption=caption, room=room)
@@ -189,7 +188,7 @@ def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
 
 
 def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None) -> str:
-    """In words: L3H7: ·it (7) looks 62 % at ·dog (2)."""
+    """A sentence such as: L3H7: ·it (7) looks 62 % at ·dog (2)."""
     found = strongest_key(capture, layer, head, query, key, hide_first=reading.hides_first)
     return look_words(capture, f"L{layer}H{head}", found, str, lambda weight, _unit: f"{share_digits(weight)} %")
 

@@ -1,1 +1,1 @@
-"""What runs on while a page is looked at: pulled, cancelled, kept. Knows no Streamlit."""
+"""Background work behind a page: run incrementally, cancelled and cached. Independent of Streamlit."""

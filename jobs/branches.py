@@ -1,4 +1,4 @@
-"""The ways that a text went on: what determines one, and what was generated on it."""
+"""Branches of a generation: what determines one, and what was generated on it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from model_runner import Sampling, Token
 
 @dataclass(frozen=True)
 class BranchKey:
-    """``steps`` tokens drawn with these settings, with those of ``forced``, (i, id), as generated token i; ``how``
-    those were chosen.
+    """``steps`` tokens drawn with these settings; ``forced`` (i, id) fixes generated token i, and ``how`` says how it
+    was chosen.
     """
 
     sampling: Sampling
@@ -23,11 +23,11 @@ class BranchKey:
 
 @dataclass(frozen=True)
 class GenerationBranch:
-    """One way the text goes on. ``forced`` gives the id of generated token i where it is not drawn.
+    """One continuation of the text. ``forced`` gives the id of generated token i where it is not drawn.
 
-    ``choices`` has one more than ``tokens``: the first is the moment after the prompt. ``prefill`` is how many tokens
-    were read at once, and the seconds that took. ``ended``: the model ended the text. ``goal``: how many tokens it is
-    to have, where an address says so.
+    ``choices`` has one more entry than ``tokens``: the first is the state after the prompt. ``prefill`` has the number
+    of tokens read at once and the seconds that took. ``ended``: the model ended the text. ``goal``: the number of
+    tokens to restore, from a URL.
     """
 
     sampling: Sampling
@@ -49,17 +49,17 @@ class GenerationBranch:
 
     @property
     def way(self) -> BranchKey:
-        """What determines it."""
+        """The key that determines this branch."""
         steps = len(self.tokens) if self.ended else max(len(self.tokens), self.goal)
         return BranchKey(self.sampling, self.forced, self.forced_how, steps)
 
     def branch(self) -> Branch:
-        """The way as a branch of the tree."""
+        """This branch for the tree."""
         chosen: tuple[Chosen, ...] = tuple(one.how for one in self.choices if one.how != "prompt")
         return Branch(self.ids, self.log_probabilities, chosen, ended=self.ended)
 
     def to(self, steps: int) -> GenerationBranch:
-        """At most so many tokens of it."""
+        """This branch cut to at most so many tokens."""
         if len(self.tokens) <= steps:
             return replace(self, goal=min(self.goal, steps))
         return replace(self, choices=self.choices[: steps + 1], tokens=self.tokens[:steps], ended=False, goal=steps)

@@ -1,4 +1,4 @@
-"""One text read by a model of each kind: what is kept of each when the next one is loaded in its place."""
+"""One text read by a model of each kind; small results are kept when the next model is loaded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 KINDS: tuple[Kind, ...] = ("causal", "prefix", "encoder", "two")
 MODEL_OF: dict[Kind, str] = {"causal": "default", "prefix": "default", "encoder": "encoder", "two": "translator"}
-COUNT = 5  # of the likeliest tokens
+COUNT = 5  # likeliest tokens that are kept
 
 
 @dataclass(frozen=True)
 class Guess:
-    """The likeliest tokens at a position, and the probability of all others together."""
+    """The likeliest tokens at a position, and the remaining probability."""
 
     position: int
     labels: tuple[str, ...]
@@ -36,9 +36,9 @@ class Guess:
 
 @dataclass(frozen=True)
 class DecodedPosition:
-    """A position of a decoder in words; ``free`` is what it says there when nobody forces it, "" beyond its end.
+    """A decoder position in words; ``free`` is the token there in free generation, empty beyond its end.
 
-    A probability is NaN where there is no such token.
+    A probability is NaN if there is no such token.
     """
 
     given: str
@@ -52,11 +52,11 @@ class DecodedPosition:
 
 @dataclass(frozen=True, eq=False)
 class ReadBy:
-    """What a model made of the text; ``capture`` asks no model any more, that of two texts is its decoder's.
+    """What a model made of the text; ``capture`` no longer refers to the model, and for two texts it is the decoder's.
 
-    ``guess`` is None of an encoder–decoder and of a model that predicts nothing; ``forced`` and ``free`` (what it
-    writes by itself) are an encoder–decoder's, and so is ``other``, the same with one word put in its place that it
-    held for the next likeliest where it was least sure; "" where that cannot be written.
+    ``guess`` is None for encoder-decoder models and for models that predict nothing. ``forced``, ``free`` (the model's
+    own output) and ``other`` are for encoder-decoder models. ``other`` is the output with the least certain word
+    replaced by the second likeliest, or empty if that cannot be written.
     """
 
     info: ModelInfo
@@ -70,17 +70,19 @@ class ReadBy:
 
     @property
     def parts(self) -> tuple[Capture]:
-        """About what it takes memory for: the rest is small."""
+        """What occupies memory; the rest is small."""
         return (self.capture,)
 
 
 def read_by(runner: Runner, request: CaptureRequest) -> ReadBy:
-    """The text through this model; of an encoder–decoder, with the request's target or what it writes. RunnerError."""
+    """Capture the text with this model; an encoder-decoder's target is the request's or what it writes. Raises
+    RunnerError.
+    """
     return _two(runner, request) if runner.info.attentions else _one(runner, request)
 
 
 def with_a_model(get: Callable[[], Runner], ask: Callable[[Runner], T]) -> T:
-    """What ``ask`` gives of a model that others may have had given up while it was asked: then it is got again."""
+    """Call ``ask`` with the model; if others had it evicted meanwhile, load it again and retry."""
     try:
         return ask(get())
     except Cancelled:
@@ -114,9 +116,10 @@ def _two(runner: Runner, request: CaptureRequest) -> ReadBy:
 
 
 def other_text(runner: Runner, free: Capture, freely: tuple[Forced, ...]) -> str:
-    """What the model wrote by itself, with the next likeliest word where it was least sure, and its own words after it.
+    """The model's own output with its least certain word replaced by the second likeliest and its continuation from
+    there.
 
-    "" where that word has no letters of its own, as the end of a text or a part of a character.
+    Empty if that token has no letters of its own, as the end of a text or part of a character.
     """
     written = [i for i, one in enumerate(freely[:-1]) if one.own == one.wanted]
     if not written:

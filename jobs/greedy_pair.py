@@ -1,6 +1,6 @@
-"""The likeliest continuation of a text under two requests, token by token in turn, each read anew as a whole.
+"""Greedy continuations of a text under two requests, alternating token by token, without a cache.
 
-Read anew, since a variant may hang on the whole text: by a cache of keys it would say something else.
+Each step reads the whole text again, because a variant may depend on all of it; cached keys could give other tokens.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ TOKENS = 8
 
 
 class GreedyPair(IncrementalTask[int]):
-    """Items are token ids, the first request's and the second's in turn."""
+    """Items are token ids, the first request's and the second's alternately."""
 
     def __init__(self, runner: Runner, before: CaptureRequest, after: CaptureRequest, count: int, name: str) -> None:
-        """``count`` tokens of each; ``name`` stands for the session where it asks the runner."""
+        """``count`` tokens for each request; ``name`` identifies the session at the runner."""
         self.count = count
 
         def submit(index: int) -> Job[Tensor] | None:
@@ -39,5 +39,5 @@ class GreedyPair(IncrementalTask[int]):
         super().__init__(submit, read, running=True)
 
     def of(self, side: int) -> tuple[int, ...]:
-        """What was said so far under the first request (0) or the second (1)."""
+        """The tokens so far for the first request (0) or the second (1)."""
         return tuple(self.items[side::2])

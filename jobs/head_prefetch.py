@@ -1,4 +1,4 @@
-"""The map of another head of what a page shows, for its browser at once: the page itself runs meanwhile."""
+"""Sends the browser the map of another head immediately, while the page itself runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Draw = Callable[[int, int], bytes]
 
 
 class HeadPrefetch:
-    """Answers for a session as long as it is open; what is asked for as the page was before is refused."""
+    """Answers for a session while it is open; requests for an earlier state of the page are refused."""
 
     def __init__(self, desk: TileTickets = TICKETS) -> None:
         self._desk, self._lock = desk, threading.Lock()
@@ -26,7 +26,7 @@ class HeadPrefetch:
         self.ticket = desk.open(self)
 
     def show(self, way: object, draw: Draw) -> int:
-        """The page shows heads in this way now, and ``draw`` any of them, by layer and head. The way's number."""
+        """Set the page's state, in which ``draw`` draws any head by layer and head. Returns the state's number."""
         with self._lock:
             if way != self._way or self._draw is None:
                 self._number += 1
@@ -34,22 +34,23 @@ class HeadPrefetch:
             return self._number
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What ``make`` gives, for the browser and for the page's run: whoever comes second takes the first's."""
+        """Return ``make()``, computed once for the browser and the page's run, whichever comes first."""
         with self._making:
             if self._made is None or self._made[0] != key:
                 self._made = key, make()
             return self._made[1]  # type: ignore[return-value]  # equal keys are of one kind
 
     def close(self) -> None:
-        """Nobody is answered any more."""
+        """Stop answering."""
         self._desk.close(self.ticket)
         with self._lock:
             self._draw = self._made = None
 
     def answer(self, what: str, numbers: tuple[int, ...]) -> bytes:
-        """A "head" (way, layer, head) as its component is given it; nothing for what there is not, or not now.
+        """Return a "head" (state, layer, head) as its component's payload; empty if it does not exist or the state has
+        changed.
 
-        Raises LookupError for what is no head.
+        Raises LookupError for any other request.
         """
         if what != "head" or len(numbers) != 3:
             raise LookupError(what)

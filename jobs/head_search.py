@@ -1,4 +1,4 @@
-"""The search for heads that matter: a job on the model for each layer, pulled while somebody looks, and kept."""
+"""The search for heads that matter: one job on the model per layer, run incrementally and cached."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from model_runner import Capture, CaptureRequest, Runner
 from model_runner.job import Job
 from model_runner.questions import HeadAnswers, WhichHeads
 
-MOST = 32  # answers kept: small arrays, by text and target
+MOST = 32  # cached answers: small arrays, by text and target
 
 Key = tuple[CaptureRequest, int, int | None]
 
 
 class Search:
-    """The layers that are done, of this target and of earlier ones; ``name`` stands for the session at the runner."""
+    """The finished layers of this target and of earlier ones; ``name`` identifies the session at the runner."""
 
     resumable = True
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._known: dict[Key, list[LayerEffects]] = {}
-        self._key: tuple[ref[Runner], Key] | None = None  # of the pull; weak: a search keeps no model in memory
+        # of the pull; a weak reference, so that a search keeps no model in memory
+        self._key: tuple[ref[Runner], Key] | None = None
         self._pull: IncrementalTask[LayerEffects] | None = None
 
     def aim(
         self, runner: Runner, capture: Capture, target: int, against: int | None = None
     ) -> IncrementalTask[LayerEffects]:
-        """The layers of this text, target and token that it is compared with: those known, the others from now on."""
+        """The layers for this text, target and contrast token: those known at once, the others incrementally."""
         known = capture.request, target, against
         key = ref(runner), known
         if self._pull is None or key != self._key:
@@ -42,7 +43,7 @@ class Search:
         return self._pull
 
     def close(self) -> None:
-        """End the job under way; the layers that are done stay."""
+        """Cancel the running job; finished layers stay."""
         if self._pull is not None:
             self._pull.close()
 
@@ -59,10 +60,10 @@ class Search:
         pull = IncrementalTask[LayerEffects](
             submit, lambda _, answers: layer_effects(answers), running=len(done) < len(layers)
         )
-        pull.items = done  # the same list: what is added to it stays known
+        pull.items = done  # the same list, so that new items are cached
         return pull
 
 
 def layers_of(capture: Capture) -> tuple[int, ...]:
-    """Those with softmax attention, the last one first: of it there is the least to compute."""
+    """Layers with softmax attention, the last one first, since it needs the least computation."""
     return tuple(layer for layer in reversed(range(capture.n_layers)) if capture.has_weights(layer))

@@ -1,4 +1,4 @@
-"""Tiles and far looks of the heads of one capture, made once: here, or where its tensors are."""
+"""Map tiles and long-range links of a capture's heads, cached, computed here or where its tensors are."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from model_runner.capture import Capture, index
 from model_runner.errors import Unreadable
 from model_runner.request import CaptureRequest
 
-MOST = 64 * 2**20  # bytes of what can all be made again
+MOST = 64 * 2**20  # bytes of cached results, all of which can be recomputed
 FLOAT = 4  # bytes of a denominator
-FEW = 4  # heads whose denominators are kept however long the text is
-FAR_LOOKS = 8  # that a browser is told
-AT_ONCE = threading.BoundedSemaphore(2)  # more would only wait for the same cores
+FEW = 4  # heads whose denominators are kept for texts of any length
+FAR_LOOKS = 8  # links that are sent to a browser
+AT_ONCE = threading.BoundedSemaphore(2)  # more would only compete for the same cores
 
 
 class HeadTiles(Protocol):
-    """What is made of the heads of a capture, and kept within ``most`` bytes."""
+    """Results for the heads of a capture, cached within ``most`` bytes."""
 
     @property
     def nbytes(self) -> int:
-        """Of what was made; the capture is kept elsewhere."""
+        """Bytes of cached results, without the capture."""
         ...
 
     @property
     def most(self) -> int:
-        """Bytes that :attr:`nbytes` never exceeds."""
+        """Upper bound of :attr:`nbytes`."""
         ...
 
     def packed(self, layer: int, head: int, spot: Spot) -> bytes:
@@ -38,19 +38,21 @@ class HeadTiles(Protocol):
         ...
 
     def far(self, layer: int, head: int, least: int, count: int = FAR_LOOKS) -> list[FarLook]:
-        """The strongest looks that go at least so many tokens back. Raises NoSuchPlace, NoWeights."""
+        """The strongest links over at least this many tokens. Raises NoSuchPlace, NoWeights."""
         ...
 
 
 def head_tiles(capture: Capture, most: int = MOST) -> HeadTiles:
-    """Of a capture whose tensors are elsewhere those that are made there."""
+    """Tiles of the capture, computed remotely if its tensors are remote."""
     maker = far_maker(capture)
     return TilesHere(capture, most) if maker is None else TilesThere(maker, capture.request, most)
 
 
 class TilesHere:
-    """What took long is not made anew because something quick was made: in separate parts of ``most`` bytes are kept
-    what every row of a head was read for (an eighth), tiles made of many others (five eighths), and tiles of cells.
+    """Tiles computed in this process. Separate caches keep expensive results from being evicted by cheap ones.
+
+    Of ``most`` bytes, an eighth holds results that need every row of a head, five eighths tiles that pool many tiles,
+    and the rest tiles of single cells.
     """
 
     def __init__(self, capture: Capture, most: int = MOST) -> None:
@@ -68,11 +70,11 @@ class TilesHere:
         return self._rows.most + self._wide.most + self._close.most
 
     def packed(self, layer: int, head: int, spot: Spot) -> bytes:
-        """As :class:`HeadTiles`."""
+        """See :class:`HeadTiles`."""
         return self.tile(layer, head, spot).packed()
 
     def tile(self, layer: int, head: int, spot: Spot) -> Tile:
-        """One tile, made now or before. Raises NoSuchPlace, NoWeights."""
+        """One tile, cached. Raises NoSuchPlace, NoWeights."""
         record = self._capture.record(layer)
         tiling = Tiling(record.q.shape[1])
         tiling.check(spot)
@@ -86,7 +88,7 @@ class TilesHere:
             return made(spot)
 
     def far(self, layer: int, head: int, least: int, count: int = FAR_LOOKS) -> list[FarLook]:
-        """As :class:`HeadTiles`."""
+        """See :class:`HeadTiles`."""
         record, key = self._capture.record(layer), (layer, head, least, count)
         with AT_ONCE:
             lse = self._denominators(layer, head)
@@ -95,12 +97,12 @@ class TilesHere:
     def _denominators(self, layer: int, head: int) -> Denominators:
         record = self._capture.record(layer)
         head = index("head", head, record.q.shape[0])
-        with self._reading:  # who asks meanwhile waits for the same
+        with self._reading:  # concurrent callers wait for the same result
             return self._rows.made("lse", (layer, head), lambda: denominators(record, head))
 
 
 class TilesThere:
-    """Of a capture whose tensors are elsewhere: bytes of tiles come, and are kept as they came."""
+    """Tiles of a capture whose tensors are remote, cached as the bytes received."""
 
     def __init__(self, maker: FarMaker, request: CaptureRequest, most: int = MOST) -> None:
         self._maker, self._request = maker, request
@@ -115,7 +117,7 @@ class TilesThere:
         return self._kept.most
 
     def packed(self, layer: int, head: int, spot: Spot) -> bytes:
-        """As :class:`HeadTiles`. Raises Unreadable for what is no tile."""
+        """See :class:`HeadTiles`. Raises Unreadable if the bytes are no tile."""
         at = (layer, head, spot.zoom, spot.x, spot.y)
         try:
             return unzipped(self._kept.made("tiles", at, lambda: self._maker.tile(self._request, *at)))
@@ -123,7 +125,7 @@ class TilesThere:
             raise Unreadable() from error
 
     def far(self, layer: int, head: int, least: int, count: int = FAR_LOOKS) -> list[FarLook]:
-        """As :class:`HeadTiles`."""
+        """See :class:`HeadTiles`."""
         at = (layer, head, least, count)
         told = self._kept.made("far", at, lambda: self._maker.far(self._request, *at))
         return [FarLook(*one) for one in told]

@@ -1,4 +1,4 @@
-"""Work in small jobs that a page pulls while somebody looks: what was done stays, and nothing runs by itself."""
+"""Work in small jobs that a page advances while it is open: finished results are kept, and nothing runs by itself."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from model_runner.job import Job
 T = TypeVar("T")
 A = TypeVar("A")
 
-BUDGET = 0.25  # seconds of waiting for jobs before what is there is shown
-TICK = 0.3  # seconds between two looks
+BUDGET = 0.25  # seconds of waiting for jobs before the results so far are shown
+TICK = 0.3  # seconds between two refreshes
 
 
 @dataclass(frozen=True)
 class _Begun(Generic[T]):
-    """A job under way; ``item`` is made of its result, None: there is no more."""
+    """A running job; ``item`` is made of its result, or None if there are no more."""
 
     job: Job[object]
     item: Callable[[], T | None]
 
 
 class IncrementalTask(Generic[T]):
-    """``submit(i)`` starts job number i, ``read(i, …)`` makes an item of its result; either None: there is no more.
+    """``submit(i)`` starts job number i and ``read(i, …)`` turns its result into an item; either returns None at the
+    end.
 
-    Both are let go then, and with them the model they ask: what is done holds none in memory. One thread at a time
-    pulls: a run of a page (Streamlit 1.67) begins while the one before it still waits for a job.
+    Both functions are dropped then, and with them the model that they refer to, so that a finished task keeps none in
+    memory. :meth:`pull` is mutually exclusive, since reruns of a page (Streamlit 1.67) may overlap.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class IncrementalTask(Generic[T]):
         self.items: list[T] = []
         self.running = running
         self.stopped = False  # before it was done
-        self.looked_at = False  # what is new is shown before any work begins
+        self.looked_at = False  # new results are shown before more work begins
         self.error: UserFacingError | None = None
 
         def begin(index: int) -> _Begun[T] | None:
@@ -59,25 +60,25 @@ class IncrementalTask(Generic[T]):
         self._pulling = Lock()
 
     def start(self) -> None:
-        """From now on a pull does something."""
+        """Let :meth:`pull` work from now on."""
         self.running, self.stopped, self.error = True, False, None
 
     def stop(self) -> None:
-        """End the job under way, and do nothing from now on."""
+        """Cancel the running job, and do nothing from now on."""
         self.stopped = self.running
         self.close()
 
     def close(self) -> None:
-        """Let the worker go."""
+        """Release the worker."""
         self.running = False
         if self._begun is not None:
             self._begun.job.cancel()
             self._begun = None
 
     def pull(self) -> None:
-        """A moment's worth of results, added to ``items``. What is told instead ends it, and stays as ``error``.
+        """Add results to ``items`` for a short time. An error ends the task and is kept in ``error``.
 
-        Where another thread pulls already, nothing: the next look finds what that one brings.
+        Does nothing while another thread pulls; the next refresh finds that thread's results.
         """
         if self._pulling.acquire(blocking=False):
             try:
@@ -95,12 +96,12 @@ class IncrementalTask(Generic[T]):
                 self._begun = None
                 self._take(begun)
         except UserFacingError as error:
-            if self.running:  # else another thread ended it meanwhile, and this is how its job says so
+            if self.running:  # otherwise another thread has stopped it, which is why its job failed
                 self.error = self._explained(error)
             self.running, self._begun = False, None
 
     def _explained(self, error: UserFacingError) -> UserFacingError:
-        """The error, in words of what was being done."""
+        """The error, worded for the work that failed."""
         return error
 
     def _take(self, begun: _Begun[T] | None) -> None:
@@ -113,7 +114,7 @@ class IncrementalTask(Generic[T]):
 
 
 def unchanged(_index: int, found: T) -> T:
-    """A job's result is the item."""
+    """Use a job's result as the item."""
     return found
 
 

@@ -1,4 +1,4 @@
-"""The generator of a film, awaited so that a newer run of the page can take over while a step is under way."""
+"""The generator of a film, waited for in a way that lets a newer run of the page take over during a step."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from threading import Lock
 from model_runner import GenerateRequest, Runner, Step
 from model_runner.errors import Cancelled
 
-PATIENCE = 0.1  # seconds of waiting before the screen is told
-Say = Callable[[], None]  # told while waiting; may raise to leave, and what is under way is found by the next pull
+PATIENCE = 0.1  # seconds of waiting before ``say`` is called
+Say = Callable[[], None]  # called while waiting; may raise to leave, and the next pull finds the running step
 
 
 class InterruptibleSteps:
-    """At most one generator, and at most one step of it under way; ``name`` is the session's for the runner.
+    """At most one generator with at most one running step; ``name`` identifies the session at the runner.
 
-    One thread at a time asks for a step; any may let the generator go.
+    Only one thread at a time may request a step; any thread may drop the generator.
     """
 
     def __init__(self, name: str) -> None:
@@ -28,9 +28,9 @@ class InterruptibleSteps:
         self._changing = Lock()
 
     def next(self, runner: Runner, request: GenerateRequest, say: Say) -> Step | None:
-        """The next step of the generator; one for this request is begun where there is none. None at its end.
+        """The next step, starting a generator for this request if there is none. None at its end.
 
-        Raises Cancelled where the generator was let go meanwhile.
+        Raises Cancelled if the generator was dropped meanwhile.
         """
         with self._changing:
             if self._steps is None:
@@ -46,11 +46,11 @@ class InterruptibleSteps:
         try:
             return pending.result()
         except BaseException:
-            self.close()  # the generator is at its end; the next pull starts another where this one stopped
+            self.close()  # the generator is exhausted; the next pull starts another from here
             raise
 
     def close(self) -> None:
-        """Let the generator go. A step under way is cancelled, and what it may still bring is dropped."""
+        """Drop the generator. A running step is cancelled, and its result is ignored."""
         with self._changing:
             steps, self._steps = self._steps, None
             pending, self._pending = self._pending, None

@@ -1,4 +1,4 @@
-"""How far the next token moves for every window of a cache that forgets: one forward each."""
+"""How much the next token's distribution changes for every window of an evicting KV cache: one forward each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class DropCurve(IncrementalTask[Moved]):
-    """The move for int8, and for every window without sinks and with them."""
+    """The change for int8, and for every window with and without sinks."""
 
     def __init__(self, runner: Runner, capture: Capture, sinks: int, name: str) -> None:
-        """``name`` stands for the session where it asks the runner."""
+        """``name`` identifies the session at the runner."""
         self.longest = len(capture.tokens)
         self.trials = trials(self.longest, sinks)
         self.sinks = sinks
@@ -36,5 +36,5 @@ class DropCurve(IncrementalTask[Moved]):
         )
 
     def of(self, trial: CacheTrial) -> float | None:
-        """The KL of this trial, if it was tried."""
+        """The KL divergence of this trial, or None if it was not run."""
         return next((one.kl for one in self.items if one.trial == trial), None)

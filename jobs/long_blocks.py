@@ -1,4 +1,4 @@
-"""Every head of a long text, block by block while somebody looks; what was done stays."""
+"""Every head of a long text, computed incrementally in blocks; finished blocks are kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model_runner.job import Job
 
 
 class _Now:
-    """A block is short: it is made when it is waited for, on the thread of who looks."""
+    """A job that computes its block when it is waited for, on the caller's thread, since a block is short."""
 
     def __init__(self, capture: Capture, rows: BlockRows) -> None:
         self._capture, self._rows = capture, rows
@@ -24,15 +24,15 @@ class _Now:
 
     @property
     def ahead(self) -> int:
-        """It waits for nobody."""
+        """Always 0: it waits for no other job."""
         return 0
 
     def cancel(self) -> None:
-        """Nothing goes on between two looks."""
+        """Do nothing: no work continues between two refreshes."""
 
 
 class LongBlocks(IncrementalTask[MapBlock]):
-    """A block for some rows of a layer, layer after layer."""
+    """One block is some rows of a layer; the layers follow one another."""
 
     def __init__(self, capture: Capture) -> None:
         rows = self.rows = blocks_of(capture)

@@ -1,4 +1,4 @@
-"""Perplexity against the size of the window, for patterns of comparable cost: a job of the model's for each point."""
+"""Perplexity against window size, for mask patterns of similar cost: one job on the model per point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from model_runner.job import Job
 
 @dataclass(frozen=True)
 class MaskTrial:
-    """A pattern whose kept cells are about those of a window of this ``size``."""
+    """A pattern that keeps about as many cells as a window of this ``size``."""
 
     pattern: str
     size: int
@@ -24,7 +24,7 @@ class MaskTrial:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """A trial with the share of causal cells it keeps and the perplexity it leaves."""
+    """A trial with the share of causal cells that it keeps and its perplexity."""
 
     trial: MaskTrial
     share: float
@@ -32,7 +32,7 @@ class SweepPoint:
 
 
 def trials_of(n_tokens: int) -> tuple[MaskTrial, ...]:
-    """Every point of the chart, the sizes in turn so that all curves grow together."""
+    """Every point of the chart, size by size, so that all curves grow together."""
     return tuple(
         MaskTrial(name, size, values)
         for size in reversed(sizes(n_tokens))
@@ -42,10 +42,10 @@ def trials_of(n_tokens: int) -> tuple[MaskTrial, ...]:
 
 
 class Sweep(IncrementalTask[SweepPoint]):
-    """A point for every trial."""
+    """One point per trial."""
 
     def __init__(self, runner: Runner, request: CaptureRequest, n_tokens: int, name: str) -> None:
-        """``name`` stands for the session where it asks the runner."""
+        """``name`` identifies the session at the runner."""
         trials = self.trials = trials_of(n_tokens)
         self.n_tokens = n_tokens
 

@@ -1,4 +1,4 @@
-"""What each token's stream is worth to the next token: a job on the model for each layer, pulled while it is shown."""
+"""What each token's residual stream contributes to the next token, by mean ablation: one job on the model per layer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeanStreams:
-    """The streams of this text through so many layers, and the token whose probability is measured."""
+    """The streams of this text at these layers, and the token whose probability is measured."""
 
     request: CaptureRequest
     target: int
@@ -26,11 +26,11 @@ class MeanStreams:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The upper layers first, for fewer are run again above them."""
+        """The layers from the last one down, since patching later layers repeats fewer of them."""
         return tuple(reversed(range(self.layers)))
 
     def map_of(self, found: list[np.ndarray], n_tokens: int) -> np.ndarray:
-        """Changes of the log-probability in nats [layers, tokens] as far as they are there, NaN where they are not."""
+        """Changes of the log-probability in nats [layers, tokens]; NaN where not computed yet."""
         changes = np.full((self.layers, n_tokens), np.nan)
         for layer, values in zip(self.order, found, strict=False):
             changes[layer] = values
@@ -38,7 +38,7 @@ class MeanStreams:
 
 
 def mean_streams(runner: Runner, setting: MeanStreams, name: str) -> IncrementalTask[np.ndarray]:
-    """The rows of the map, all to come; ``name`` stands for the session where it asks the runner."""
+    """A task for the rows of the map; ``name`` identifies the session at the runner."""
 
     def submit(index: int) -> Job[Tensor] | None:
         if index == setting.layers:

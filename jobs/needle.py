@@ -1,4 +1,4 @@
-"""A needle at several depths, then without the heads that fetched it and without as many others: a forward for each."""
+"""A needle at several depths, then with its retrieval heads or as many others ablated: one forward each."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from model_runner.edits import ScaledHead
 from model_runner.errors import N_, EditNotPossible, NeedleTooLong, SequenceTooLong, UserFacingError
 from model_runner.job import Job
 
-COUNTS = (1, 2, 4, 8)  # heads that are ablated
+COUNTS = (1, 2, 4, 8)  # numbers of ablated heads
 
 
 @dataclass(frozen=True)
 class NeedleStep:
-    """One forward: ``count`` heads ablated, the best retrievers or others."""
+    """One forward with ``count`` heads ablated, the best retrievers or others."""
 
     depth: float
     ablated: Literal["none", "top", "random"] = "none"
@@ -29,7 +29,7 @@ class NeedleStep:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A step, the heads that were ablated in it, and what became of the needle."""
+    """A step, the heads ablated in it, and the result for the needle."""
 
     step: NeedleStep
     heads: tuple[tuple[int, int], ...]
@@ -37,17 +37,17 @@ class Done:
 
 
 def steps() -> tuple[NeedleStep, ...]:
-    """The model as it is at every depth first, then each number of heads."""
+    """The unedited model at every depth first, then each number of ablated heads."""
     ablated = (NeedleStep(depth, kind, count) for count in COUNTS for kind in ("top", "random") for depth in DEPTHS)
     return (*(NeedleStep(depth) for depth in DEPTHS), *ablated)
 
 
 class Hidden(IncrementalTask[T]):
-    """Of texts in which something is hidden: one that is too long is no text of the reader's, who cannot shorten it."""
+    """A task over generated texts; if one is too long, the error must not ask the reader to shorten a text."""
 
     @property
     def too_long(self) -> bool:
-        """Whether not even the first text fits the model."""
+        """Return True if even the first text exceeds the model's context."""
         return isinstance(self.error, NeedleTooLong) and not self.items
 
     def _explained(self, error: UserFacingError) -> UserFacingError:
@@ -55,12 +55,12 @@ class Hidden(IncrementalTask[T]):
 
 
 class NeedleRun(Hidden[Done]):
-    """``request`` is the page's: its edits stay, its text is the hay."""
+    """``request`` is the page's: its edits apply, and its text is the haystack."""
 
     def __init__(
         self, runner: Runner, request: CaptureRequest, hay: str, needle: Needle, characters: int, name: str
     ) -> None:
-        """``name`` stands for the session where it asks the runner."""
+        """``name`` identifies the session at the runner."""
         self.steps, self.answer = steps(), runner.ids_of(needle.answer)
         self._heads: dict[int, tuple[tuple[int, int], ...]] = {}
 
@@ -84,18 +84,18 @@ class NeedleRun(Hidden[Done]):
 
     @property
     def plain(self) -> list[Done]:
-        """What the model does as it is."""
+        """Results of the unedited model."""
         return [one for one in self.items if one.step.ablated == "none"]
 
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean over the depths so far: what each head copied, and how hard it looked; [layers, heads]."""
+        """Means over the depths so far: each head's copy score and its attention to the needle; [layers, heads]."""
         return (
             np.mean([one.found.copied for one in self.plain], axis=0),
             np.mean([one.found.looked for one in self.plain], axis=0),
         )
 
     def _ablated(self, index: int, step: NeedleStep) -> tuple[tuple[int, int], ...]:
-        """The best retrievers, or as many heads that are none of the best, drawn anew for every depth."""
+        """The best retrieval heads, or as many of the others, sampled for every depth."""
         if step.ablated == "none":
             return ()
         every = strongest_heads(*self.scores(), self.items[0].found.copied.size)

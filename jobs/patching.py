@@ -1,4 +1,4 @@
-"""What the patching view computes: one job on the model for each row of its map, pulled while somebody looks."""
+"""The activation patching map: one job on the model per row, run incrementally."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Kind = Literal["residual", "attention", "ffn", "heads"]
 
 @dataclass(frozen=True, eq=False)
 class PatchSetting:
-    """``plain`` is patched with what ``other`` has; rows are layers, or the heads of ``layer`` where ``kind`` says so.
+    """``plain`` is patched with activations of ``other``; rows are layers, or the heads of ``layer`` if ``kind`` says
+    so.
 
     ``reversed``: the page's own text is ``other``.
     """
@@ -39,14 +40,16 @@ class PatchSetting:
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """Rows that can be computed: only the residual stream enters a layer without softmax attention."""
+        """Rows that can be computed: in a layer without softmax attention only the residual stream can be patched."""
         if self.kind != "attention":
             return tuple(range(self.n_rows))
         return tuple(layer for layer in range(self.n_rows) if self.plain.has_weights(layer))
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The rows as they are computed: the upper layers first, for fewer are run again above them."""
+        """The rows in order of computation, from the last layer down, since patching later layers repeats fewer of
+        them.
+        """
         return self.rows[::-1]
 
     @property
@@ -56,7 +59,7 @@ class PatchSetting:
 
     @property
     def name(self) -> str:
-        """Of the work: maps of another kind or layer are kept beside one another."""
+        """Name of the task: maps of other kinds or layers are kept beside each other."""
         return f"patch_{self.kind}{self.layer if self.kind == 'heads' else ''}"
 
     @property
@@ -65,7 +68,7 @@ class PatchSetting:
         return self.plain.request, self.other.request, self.tokens
 
     def question(self, row: int) -> PatchStream | PatchHeads | PatchFfn:
-        """What a row is the answer to."""
+        """The question that computes a row."""
         plain, other = self.plain.request, self.other.request
         if self.kind == "residual":
             return PatchStream(plain, other, row, self.tokens)
@@ -76,7 +79,7 @@ class PatchSetting:
         return PatchHeads(plain, other, self.layer, row, self.tokens)
 
     def map_of(self, found: list[np.ndarray]) -> PatchMap:
-        """The map as far as its rows are there, found in their ``order``."""
+        """The map with the rows that are done, given in their ``order``."""
         rows = dict(zip(self.order, found, strict=False))
         return patch_map(rows, self.n_rows, self.plain, self.other, self.tokens)
 
@@ -85,7 +88,7 @@ Rows = IncrementalTask[np.ndarray]
 
 
 def rows_of(runner: Runner, setting: PatchSetting, name: str) -> Rows:
-    """The rows of the map of a setting, all to come; ``name`` stands for the session where it asks the runner."""
+    """A task for the rows of a setting's map; ``name`` identifies the session at the runner."""
 
     def submit(index: int) -> Job[Tensor] | None:
         if index == len(setting.order):

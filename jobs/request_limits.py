@@ -1,4 +1,4 @@
-"""What a server refuses to be asked, by the limits of its host: too long a text, too many tokens."""
+"""Limits that a host sets on requests: length of the text and number of generated tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from model_runner.request import requests_in
 
 
 def limit_check(limits: Limits) -> Callable[[object], None]:
-    """Looks at a question before it is asked. Raises TextTooLongHere, TooManyTokensHere."""
+    """Return a function that checks a question. It raises TextTooLongHere or TooManyTokensHere."""
 
     def look(question: object) -> None:
         own = [question] if isinstance(question, CaptureRequest | GenerateRequest) else []

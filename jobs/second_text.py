@@ -1,4 +1,4 @@
-"""The second text of a patching: suggested, or typed, and read by the same model."""
+"""The second text of activation patching: suggested or typed, and read by the same model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jobs.waiting import await_job
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import RunnerError
 
-TRIES = 8  # suggestions to read before there is none
+TRIES = 8  # suggestions that are tried
 PAIRS = {
     "The pig is behind the dog. It": "The cat is behind the dog. It",
     "The dog chased the squirrel because it": "The dog chased the book because it",
@@ -36,48 +36,50 @@ PAIRS = {
     "The boy writes the expensive letter every week.": "The girl writes the expensive letter every week.",
     "小明和小红去了商店，小红把一本书送给了": "小丽和小红去了商店，小红把一本书送给了",
     "8加9等于17。2加4等于": "8加9等于17。3加4等于",
-}  # good seconds to examples: one word is another, and so is the next token
+}  # well-suited second texts for examples: one word differs, and so does the next token
 
 Say = Callable[[], None]
 
 
 class OneCapture:
-    """A capture that is looked for once."""
+    """A capture that is computed once."""
 
     def __init__(self, look: Callable[[Say], Capture | None]) -> None:
         self._look: Callable[[Say], Capture | None] | None = look
         self._known: Capture | None = None
 
     def find(self, say: Say) -> Capture | None:
-        """Raises RunnerError, and then looks again the next time."""
+        """Return the capture. Raises RunnerError, and then tries again at the next call."""
         if self._look is not None:
             self._known = self._look(say)
-            self._look = None  # with the model it asks
+            self._look = None  # releases the model
         return self._known
 
     def close(self) -> None:
-        """Nothing is under way between two looks."""
+        """Do nothing: no work continues between two runs."""
 
 
 def suggestion(runner: Runner, capture: Capture, name: str, say: Say) -> Capture | None:
-    """The first suggested text with as many tokens as this one but not the same; ``name`` asks the runner."""
+    """The first suggested text with as many tokens that differs from this one; ``name`` identifies the session at the
+    runner.
+    """
     text = capture.request.text
     known = [PAIRS[text]] if text in PAIRS else []
     for other in islice(chain(known, exchanges(capture, runner.token_text)), TRIES):
         try:
             found = read(runner, capture, other, name, say)
         except RunnerError:
-            continue  # a suggestion that cannot be read is none
+            continue  # skip suggestions that cannot be read
         if len(found.tokens) == len(apart(capture).tokens) and not same_text(capture, found):
             return found
     return None
 
 
 def read(runner: Runner, capture: Capture, text: str, name: str, say: Say) -> Capture:
-    """Another text, everything else as in this capture, what is written of it too. Raises RunnerError."""
+    """Capture another text with this capture's request, its target text included. Raises RunnerError."""
     return asked(runner, replace(same_tokens(capture, capture.request.edits), text=text), name, say)
 
 
 def asked(runner: Runner, request: CaptureRequest, name: str, say: Say) -> Capture:
-    """The capture of a request, waited for; ``say`` is called ten times a second. Raises RunnerError."""
+    """Wait for a request's capture; ``say`` is called ten times a second. Raises RunnerError."""
     return await_job(runner.submit(request, session=name), say)

@@ -1,4 +1,4 @@
-"""Work that outlives a run of a page: a film, a race, a curve. One of each name is kept, and none for nobody."""
+"""Work that outlives a run of a page, such as a film, a race or a curve: at most one task per name and session."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 
 class Closable(Protocol):
-    """Work that can be ended before it is done."""
+    """Work that can be ended early."""
 
     def close(self) -> None:
-        """End it and let its worker go."""
+        """End it and release its worker."""
         ...
 
 
@@ -23,19 +23,20 @@ C = TypeVar("C", bound=Closable)
 
 
 class SessionJobs:
-    """What one session works at, by name; ``owner`` is the session's own name."""
+    """The work of one session by name; ``owner`` is the session's id."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
         self._held: dict[str, tuple[object, Any]] = {}
-        self._kept: ByteBudgetCache | None = None  # what they count in
-        self._weighed = object()  # its group there, which does not keep these jobs in memory
+        self._kept: ByteBudgetCache | None = None  # the cache whose budget they count in
+        self._weighed = object()  # their group in it, which holds no reference to the jobs
 
     def get(self, name: str, key: object, make: Callable[[str], C]) -> C:
-        """The work of this name and key; for another key the old one ends. ``make`` is told a name for its requests.
+        """Return the work of this name and key; another key ends the old work. ``make`` is called with a name for its
+        requests.
 
-        Work that asks a runner has a weak reference to it in its key: a model that was given up and loaded again has
-        another runner, which the old work would never ask; and a key alone keeps no model in memory.
+        Work that asks a runner has a weak reference to it in its key: a model that was evicted and reloaded has another
+        runner, which the old work would never ask; and a key must not keep a model in memory.
         """
         if name in self._held and self._held[name][0] == key:
             return self._held[name][1]
@@ -44,9 +45,9 @@ class SessionJobs:
         return self._held[name][1]
 
     def weigh(self, name: str, kept: ByteBudgetCache) -> None:
-        """Have the work of this name count as kept, by its ``parts`` or ``nbytes``; where there is no room it ends.
+        """Count this work's ``parts`` or ``nbytes`` in the cache's budget; if there is no room, the work ends.
 
-        It counts until it ends, or its session is forgotten.
+        It counts until it ends or its session is gone.
         """
         if name not in self._held:
             return
@@ -56,17 +57,19 @@ class SessionJobs:
         kept.put(self._weighed, name, None, let_go=partial(_drop, ref(self), name), parts=[self._held[name][1]])
 
     def weighing(self, name: str, kept: ByteBudgetCache) -> Callable[[], None]:
-        """For work that grows between two runs of its page: :meth:`weigh`, as long as the session is there."""
+        """Return a function that calls :meth:`weigh`, for work that grows between two runs; it holds the session
+        weakly.
+        """
         return partial(_weigh, ref(self), name, kept)
 
     def drop(self, name: str) -> None:
-        """End the work of this name, if there is one."""
+        """End the work of this name, if there is any."""
         if name in self._held:
             self._held.pop(name)[1].close()
             self._forget(name)
 
     def close(self) -> None:
-        """End everything. Work that is ``resumable`` is kept, for a browser that only lost its connection."""
+        """End everything. ``resumable`` work is kept for a browser that only lost its connection."""
         for name, (_, work) in list(self._held.items()):
             work.close()
             if not getattr(work, "resumable", False):

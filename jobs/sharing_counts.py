@@ -1,4 +1,4 @@
-"""What averaging keys and values leaves, for every number of key/value heads: a forward of the model's for each."""
+"""The effect of averaging keys and values, for every number of key/value heads: one forward each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model_runner.job import Job
 
 @dataclass(frozen=True)
 class SharingPoint:
-    """What averaging to ``kv_heads`` leaves; NaN where the model has no such number."""
+    """The effect of averaging to ``kv_heads`` heads; NaN for undefined numbers."""
 
     kv_heads: int
     kl: float
@@ -25,12 +25,12 @@ class SharingPoint:
 
 
 class SharingRun(IncrementalTask[SharingPoint]):
-    """A point for every number of key/value heads, most heads first."""
+    """A point for every number of key/value heads, the largest first."""
 
     def __init__(
         self, runner: Runner, before: Capture, counts: tuple[int, ...], name: str, position: int | None = None
     ) -> None:
-        """``name`` stands for the session where it asks the runner; ``position`` as of ``output_change``."""
+        """``name`` identifies the session at the runner; ``position`` as in ``output_change``."""
         self.counts = counts
 
         def submit(index: int) -> Job[Capture] | None:
@@ -48,12 +48,12 @@ class SharingRun(IncrementalTask[SharingPoint]):
 
 
 def perplexity_of(capture: Capture) -> float:
-    """Perplexity of the text; NaN for a model that sees what it would have to predict, or predicts nothing."""
+    """Perplexity of the text; NaN for a bidirectional model or one that predicts no tokens."""
     return math.nan if looks_ahead(capture) else or_nan(lambda: perplexity(capture))
 
 
 def or_nan(number: Callable[[], float]) -> float:
-    """The number, or NaN of a model that predicts nothing."""
+    """The number, or NaN for a model that predicts no tokens."""
     try:
         return number()
     except NoLogits:

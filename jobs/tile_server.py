@@ -1,4 +1,4 @@
-"""The long maps of one capture, open for a session and its class: what their browsers may ask for, and what is made."""
+"""Tiles of one capture's long maps, served to a session's browser and its class."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ from model_runner.errors import UserFacingError
 
 
 class TileServer:
-    """Answers with tiles and far looks of the layers that its session's page has shown, as long as it is open."""
+    """Serves tiles and long-range links of the layers that the session's page has shown, while it is open."""
 
     def __init__(
         self, capture: Capture, most: int = MOST, desk: TileTickets = TICKETS, grown: Callable[[], None] = lambda: None
     ) -> None:
-        """``grown`` is told when there is more that was made."""
+        """``grown`` is called when more results are cached."""
         self._desk, self._grown = desk, grown
         self._tiles, self._layers = head_tiles(capture, most), set[int]()
         self.ticket = desk.open(self)
 
     @property
     def nbytes(self) -> int:
-        """Of what was made; the capture is kept elsewhere."""
+        """Bytes of cached results, without the capture."""
         return self._tiles.nbytes
 
     @property
     def most(self) -> int:
-        """Bytes that :attr:`nbytes` never exceeds."""
+        """Upper bound of :attr:`nbytes`."""
         return self._tiles.most
 
     def show(self, layer: int) -> None:
-        """This layer may be asked for: it passed its check."""
+        """Allow requests for this layer, which passed its verification."""
         self._layers.add(layer)
 
     def close(self) -> None:
-        """Nobody is answered any more."""
+        """Stop answering."""
         self._desk.close(self.ticket)
 
     def answer(self, what: str, numbers: tuple[int, ...]) -> bytes:
-        """A "tile" (layer, head, zoom, x, y) as :meth:`Tile.packed`, or "far" looks (layer, head, distance) as JSON.
+        """Return a "tile" (layer, head, zoom, x, y) as :meth:`Tile.packed`, or "far" links (layer, head, distance) as
+        JSON.
 
-        Raises LookupError for what there is not, and for a layer that the page has not shown.
+        Raises LookupError for anything else, and for a layer that the page has not shown.
         """
         if (what, len(numbers)) not in (("tile", 5), ("far", 3)) or numbers[0] not in self._layers:
             raise LookupError(what)
@@ -63,5 +64,5 @@ class TileServer:
                 self._grown()
 
     def far(self, layer: int, head: int, least: int, count: int = FAR_LOOKS) -> list[FarLook]:
-        """The strongest looks that go at least so many tokens back. Raises NoSuchPlace, NoWeights."""
+        """The strongest links over at least this many tokens. Raises NoSuchPlace, NoWeights."""
         return self._tiles.far(layer, head, least, count)

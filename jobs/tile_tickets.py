@@ -1,9 +1,8 @@
-"""Where browsers ask for maps and parts of long ones by HTTP, each with the ticket of its own session.
+"""Tickets with which browsers request maps and tiles by HTTP, each belonging to one session.
 
-A ticket is 256 random bits that stand for one text as one session sees it. It goes to that session's page, and to the
-phones of those to whom it is shown in a room, over their own connections, and comes back as a header: no address,
-history or log holds it, and a page from elsewhere cannot send one. Knows no torch: the server imports it before any
-engine.
+A ticket is 256 random bits that stand for one text as one session sees it. That session's page and the phones that
+follow it receive it over their own connections and send it as a header: no URL, history or log contains it, and a page
+from another origin cannot send one. This module does not use torch, because the server imports it before the engine.
 """
 
 from __future__ import annotations
@@ -13,38 +12,38 @@ import threading
 from http import HTTPStatus
 from typing import Protocol
 
-MOST_DIGITS = 9  # of a number in an address
+MOST_DIGITS = 9  # of a number in a URL
 
 
 class Answering(Protocol):
-    """Who answers for a ticket."""
+    """Whoever answers the requests of a ticket."""
 
     def answer(self, what: str, numbers: tuple[int, ...]) -> bytes:
-        """The bytes of this part. Raises LookupError for a part that there is not."""
+        """The bytes of this part. Raises LookupError if there is none."""
         ...
 
 
 class TileTickets:
-    """Tickets that are valid now. Safe to use from several threads."""
+    """The valid tickets. Thread-safe."""
 
     def __init__(self) -> None:
         self._held: dict[str, Answering] = {}
         self._lock = threading.Lock()
 
     def open(self, answering: Answering) -> str:
-        """A new ticket."""
+        """Create a ticket."""
         ticket = secrets.token_urlsafe(32)
         with self._lock:
             self._held[ticket] = answering
         return ticket
 
     def close(self, ticket: str) -> None:
-        """From now on the ticket is refused."""
+        """Revoke the ticket."""
         with self._lock:
             self._held.pop(ticket, None)
 
     def answer(self, ticket: str, place: str) -> tuple[int, bytes]:
-        """Status and body for ``place``, as in "tile/3/5/0/0/0": 403 without a ticket, 404 for what is not there."""
+        """Status and body for ``place``, such as "tile/3/5/0/0/0": 403 without a valid ticket, 404 if unknown."""
         with self._lock:
             answering = self._held.get(ticket)
         if answering is None:
@@ -58,4 +57,4 @@ class TileTickets:
             return HTTPStatus.NOT_FOUND, b""
 
 
-TICKETS = TileTickets()  # of this server: its routes and the sessions' pages meet here
+TICKETS = TileTickets()  # of this server; shared by its routes and the sessions' pages

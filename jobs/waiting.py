@@ -1,4 +1,4 @@
-"""To wait for an answer while somebody looks at the page."""
+"""Waiting for an answer while the page stays responsive."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:  # the frame waits too, before the engine is imported
 
 T = TypeVar("T")
 
-PATIENCE = 0.1  # seconds between two looks
-SOON = 0.4  # seconds in which nobody asks what goes on; a browser would draw the page once more to say it
+PATIENCE = 0.1  # seconds between two checks
+SOON = 0.4  # seconds before progress is reported, which would cost the browser another redraw
 
 
 def await_job(job: Job[T], say: Callable[[], object], look: Callable[[], object] | None = None) -> T:
-    """The answer; until it is there ``say`` is called ten times a second. Who leaves cancels. Raises RunnerError.
+    """Return the answer, calling ``say`` ten times a second until then. Leaving cancels the job. Raises RunnerError.
 
-    With ``look``, that is called in the place of ``say`` at first: it notices who leaves, and says nothing.
+    ``look``, if given, is called instead of ``say`` at first: it notices that the reader left, and shows nothing.
     """
     begun = time.monotonic()
     try:

@@ -1,4 +1,4 @@
-"""Attention measured on this machine, a length a job, until the seconds or the bytes that it may take are used up."""
+"""Attention measured on this machine, one length per job, until a budget of seconds or bytes is used up."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from analysis.zoo_cost import Attention, Measured, measure
 from jobs.incremental_task import IncrementalTask, unchanged
 from model_runner.errors import Cancelled
 
-SHORTEST, LONGEST = 128, 2**20  # tokens; each length is twice the one before
-SECONDS = 12.0  # that all measurements of a run take together
-MOST_BYTES = 400 * 2**20  # that one of them may hold
-GROWTH = 4  # the next length takes at most so many times as much: of what grows with the square
+SHORTEST, LONGEST = 128, 2**20  # tokens; each length is twice the previous one
+SECONDS = 12.0  # total seconds of a run's measurements
+MOST_BYTES = 400 * 2**20  # largest memory of one measurement
+GROWTH = 4  # largest expected factor in time between two lengths: that of quadratic cost
 
-_alone = ThreadPoolExecutor(1, thread_name_prefix="cost")  # of all sessions: beside another, none would be a measure
+# shared by all sessions, because concurrent measurements would disturb each other
+_alone = ThreadPoolExecutor(1, thread_name_prefix="cost")
 
 
 class Measurement:
-    """A job of its own thread; one under way ends by itself, one that waits is taken back."""
+    """A job on its own thread. A running one cannot be cancelled, a waiting one can."""
 
-    ahead = 0  # of others: what is measured for them takes turns, but is not counted
+    ahead = 0  # other jobs take turns with it, but are not counted
 
     def __init__(self, work: Callable[[], Measured]) -> None:
         self._future: Future[Measured] = _alone.submit(work)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it ended within this time."""
+        """Wait up to this time; return True if it is done."""
         try:
             self._future.exception(timeout=seconds)
         except FutureTimeout:
@@ -38,19 +39,19 @@ class Measurement:
         return True
 
     def result(self) -> Measured:
-        """The seconds and bytes. Raises Cancelled."""
+        """Seconds and bytes. Raises Cancelled."""
         try:
             return self._future.result()
         except CancelledError:
             raise Cancelled() from None
 
     def cancel(self) -> None:
-        """Take it back if it has not begun."""
+        """Cancel it if it has not started."""
         self._future.cancel()
 
 
 class CostRun(IncrementalTask[Measured]):
-    """All of ``ways`` (name → what is measured, and whether it is causal), length after length, side by side."""
+    """Measures all of ``ways`` (name → what is measured, and whether it is causal), length by length."""
 
     def __init__(self, ways: dict[str, tuple[Attention, bool]], d_head: int) -> None:
         self.names, self.d_head = tuple(ways), d_head
@@ -71,11 +72,11 @@ class CostRun(IncrementalTask[Measured]):
         return sum(one.took for one in self.items)
 
     def of(self, name: str) -> list[Measured]:
-        """What was measured of it, the shortest first."""
+        """Its measurements, the shortest length first."""
         return [one for one in self.items if one.name == name]
 
     def following(self) -> tuple[str, int] | None:
-        """What is measured next: of those with room left, the one whose next length is shortest; None: none has."""
+        """Next variant to measure, the one with the shortest pending length, or None."""
         left = SECONDS - self.spent
         wanted = [(self._next(name), place) for place, name in enumerate(self.names) if self._fits(name, left)]
         if not wanted:

@@ -1,4 +1,4 @@
-"""A code in a text, asked for at several depths while fewer and fewer layers keep softmax: a forward for each."""
+"""Recall of a code hidden at several depths while fewer and fewer layers keep softmax: one forward each."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from model_runner.errors import N_, EditNotPossible
 from model_runner.job import Job
 
 DEPTHS = (0.0, 0.5, 1.0)
-CHARACTERS = 250  # of the hay
+CHARACTERS = 250  # characters of the haystack
 
 
 @dataclass(frozen=True)
 class RecallRun:
-    """One forward: the layers that keep softmax, and how deep the code is hidden."""
+    """One forward: the layers that keep softmax, and the depth of the code."""
 
     softmax: tuple[int, ...]
     depth: float
@@ -28,7 +28,7 @@ class RecallRun:
 
 @dataclass(frozen=True)
 class Answered:
-    """The share of the code's tokens that the model says by itself, and the mean probability of the right ones."""
+    """The share of the code's tokens that the model predicts as likeliest, and their mean probability."""
 
     asked: RecallRun
     share: float
@@ -37,7 +37,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class RecallPoint:
-    """The means over the depths that are done: ``kept`` is the share of layers that keep softmax."""
+    """Means over the finished depths: ``kept`` is the share of layers that keep softmax."""
 
     kept: float
     share: float
@@ -45,9 +45,9 @@ class RecallPoint:
 
 
 class Recall(Hidden[Answered]):
-    """Of one stack that was chosen by hand, or of the whole curve; ``hay`` is the text around the ``code``.
+    """Recall of one stack chosen by hand, or of the whole curve; ``hay`` is the text around the ``code``.
 
-    Apart, so that another stack by hand asks nothing of the curve anew.
+    They are separate tasks, so that another stack by hand does not repeat the curve.
     """
 
     def __init__(
@@ -61,10 +61,11 @@ class Recall(Hidden[Answered]):
         softmax: tuple[int, ...] | None,
         name: str,
     ) -> None:
-        """``substitute`` is a variant with its numbers, and the tokens in a block of softmax that is kept, 0: whole.
+        """``substitute`` is a variant with its parameters, and the block size of the softmax that is kept (0: whole
+        text).
 
-        ``softmax`` are the layers of all ``layers`` that keep it, None: of every share of them; ``name`` stands for the
-        session where it asks the runner.
+        ``softmax`` are the layers, of all ``layers``, that keep softmax; None means every share of them. ``name``
+        identifies the session at the runner.
         """
         stacks = [softmax_layers(layers, count) for count in counts(len(layers))] if softmax is None else [softmax]
         self.n_layers, self.answer = len(layers), runner.ids_of(code.answer)
@@ -88,7 +89,7 @@ class Recall(Hidden[Answered]):
         super().__init__(submit, read, running=True)
 
     def points(self) -> list[RecallPoint]:
-        """Of every stack so far, by rising share of softmax."""
+        """A point for every stack so far, by increasing share of softmax."""
         groups: dict[tuple[int, ...], list[Answered]] = {}
         for one in self.items:
             groups.setdefault(one.asked.softmax, []).append(one)

@@ -1,1 +1,1 @@
-"""Lessons: folders of steps, each a page's address and words about it. Knows no model and no Streamlit."""
+"""Lessons: folders of steps, each with a page's URL and text about it. Independent of models and Streamlit."""

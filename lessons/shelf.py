@@ -1,7 +1,7 @@
-"""The lessons that there are: a folder has one for each language, and in it one for each lesson, with a file a step.
+"""The available lessons: a folder with one subfolder per language and lesson, and one file per step.
 
-Folders and files stand in the order of their names. Digits and a hyphen before a lesson's name give its place alone:
-``10-attention`` is called ``attention``. A lesson with a step that cannot be read is left out, with the reason.
+Folders and files are sorted by name. Digits and a hyphen before a lesson's name only set its place: ``10-attention`` is
+named ``attention``. A lesson with an invalid step is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLACE = re.compile(r"^\d+-")
 
 @dataclass(frozen=True)
 class Lesson:
-    """``name`` is what an address calls it, ``title`` what a reader reads; ``tour``: a longer way, listed apart."""
+    """``name`` identifies it in URLs, ``title`` is displayed; ``tour``: a longer lesson, listed separately."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A lesson that is not there: ``reason`` is half a sentence with places for ``values``."""
+    """A lesson that was left out: ``reason`` is half a sentence with placeholders for ``values``."""
 
     name: str
     reason: str
@@ -50,10 +50,10 @@ class LeftOut:
 def lessons(
     folders: Sequence[Path], language: str, pages: Collection[str]
 ) -> tuple[tuple[Lesson, ...], tuple[LeftOut, ...]]:
-    """The lessons in this language, then those that are in another alone; and what is left out.
+    """Return the lessons in this language, then those that exist only in another, and those that were left out.
 
-    Of two with one name in one language the first counts, so that an earlier folder's replaces a later one's. What was
-    read is kept until a file is another.
+    If two have the same name and language, the first counts, so that an earlier folder overrides a later one. Results
+    are cached until a file changes.
     """
     found: dict[str, Lesson] = {}
     broken: dict[str, LeftOut] = {}
@@ -85,7 +85,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """What changes with the files of a lesson."""
+    """A value that changes with the lesson's files."""
     try:
         files = sorted(path for path in folder.glob("*.md") if path.is_file())
         return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
@@ -103,7 +103,7 @@ def _lesson(folder: Path, stamp: tuple[tuple[str, int, int], ...], pages: frozen
         return LeftOut(name, MANY_STEPS, {"most": MOST_STEPS})
     for file, _changed, size in stamp:
         try:
-            if size > 4 * LONGEST:  # bytes: four for a character at most
+            if size > 4 * LONGEST:  # bytes: at most four per character
                 raise Broken(TOO_LONG, most=f"{LONGEST:,}")
             steps.append(read((folder / file).read_text("utf-8"), pages))
         except Broken as error:

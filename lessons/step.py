@@ -1,4 +1,4 @@
-"""One step of a lesson: a page's address and the words to it, as a Markdown file says them.
+"""One step of a lesson: a page's URL and the text beside it, as a Markdown file.
 
     ---
     lesson: What attention is
@@ -8,8 +8,8 @@
     ---
     Words of Markdown.
 
-``lesson`` names the whole and counts in its first step; ``tour`` in its place names a tour, a longer way through a
-whole subject. ``question`` stands where a class is to be asked.
+``lesson``, in the first step, names the whole; ``tour`` instead names a tour, a longer lesson about a whole subject.
+``question`` is present if a class is to be asked one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 N_ = str  # marks a text for Babel without translating it here
 
 LONGEST = 20_000  # characters of a file
-QUESTIONS = ("next", "where", "ablate")  # as a room asks them
+QUESTIONS = ("next", "where", "ablate")  # kinds of questions that a room can ask
 NAMES = ("lesson", "tour", "title", "address", "question")
 
 TOO_LONG = N_("its step {file} has more than {most} characters")
@@ -38,17 +38,17 @@ PICTURE = N_("its step {file} has a picture or HTML in its words, where only Mar
 _HEAD = re.compile(r"\ufeff?---[ \t]*\n(?P<head>.*?\n)---[ \t]*(?:\n|\Z)(?P<words>.*)", re.DOTALL)
 _LINE = re.compile(r"(?P<name>\w+)[ \t]*:[ \t]*(?P<value>.*)")
 _PICTURE = re.compile(r"!\[|<\w")
-_STRONG = re.compile(r"(\*{1,2})(?=\S)([^*]+?)(?<=\S)\1")  # within a word, too: Chinese has no spaces
-# italics by another mark, code and the address of a link; the mark before a heading, a quotation or a row of a list
+_STRONG = re.compile(r"(\*{1,2})(?=\S)([^*]+?)(?<=\S)\1")  # also within a word, since Chinese has no spaces
+# emphasis with another mark, code, and the URL of a link; the mark before a heading, a quotation or a list item
 _MARKS = re.compile(r"(?<!\w)_|_(?!\w)|`|(?<=\])\([^)]*\)|[\[\]]|^(?:#+|>|[-*])[ \t]+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class LessonStep:
-    """``page`` is a page's address without a slash, ``parts`` what it is opened with, in order, by name.
+    """``page`` is a page's URL without a slash, ``parts`` the URL parameters it is opened with, in order of name.
 
-    ``words`` are Markdown; ``question`` is one of ``QUESTIONS``, or "" for none; ``lesson`` or ``tour`` names what
-    begins with this step.
+    ``words`` are Markdown; ``question`` is one of ``QUESTIONS``, or empty for none; ``lesson`` or ``tour`` names what
+    starts with this step.
     """
 
     title: str
@@ -61,17 +61,17 @@ class LessonStep:
 
     @property
     def address(self) -> str:
-        """Below the app's own."""
+        """The URL below the app's base path."""
         return f"/{self.page}?{urlencode(self.parts)}" if self.parts else f"/{self.page}"
 
     @property
     def plain_words(self) -> str:
-        """The same without the marks of Markdown."""
+        """The words without Markdown syntax."""
         return _MARKS.sub("", _STRONG.sub(r"\2", self.words))
 
 
 class Broken(Exception):
-    """Why a step is none: half a sentence with places for ``values``, in which {file} is the step's name."""
+    """Why a step is invalid: half a sentence with placeholders for ``values``; {file} is the step's file name."""
 
     def __init__(self, reason: str, **values: Any) -> None:
         super().__init__(reason)
@@ -79,7 +79,7 @@ class Broken(Exception):
 
 
 def read(text: str, pages: Collection[str]) -> LessonStep:
-    """The step of a file; ``pages`` are the addresses that there are. Raises Broken."""
+    """Parse a step file; ``pages`` are the existing page URLs. Raises Broken."""
     if len(text) > LONGEST:
         raise Broken(TOO_LONG, most=f"{LONGEST:,}")
     found = _HEAD.fullmatch(text.replace("\r\n", "\n"))
@@ -101,7 +101,7 @@ def read(text: str, pages: Collection[str]) -> LessonStep:
 
 
 def written(step: LessonStep) -> str:
-    """The file that :func:`read` reads."""
+    """Format a step as the file that :func:`read` parses."""
     named = {
         "lesson": step.lesson,
         "tour": step.tour,
@@ -126,7 +126,7 @@ def _named(head: str) -> Mapping[str, str]:
 
 
 def _place(address: str, pages: Collection[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Page and parts. An address that was copied whole, with the name of a server, is the same."""
+    """Page and parameters of a URL; a full URL with a server's name is accepted too."""
     missing = Broken(NO_PAGE, value=address[:80])
     try:
         split = urlsplit(address)

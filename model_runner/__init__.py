@@ -1,4 +1,4 @@
-"""Models: load, tokenize, capture. The public API of Attention Atlas."""
+"""Load models, tokenize texts and capture attention: the public API of Attention Atlas."""
 
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture, Check

@@ -1,4 +1,4 @@
-"""What an adapter is: a small file of changes to the weights of another model, its base."""
+"""Adapters: small files of changes to the weights of a base model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from model_runner.errors import N_, RunnerError
 
 @dataclass(frozen=True)
 class AdapterInfo:
-    """The adapter of a loaded model. ``on``: whether its changes are in the weights, or these are the base's own.
+    """The adapter of a loaded model. ``on``: True if it is applied, False for the base's own weights.
 
-    ``kind`` is the method's name, ``ranks`` those of its matrices, rising (none of IA³); ``modules`` are the last parts
-    of the names of the modules that it changes.
+    ``kind`` is the method's name, ``ranks`` are those of its matrices, ascending (none for IA³); ``modules`` are the
+    last parts of the names of the modules that it changes.
     """
 
     base: str
@@ -33,7 +33,7 @@ class AdapterIncomplete(RunnerError):
 
 
 class BaseNotAsked(RunnerError):
-    """The base of an adapter that somebody else wrote; the screen asks first."""
+    """The base of an adapter from someone else has not been confirmed; the screen asks first."""
 
     message = N_("The adapter in {name} changes the model {base}, which is not in its folder.")
     hint = N_("Open that model with it if you know where the adapter is from.")

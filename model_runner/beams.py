@@ -1,4 +1,4 @@
-"""What a beam search found: every step's beams, what was dropped, what finished, the ranking."""
+"""The result of a beam search: every step's beams, those dropped and finished, and the ranking."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from model_runner.request import GenerateRequest
 
 @dataclass(frozen=True)
 class Beam:
-    """A continuation of the prompt: token ids, the natural logarithm of each one's probability, and their sum.
+    """A continuation of the prompt: token ids, the natural logarithms of their probabilities, and their sum.
 
-    The sum is float32 and in transformers' order, so that it is the very number the search compared.
+    The sum is float32 and in transformers' order, so that it is exactly the number that the search compared.
     """
 
     ids: tuple[int, ...] = ()
@@ -22,9 +22,9 @@ class Beam:
 
 @dataclass(frozen=True)
 class Finished:
-    """A beam that stopped: at the end of the text, its last token being the end-of-text token, or at the limit.
+    """A finished beam: it ended with the end-of-text token, or at the length limit.
 
-    ``score`` is what finished beams are ranked by, the log-probability per token (transformers' length penalty of 1).
+    ``score`` is the ranking criterion, the log-probability per token (transformers' length penalty of 1).
     """
 
     beam: Beam
@@ -34,10 +34,10 @@ class Finished:
 
 @dataclass(frozen=True)
 class BeamStep:
-    """What one token more did: the ``beams`` that go on, best first, and those that ``finished`` here.
+    """One step: the ``beams`` that continue, best first, and those that ``finished``.
 
-    ``dropped`` are beams of the step before of which no continuation is among either. Of the finished ones only the
-    best ``width`` of the whole search are kept, see ``BeamSearch.ranking``.
+    ``dropped`` are beams of the previous step without a continuation in either. Only the best ``width`` finished beams
+    of the whole search are kept, see ``BeamSearch.ranking``.
     """
 
     beams: tuple[Beam, ...]
@@ -47,7 +47,7 @@ class BeamStep:
 
 @dataclass(frozen=True)
 class BeamSearch:
-    """``ranking`` is the result, best first: ``width`` finished beams. ``prompt`` holds the ids before all of them."""
+    """``ranking`` is the result, best first: ``width`` finished beams. ``prompt`` has the ids before all of them."""
 
     request: GenerateRequest
     width: int

@@ -1,4 +1,4 @@
-"""What can be asked of a model's block: what it would say after each layer, its parts, and what each part adds."""
+"""Questions about a model's blocks: the logit lens, the architecture, and what each part adds to the stream."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from model_runner.request import CaptureRequest
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """What the model's own output would be if its layers ended early; row 0 before the first, the last is the model's.
+    """The model's output if its layers ended early; row 0 is before the first, the last row is the model's own.
 
-    ``ids`` and ``probabilities`` are the likeliest tokens, falling. ``entropy`` and ``kl``, KL(model ‖ row), are in
-    bits. ``final`` is the probability of the token that the model itself finds likeliest at this position, ``rank`` how
-    many tokens are likelier in this row.
+    ``ids`` and ``probabilities`` are the likeliest tokens, decreasing. ``entropy`` and ``kl``, KL(model ‖ row), are in
+    bits. ``final`` is the probability of the model's own likeliest token at this position, ``rank`` the number of
+    tokens that are likelier in this row.
     """
 
     ids: Int[Tensor, "rows tokens top"]
@@ -36,7 +36,7 @@ class Lens:
 class LogitLens(Question[Lens]):
     """The logit lens (nostalgebraist 2020): final norm and output layer, applied to the stream before every layer.
 
-    Raises NoLogits, and NotSeparable where these two cannot be run by themselves.
+    Raises NoLogits, and NotSeparable if these two cannot be run separately.
     """
 
     request: CaptureRequest
@@ -45,12 +45,12 @@ class LogitLens(Question[Lens]):
 
 @dataclass(frozen=True)
 class StepName:
-    """One thing that is added to the residual stream; ``layer`` None: the embedding, with which it begins.
+    """One addition to the residual stream; ``layer`` None: the embedding, with which it starts.
 
-    ``part``: "embedding", "attention", "cross" (attention to another text), "mixer" (a layer without softmax
-    attention), "ffn", "norm", what a norm in the stream itself changes, "scale", what a factor on the stream changes,
-    "layer": all parts, where the sum is not told apart, or "between": what happens before this layer, where it is
-    entered by something else than what left the one before (HRM-Text's cycles). ``module`` is its name in the model.
+    ``part``: "embedding", "attention", "cross" (cross-attention), "mixer" (a layer without softmax attention), "ffn",
+    "norm" (what a norm in the stream itself changes), "scale" (what a factor on the stream changes), "layer" (all
+    parts, if they cannot be separated), or "between": what happens before this layer, if its input is not the previous
+    layer's output (HRM-Text's cycles). ``module`` is its name in the model.
     """
 
     layer: int | None
@@ -60,10 +60,10 @@ class StepName:
 
 @dataclass(frozen=True, eq=False)
 class Additions:
-    """Everything that is added to the stream, in order; up to a layer's last step they add up to what leaves it.
+    """Everything that is added to the stream, in order; up to a layer's last step it sums to that layer's output.
 
-    ``vectors`` are those of one position, ``lengths`` and ``streams``, the stream after each step, are of all.
-    ``parallel`` are the layers whose second part does not see what the first added.
+    ``vectors`` are those of one position, ``lengths`` and ``streams``, the stream after each step, of all. ``parallel``
+    are the layers whose second part does not see what the first added.
     """
 
     steps: tuple[StepName, ...]
@@ -85,7 +85,7 @@ class StreamAdditions(Question[Additions]):
 class AddedByPart(Question[Tensor]):
     """What one part of a layer adds to the residual stream at every token, ``[tokens, d_model]`` in float32.
 
-    Raises NotSeparable where the layer's sum is not told apart into its parts.
+    Raises NotSeparable if the layer's sum cannot be separated into its parts.
     """
 
     request: CaptureRequest
@@ -95,10 +95,10 @@ class AddedByPart(Question[Tensor]):
 
 @dataclass(frozen=True, eq=False)
 class TokenEmbedding:
-    """A token's row of the table that the model looks tokens up in, as the model's own look-up gives it, in float32.
+    """A token's row of the embedding matrix, as in the model's own lookup, in float32.
 
-    ``nearest`` are the tokens whose rows point most nearly the same way, falling by ``cosines``; ``vectors`` are their
-    rows. ``ids`` are the token and those beside it in the table, with their ``rows``. ``n_rows`` counts the table's.
+    ``nearest`` are the tokens whose rows have the largest ``cosines``, decreasing; ``vectors`` are their rows. ``ids``
+    are the token and the adjacent ones in the matrix, with their ``rows``. ``n_rows`` is the size of the matrix.
     """
 
     token: int
@@ -114,9 +114,9 @@ class TokenEmbedding:
 
 @dataclass(frozen=True)
 class EmbeddingRow(Question[TokenEmbedding]):
-    """The row of a token, of the table that this request's text is looked up in. O(vocab × d_model) time.
+    """A token's row of the matrix in which this request's text is looked up. O(vocab × d_model) time.
 
-    Raises NoSuchPlace for an id beyond the table, and NotSeparable where the model looks nothing up in one.
+    Raises NoSuchPlace for an id outside the matrix, and NotSeparable if the model has no lookup.
     """
 
     request: CaptureRequest
@@ -126,7 +126,7 @@ class EmbeddingRow(Question[TokenEmbedding]):
 
 @dataclass(frozen=True)
 class Weight:
-    """A parameter of a module: its name there, its shape, its dtype."""
+    """A parameter of a module: name, shape and dtype."""
 
     name: str
     shape: tuple[int, ...]
@@ -135,11 +135,11 @@ class Weight:
 
 @dataclass(frozen=True)
 class Part:
-    """A module of the model under its own name; ``kind`` is the name of its class.
+    """A module of the model under its own name; ``kind`` is its class name.
 
-    ``role``: "embedding", "positions", "segments", "norm", "attention", "cross", "mixer", "ffn", "head", "other"
-    or "own": what a layer holds outside of all its modules.
-    ``note``: which norm, as measured. ``n_parameters`` are those that no part before it has.
+    ``role``: "embedding", "positions", "segments", "norm", "attention", "cross", "mixer", "ffn", "head", "other" or
+    "own": what a layer holds outside all its modules. ``note``: which norm, as measured. ``n_parameters`` counts those
+    that no earlier part has.
     """
 
     name: str
@@ -152,11 +152,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Block:
-    """A layer: its parts in the order in which they run, and how they work together, measured with a few tokens.
+    """A layer: its parts in the order in which they run, and how they are combined, measured with a few tokens.
 
-    ``norms``: "pre" before each part, "post" on the stream itself, "after" on what a part adds, "both" before and
-    after, "" where it is not told. ``width`` is that of the feed-forward part, ``activation`` its function.
-    ``n_parameters`` are those that nothing before it has.
+    ``norms``: "pre" before each part, "post" on the stream itself, "after" on a part's output, "both" before and after,
+    "" if unknown. ``width`` is that of the feed-forward network, ``activation`` its function. ``n_parameters`` counts
+    those that nothing earlier has.
     """
 
     stack: str
@@ -174,14 +174,14 @@ class Block:
     gated: bool
     n_experts: int
     n_used: int
-    experts: str = ""  # the module they are in
-    shares: int | None = None  # an earlier layer that is the same module, whose parameters these are
+    experts: str = ""  # the module that contains them
+    shares: int | None = None  # an earlier layer that is the same module, with these parameters
     origin: LayerOrigin | None = None
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """What a model is made of; ``tied``: its output layer reads the embedding's own matrix.
+    """A model's architecture; ``tied``: its output layer shares the embedding matrix.
 
     ``between`` are modules between an encoder and its decoder.
     """
@@ -198,19 +198,18 @@ class Architecture:
 
 @dataclass(frozen=True)
 class WhatItIsMadeOf(Question[Architecture]):
-    """The model as its own modules have it, and what a few tokens show of how they work together."""
+    """The model's own modules, and how they are combined, measured with a few tokens."""
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The units of one layer's feed-forward part at one token, and how many are active anywhere.
+    """The units of one layer's feed-forward network at one token, and the share that is active in every layer.
 
-    ``before`` is what its activation reads of each unit, ``values`` what its last matrix reads: unit i adds
-    ``values[i]`` times its column. ``active`` is the share of units with ``before`` above 0 in every layer, NaN where
-    none is known. ``top`` are the units that add the longest vectors, ``lengths`` theirs in the stream: where a "norm"
-    ``follows`` the part, with what it divides by held as it is; where "unknown", of the column times the value alone.
-    ``promoted``: the tokens whose logits each raises most on the direct path, by ``logits``; both empty where that way
-    is not proven.
+    ``before`` is each unit's pre-activation, ``values`` the input of the last matrix: unit i adds ``values[i]`` times
+    its column. ``active`` is the share of units with positive ``before`` in every layer, NaN if unknown. ``top`` are
+    the units that add the longest vectors, ``lengths`` their norms in the stream: if a "norm" ``follows``, with its
+    divisor fixed; if "unknown", of the column times the value only. ``promoted``: the tokens whose logits each raises
+    most on the direct path, by ``logits``; both empty if that path is not proven.
     """
 
     activation: str
@@ -227,7 +226,7 @@ class Units:
 
 @dataclass(frozen=True)
 class FeedForwardUnits(Question[Units]):
-    """What the units of a layer do at one position. Raises NotSeparable for a layer that has none of the known kind."""
+    """The units of a layer at one position. Raises NotSeparable for a layer without a known kind of network."""
 
     request: CaptureRequest
     layer: int
@@ -237,12 +236,11 @@ class FeedForwardUnits(Question[Units]):
 
 @dataclass(frozen=True, eq=False)
 class UnitSums:
-    """What some units of a feed-forward part are made of at one token, and what they add; float32.
+    """The inputs of some units of a feed-forward network at one token, and what they add; float32.
 
-    ``read`` is what the first matrix reads, ``gate`` its columns of these units and ``before`` what the activation
-    reads of each; where the part is gated ``up`` are the columns of the other matrix and ``raised`` what they make.
-    ``values`` is what the last matrix reads, ``down`` its rows and ``added`` all that it makes, of every unit. None: no
-    such bias.
+    ``read`` is the input of the first matrix, ``gate`` its columns for these units and ``before`` their
+    pre-activations; in a gated network ``up`` are the other matrix's columns and ``raised`` its outputs. ``values`` is
+    the input of the last matrix, ``down`` its rows and ``added`` its whole output, of all units. None: no such bias.
     """
 
     units: Int[Tensor, "units"]
@@ -273,7 +271,7 @@ class FeedForwardSums(Question[UnitSums]):
 
 @dataclass(frozen=True, eq=False)
 class Convolved:
-    """What a layer's feed-forward part makes, as it is and with a convolution, and the last hidden states with it."""
+    """A layer's feed-forward output, with and without a convolution, and the last hidden states with it."""
 
     before: Float[Tensor, "tokens d_model"]
     after: Float[Tensor, "tokens d_model"]
@@ -282,11 +280,11 @@ class Convolved:
 
 @dataclass(frozen=True)
 class ConvolvedFeedForward(Question[Convolved]):
-    """A depth-wise convolution between the matrices of a layer's feed-forward part (SANA, arXiv:2410.10629).
+    """A depth-wise convolution between the matrices of a layer's feed-forward network (SANA, arXiv:2410.10629).
 
-    ``kernel`` multiplies three tokens in a row, the last of them ``ahead`` (0 or 1) after the token itself: 0 in a
-    causal model, with (0, 0, 1) the neutral kernel; 1 else, with (0, 1, 0). Raises NotSeparable for a layer that has
-    no such part of the known kind, EditNotPossible for a kernel that is no three finite numbers.
+    ``kernel`` multiplies three consecutive tokens, the last of them ``ahead`` (0 or 1) of the token itself: 0 in a
+    causal model, where (0, 0, 1) is the identity; else 1, where (0, 1, 0) is. Raises NotSeparable for a layer without a
+    known kind of network, EditNotPossible unless the kernel is three finite numbers.
     """
 
     request: CaptureRequest
@@ -301,12 +299,12 @@ class ConvolvedFeedForward(Question[Convolved]):
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """One step of gradient descent on a copy of the model, on this text alone.
+    """One step of gradient descent on a copy of the model, on this text only.
 
-    ``before`` is the cross-entropy (nats) of each token but the first, given those before it, ``after`` the same once
-    every parameter has moved by ``rate`` times its gradient of the mean. Norms are of that gradient: of each layer, of
-    each head's part of the output projection (NaN where that is not found), and of all. Of an encoder–decoder the
-    text is what its decoder writes, and the token that ends it; layers and heads are those of the request's attention.
+    ``before`` is the cross-entropy (nats) of each token but the first, given those before it, ``after`` the same after
+    every parameter has moved by ``rate`` times the mean's gradient. Norms are of that gradient: for each layer, for
+    each head's part of the output projection (NaN if that is not found), and in total. In an encoder-decoder model the
+    text is the target, with the token that ends it; layers and heads are those of the request's attention.
     """
 
     rates: tuple[float, ...]
@@ -319,7 +317,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class TrainingStep(Question[Learned]):
-    """What one step would change; the model itself stays as it is.
+    """What one training step would change; the model itself is not modified.
 
     Raises NoLogits, EditNotPossible, and NotSeparable for a text of one token, or a model too large to be copied.
     """

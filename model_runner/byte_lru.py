@@ -1,4 +1,4 @@
-"""What is kept for later, within one budget of bytes: captures, what is drawn of them, films."""
+"""A cache with a byte budget: captures, results computed from them, and films."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class _Entry:
     value: Any
     nbytes: int  # of its own
     let_go: Callable[[], None]
-    shared: Mapping[int, tuple[Any, int]]  # what others may hold as well: by identity, with its bytes
+    shared: Mapping[int, tuple[Any, int]]  # what other entries may hold as well: by identity, with its bytes
 
 
 class ByteBudgetCache:
-    """At most ``most`` bytes together; what was used longest ago goes first. Safe to use from several threads.
+    """An LRU cache of at most ``most`` bytes. Thread-safe.
 
-    ``group`` is whose it is: a model's captures, a session's film. What is larger than all is not kept. What several
-    entries hold, such as a capture and a film of it, counts once.
+    ``group`` is the owner of entries: a model's captures, a session's film. Entries larger than the budget are not
+    stored. What several entries hold, such as a capture and a film of it, counts once.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._held: OrderedDict[tuple[Hashable, Hashable], _Entry] = OrderedDict()
         self._nbytes = 0
-        self._holders: Counter[int] = Counter()  # of each thing that may be shared, how many entries hold it
+        self._holders: Counter[int] = Counter()  # for each shared object, the number of entries that hold it
         self._lock = threading.Lock()
 
     @property
@@ -40,14 +40,14 @@ class ByteBudgetCache:
         return self._nbytes
 
     def nbytes_of(self, group: Hashable) -> int:
-        """Of one group."""
+        """Bytes of one group."""
         with self._lock:
             entries = [entry for (owner, _), entry in self._held.items() if owner == group]
         shared = {part: size for entry in entries for part, (_, size) in entry.shared.items()}
         return sum(entry.nbytes for entry in entries) + sum(shared.values())
 
     def get(self, group: Hashable, key: Hashable) -> Any | None:
-        """What was kept, which is now the last used."""
+        """The cached value, marked as most recently used, or None."""
         with self._lock:
             entry = self._held.get((group, key))
             if entry is None:
@@ -65,9 +65,9 @@ class ByteBudgetCache:
         *,
         parts: Iterable[Any] = (),
     ) -> None:
-        """Keep it, in place of what was kept under this name; ``let_go`` is called when it makes room for others.
+        """Cache a value, replacing an earlier one under this key; ``let_go`` is called when it is evicted.
 
-        It takes ``nbytes``, and those of its ``parts``, which other entries may hold as well.
+        It counts ``nbytes``, and those of its ``parts``, which other entries may hold as well.
         """
         own, shared = _counted(parts)
         entry, gone = _Entry(value, nbytes + own, let_go, shared), list[_Entry]()
@@ -83,7 +83,7 @@ class ByteBudgetCache:
             entry.let_go()
 
     def made(self, group: Hashable, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` gives for this key: made once, and again when it had to go."""
+        """Return ``make()``, cached under this key and computed again after an eviction."""
         found = self.get(group, key)
         if found is None:
             found = make()
@@ -91,7 +91,7 @@ class ByteBudgetCache:
         return found
 
     def forget(self, group: Hashable, key: Hashable | None = None) -> None:
-        """Keep nothing of this group any more, or not this of it; nobody is told."""
+        """Drop a group, or one entry of it, without calling ``let_go``."""
         with self._lock:
             for name in [name for name in self._held if name[0] == group and key in (None, name[1])]:
                 self._remove(name)
@@ -113,25 +113,25 @@ class ByteBudgetCache:
 
 
 def weight(value: Any) -> int:
-    """About how many bytes a value holds: arrays, texts and what is in lists, mappings and dataclasses.
+    """Approximate bytes of a value: arrays, texts, and the contents of lists, mappings and dataclasses.
 
-    What is in it twice counts once.
+    What occurs in it twice counts once.
     """
     own, shared = _counted([value])
     return own + sum(size for _, size in shared.values())
 
 
 def _counted(values: Iterable[Any]) -> tuple[int, dict[int, tuple[Any, int]]]:
-    """What these hold: bytes of small things together; and by identity whatever tells its ``nbytes``, with them.
+    """The bytes of small objects together, and by identity every object with ``nbytes``, with its bytes.
 
-    What names its ``parts``, as a capture does, is made of those.
+    An object with ``parts``, such as a capture, consists of those.
     """
     own, shared, seen, ahead = 0, dict[int, tuple[Any, int]](), dict[int, Any](), list(values)
     while ahead:
         one = ahead.pop()
         if id(one) in seen:
             continue
-        seen[id(one)] = one  # held, so that nothing else has its identity
+        seen[id(one)] = one  # keeps a reference, so that no other object gets its identity
         parts, nbytes = getattr(one, "parts", None), getattr(one, "nbytes", None)
         if isinstance(parts, tuple):
             ahead += parts

@@ -1,12 +1,12 @@
-"""A capture: one text through one model, from which any cell of any head can be asked.
+"""A capture: one text through one model, which can compute any cell of any head.
 
-Kept are q, k, v and the attention output of every layer, the residual stream and the masks as rules; the storage
-grows with the number of tokens. Weights are computed when asked, exactly: ``exp(score − lse)``.
+It stores q, k, v and the attention output of every layer, the residual stream and the masks as rules; its size grows
+with the number of tokens. Weights are computed on demand, exactly: ``exp(score − lse)``.
 
-Where keys stand for several tokens each (DeepSeek-V4), they are the keys of a capture of their own, ``compressed``.
+If keys stand for several tokens each (DeepSeek-V4), they are the keys of a separate capture, ``compressed``.
 
-An encoder–decoder attends three times: its encoder to the text, its decoder to what it has written, and the decoder to
-the text ("cross"), where the keys are another text's than the queries.
+An encoder-decoder model has three attentions: encoder self-attention, decoder self-attention, and cross-attention
+("cross"), whose keys belong to another text than its queries.
 """
 
 from __future__ import annotations
@@ -57,34 +57,36 @@ from model_runner.token_questions import LikelyTokens, Surprisals, TopLogits, Ve
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
-COMPRESSED, TOKENS = "compressed", "tokens"  # of one forward: the look at compressed keys, and at the tokens' own
-SHOWN = 40  # characters of a text in the line that a capture prints
-FEW = 4  # query rows for which it is not worth knowing the denominators of all
+# of one forward: the captures with compressed keys, and with the tokens' own
+COMPRESSED, TOKENS = "compressed", "tokens"
+SHOWN = 40  # characters of the text in a capture's repr
+FEW = 4  # query rows for which computing all denominators does not pay
 ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
 
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """Layers, heads and positions count from 0; negative ones from the end. ``request`` has every field filled in."""
+    """Layers, heads and positions count from 0, negative ones from the end. All fields of ``request`` are resolved."""
 
     request: CaptureRequest
     tokens: tuple[Token, ...]
     kinds: tuple[str, ...]
     records: tuple[LayerRecord | None, ...]
     residuals: tuple[Float[Tensor, "tokens d_stream"], ...]
-    hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
-    asked: Answerer | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
-    class_logits: Float[Tensor, "classes"] | None = None  # of a classifier: its scores, float32, in place of logits
-    fingerprint: str = ""  # of the model's weights; "": it was not told
-    written: str | None = None  # see ``text``; None: it is the request's
-    source: tuple[Token, ...] | None = None  # see ``keys``; None: the tokens look at one another
-    others: tuple[Capture, ...] = ()  # of the same forward, each of another attention
-    origins: tuple[LayerOrigin, ...] = ()  # of each layer; nothing where each is a module of its own, in one stack
+    hidden: Float[Tensor, "tokens d_model"]  # after the final norm: the input of the output layer
+    # provides the output layer; None: only logits that are known already
+    asked: Answerer | None = field(default=None, repr=False)
+    class_logits: Float[Tensor, "classes"] | None = None  # of a classifier: its scores, float32, instead of logits
+    fingerprint: str = ""  # of the model's weights; empty if unknown
+    written: str | None = None  # see ``text``; None: the request's
+    source: tuple[Token, ...] | None = None  # see ``keys``; None: self-attention
+    others: tuple[Capture, ...] = ()  # of the same forward, each for another attention
+    origins: tuple[LayerOrigin, ...] = ()  # of each layer; empty if each is a module of its own, in one stack
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        """One line: what was read, by which model, and how much of it there is."""
+        """One line: the text, the model, and the size."""
         text = self.text if len(self.text) <= SHOWN else f"{self.text[:SHOWN]}…"
         of, edits = self.request.attention, len(self.request.edits)
         kind = f"{of} attention of " if of else ""
@@ -93,12 +95,12 @@ class Capture:
         return f"<Capture: {kind}{text!r} by {self.request.model}, {sizes}{changed}>"
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a .safetensors file, which :func:`model_runner.load_capture` reads where its model need not be.
+        """Write to a .safetensors file, which :func:`model_runner.load_capture` reads without the model.
 
-        The logits of the last position, and all that were asked for before, go with it. About :attr:`nbytes` bytes.
-        Raises OSError.
+        Includes the logits of the last position, and all that were requested before. About :attr:`nbytes` bytes. Raises
+        OSError.
         """
-        with suppress(UserFacingError):  # without an output layer, or away from the model, there are no more logits
+        with suppress(UserFacingError):  # without an output layer, or the model, there are no further logits
             self.logits(-1)
         Path(path).write_bytes(saved_bytes(self))
 
@@ -106,16 +108,16 @@ class Capture:
         return self
 
     def __deepcopy__(self, _: object) -> Capture:
-        return self  # nothing in it changes, and a copy by its bytes would be away from its model
+        return self  # immutable, and a copy by its bytes would lose its model
 
     @property
     def keys(self) -> tuple[Token, ...]:
-        """The tokens that are looked at."""
+        """The key tokens."""
         return self.tokens if self.source is None else self.source
 
     @property
     def attentions(self) -> tuple[str, ...]:
-        """What can be asked of :meth:`attention`; nothing of a model with one stack of layers."""
+        """Valid arguments of :meth:`attention`; empty for a model with one stack of layers."""
         every = [one.request.attention for one in (self, *self.others)]
         return tuple(name for name in ATTENTIONS if name in every)
 
@@ -129,12 +131,12 @@ class Capture:
 
     @property
     def compressed(self) -> Capture | None:
-        """The look at keys that each stand for several tokens, of the same forward; None where there are none."""
+        """The capture of the same forward whose keys stand for several tokens each; None if there is none."""
         found = next((one for one in self.others if one.request.attention == COMPRESSED), None)
         return found and replace(found, others=(replace(self, others=()),))
 
     def rest_of(self, layer: int) -> Capture | None:
-        """The capture whose map has what is missing in this layer's rows; None where nothing is."""
+        """The capture with the remainder of this layer's rows; None if they are complete."""
         rest_in = self.record(layer).rest_in
         if rest_in is None:
             return None
@@ -143,7 +145,7 @@ class Capture:
 
     @property
     def text(self) -> str:
-        """What the characters of the tokens count in: the request's text, its chat template and continuation too."""
+        """The text to which the tokens' character ranges refer: the request's, with chat template and continuation."""
         return self.request.text if self.written is None else self.written
 
     @property
@@ -151,7 +153,7 @@ class Capture:
         return len(self.records)
 
     def origin(self, layer: int) -> LayerOrigin | None:
-        """Which run of which module a layer is; None in a model whose layers each are a module of their own."""
+        """Which run of which module a layer is; None if every layer is a module of its own."""
         return self.origins[self._layer(layer)] if self.origins else None
 
     @property
@@ -164,12 +166,12 @@ class Capture:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by this capture's tensors, what it remembers of earlier questions included."""
+        """Bytes of this capture's tensors, including cached answers."""
         return sum(part.nbytes for part in self.parts)
 
     @property
     def parts(self) -> tuple[LayerRecord | Tensor, ...]:
-        """What it is made of, each once: another capture of the same forward has the same ones."""
+        """The tensors that it holds, each once; another capture of the same forward has the same ones."""
         found: dict[int, LayerRecord | Tensor] = {}
         for one in (self, *self.others):
             records = [record for record in one.records if record is not None]
@@ -179,15 +181,17 @@ class Capture:
         return tuple(found.values())
 
     def layer_kind(self, layer: int) -> str:
-        """What mixes the tokens here: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""
+        """The kind of token mixing in this layer: "full", "sliding", "chunked" or, without weights, "linear", "mamba",
+        …
+        """
         return self.kinds[self._layer(layer)]
 
     def has_weights(self, layer: int) -> bool:
-        """Whether this layer has a map: softmax attention, or a recurrence that is written out as a matrix."""
+        """True if this layer has a map: softmax attention, or a recurrence unrolled into a matrix."""
         return self.records[self._layer(layer)] is not None
 
     def record(self, layer: int) -> LayerRecord:
-        """Everything kept of one layer. Raises NoWeights where it has no softmax attention, NoCompressedKeys."""
+        """Everything stored of one layer. Raises NoWeights if it has no softmax attention, NoCompressedKeys."""
         layer = self._layer(layer)
         record = self.records[layer]
         if record is None and self.request.attention == COMPRESSED:
@@ -197,11 +201,11 @@ class Capture:
         return record
 
     def q(self, layer: int) -> Float[Tensor, "heads queries d_head"]:
-        """Queries as attention saw them: after the rotation."""
+        """Queries as in attention, after the rotation."""
         return self.record(layer).q
 
     def k(self, layer: int) -> Float[Tensor, "kv_heads keys d_head"]:
-        """Keys as attention saw them: after the rotation, not repeated for the query heads that share them."""
+        """Keys as in attention, after the rotation, not repeated for the query heads that share them."""
         return self.record(layer).k
 
     def v(self, layer: int) -> Float[Tensor, "kv_heads keys d_value"]:
@@ -209,11 +213,11 @@ class Capture:
         return self.record(layer).v
 
     def q_unrotated(self, layer: int) -> Float[Tensor, "heads queries d_head"]:
-        """Queries before RoPE (after q-norm where the family has one), float32. Raises NotRecoverable, NoRotation."""
+        """Queries before RoPE (after q-norm if the family has one), float32. Raises NotRecoverable, NoRotation."""
         return self._unrotated(layer, self.record(layer).q)
 
     def k_unrotated(self, layer: int) -> Float[Tensor, "kv_heads keys d_head"]:
-        """Keys before RoPE (after k-norm where the family has one), float32. Raises NotRecoverable, NoRotation."""
+        """Keys before RoPE (after k-norm if the family has one), float32. Raises NotRecoverable, NoRotation."""
         return self._unrotated(layer, self.record(layer).k)
 
     def scores(
@@ -233,15 +237,15 @@ class Capture:
         keys: slice | None = None,
         shares: bool = False,
     ) -> Float[Tensor, "*heads queries keys"]:
-        """Attention weights after the softmax, of any tile: what the values are multiplied by.
+        """Attention weights after the softmax, for any tile: the factors of the values.
 
-        Of one head [queries, keys]; without ``head`` of every one, [heads, queries, keys], which raises
-        WeightsExceedMemory where they would take more than half of what is free.
+        With ``head`` [queries, keys]; without it [heads, queries, keys], which raises WeightsExceedMemory if they would
+        take more than half of the free memory.
 
-        Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
-        of account, and where one softmax weighs two texts, of which this map shows one (``LayerRecord.rest_in``); of a
-        head without softmax, to whatever its map has, and with ``shares`` its sizes, which sum to 1 in a row.
-        O(tile + ROWS × keys) memory.
+        Rows sum to 1, with these exceptions: to less if a learned sink takes its share (which Granite's own
+        ``output_attentions`` leave out), and if one softmax covers two texts of which this map shows one
+        (``LayerRecord.rest_in``); without softmax to any value, and with ``shares`` the normalized magnitudes are
+        returned. O(tile + ROWS × keys) memory.
         """
         if head is None:
             return self._every_head(self._layer(layer), self._span(queries), self._span(keys, self.keys), shares)
@@ -264,23 +268,23 @@ class Capture:
         return found
 
     def z(self, layer: int) -> Float[Tensor, "queries heads d_value"]:
-        """What each head passes on to the output projection: its weights times the values, in the model's dtype.
+        """The output of each head before the output projection, its weights times the values, in the model's dtype.
 
-        A head that the request changes has its changed output. Raises NoWeights.
+        For a head that the request edits, the edited output. Raises NoWeights.
         """
         return self.record(layer).head_output_edited
 
     def attention_out(self, layer: int) -> Float[Tensor, "tokens d_model"]:
-        """What the layer's attention adds to the residual stream, float32; by one more forward over the text.
+        """What the layer's attention adds to the residual stream, float32; takes another forward over the text.
 
-        It is what reaches the stream: a factor on it, and a norm after it (Gemma 2), are in it. Raises NotSeparable
-        where the layer's parts are not told apart, NoWeights of a layer without attention, AwayFromModel.
+        This includes a factor on it and a norm after it (Gemma 2). Raises NotSeparable if the layer's parts cannot be
+        separated, NoWeights for a layer without attention, AwayFromModel.
         """
         self.record(layer)
         return self._added(layer, "attention")
 
     def mlp_out(self, layer: int) -> Float[Tensor, "tokens d_model"]:
-        """The same of the layer's feed-forward part, its experts together. Raises NotSeparable, AwayFromModel."""
+        """What the layer's feed-forward network adds, with all its experts. Raises NotSeparable, AwayFromModel."""
         return self._added(layer, "ffn")
 
     def _added(self, layer: int, part: Literal["attention", "ffn"]) -> Float[Tensor, "tokens d_model"]:
@@ -289,9 +293,9 @@ class Capture:
         return self.asked.submit(AddedByPart(self.request, self._layer(layer), part)).result()
 
     def lse(self, layer: int) -> Float[Tensor, "heads queries"]:
-        """Natural log of the softmax denominators, a sink included; computed once, then kept (heads × queries).
+        """Natural log of the softmax denominators, including a sink; computed once, then cached (heads × queries).
 
-        NaN of heads without softmax.
+        NaN for heads without softmax.
         """
         layer = self._layer(layer)
         if layer not in self._lse:
@@ -305,25 +309,26 @@ class Capture:
         return self._lse[layer]
 
     def layer_weights(self, layer: int, queries: slice, *, shares: bool = False) -> Float[Tensor, "heads queries keys"]:
-        """The weights of every head for a block of queries; O(heads × queries × keys) memory, so ask in blocks.
+        """The weights of every head for a block of queries; O(heads × queries × keys) memory, so call it in blocks.
 
-        ``shares``: of maps that stand in for softmax the sizes, which sum to 1 in a row.
+        ``shares``: for substitutes of softmax, magnitudes normalized to rows that sum to 1.
         """
         record, queries = self.record(layer), self._span(queries)
         heads = slice(0, record.q.shape[0])
         few = queries.stop - queries.start <= FEW and self._layer(layer) not in self._lse
-        lse = None if few else self.lse(layer)[:, queries]  # of few rows the others' may never be needed
+        # for a few rows, the denominators of the others may never be needed
+        lse = None if few else self.lse(layer)[:, queries]
         return record.weights(heads, queries, self._span(None, self.keys), ROWS, lse, shares=shares)
 
     def has_indexer(self, layer: int) -> bool:
-        """Whether an indexer chooses the keys that the queries of this layer read."""
+        """True if an indexer selects the keys of this layer's queries."""
         record = self.records[self._layer(layer)]
         return record is not None and bool(record.chosen)
 
     def chosen_keys(
         self, layer: int, *, queries: slice | None = None, keys: slice | None = None
     ) -> Bool[Tensor, "queries keys"]:
-        """True at the keys that the layer's indexer chose for a query, of those it may see. Raises NoIndexer."""
+        """True for the visible keys that the layer's indexer selected for a query. Raises NoIndexer."""
         record = self._indexed(layer)
         tile = self._span(queries), self._span(keys, self.keys)
         return masks.tile(record.mask.own, *tile, device=record.q.device)
@@ -331,9 +336,9 @@ class Capture:
     def index_scores(
         self, layer: int, *, queries: slice | None = None, keys: slice | None = None
     ) -> Float[Tensor, "queries keys"]:
-        """What the layer's indexer gives each key, by which it chooses; −inf where the layer's mask hides the key.
+        """The scores by which the layer's indexer selects keys; −inf where the layer's mask hides the key.
 
-        Float32, O(tile) memory. A layer without an indexer of its own has those of the layer whose choice it shares,
+        Float32, O(tile) memory. A layer without an indexer of its own has those of the layer whose selection it shares,
         see :meth:`choosing_layer`. Raises NoIndexer, NotUnderstood.
         """
         record, tile = self._indexed(layer), (self._span(queries), self._span(keys, self.keys))
@@ -343,7 +348,10 @@ class Capture:
         return record.choice.scores(*tile).masked_fill(~before, -torch.inf)
 
     def choosing_layer(self, layer: int) -> int:
-        """The layer whose indexer chose this one's keys: itself, unless layers share a choice. Raises NoIndexer."""
+        """The layer whose indexer selected this one's keys: itself, unless layers share a selection.
+
+        Raises NoIndexer.
+        """
         choice, layer = self._indexed(layer).choice, self._layer(layer)
         return next(
             one
@@ -352,10 +360,10 @@ class Capture:
         )
 
     def missed_share(self, layer: int, head: int, *, queries: slice | None = None) -> Float[Tensor, "queries"]:
-        """Of the attention that each query would pay to all keys its mask leaves, the share of the keys not chosen.
+        """The share of the unselected keys in each query's attention over all unmasked keys.
 
-        Exact, from the recorded queries and keys, float32; what a learned sink takes is part of the whole. O(ROWS ×
-        keys) memory. Raises NoIndexer, NoSoftmax.
+        Exact, from the recorded queries and keys, float32; a learned sink's share is part of the total. O(ROWS × keys)
+        memory. Raises NoIndexer, NoSoftmax.
         """
         record, head, queries = self._indexed(layer), self._head(layer, head), self._span(queries)
         self.check_softmax(layer, head)
@@ -379,7 +387,7 @@ class Capture:
     def difference(
         self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
     ) -> Float[Tensor, "queries keys"]:
-        """What a pair of heads multiplies its values by, where the model subtracts one from the other: map 1 − λ·map 2.
+        """The factors of a pair of heads' values, in a model that subtracts one from the other: map 1 − λ·map 2.
 
         Rows sum to 1 − λ, and a weight may be negative. ``head`` is either of the pair. Raises NoDifference.
         """
@@ -392,35 +400,35 @@ class Capture:
         return first - difference.factor * second
 
     def check_softmax(self, layer: int, head: int) -> None:
-        """Raises NoSoftmax for a head whose softmax the request substituted, NoScores for one that never had one."""
+        """Raises NoSoftmax for a head whose softmax the request substituted, NoScores for one that never had any."""
         head = self._head(layer, head)
         self.check_attention(layer)
         if (edit := self.record(layer).substitute(head)) is not None:
             raise NoSoftmax(layer=self._layer(layer), head=head, variant=edit.label)
 
     def check_attention(self, layer: int) -> None:
-        """Raises NoScores for a layer whose tokens a recurrence mixes, not queries that score keys."""
+        """Raises NoScores for a layer whose tokens are mixed by a recurrence instead of attention."""
         if (own := self.record(layer).unrolled) is not None:
             raise NoScores(layer=self._layer(layer), rule=Reason(own.label, {}))
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_stream"]:
-        """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm.
+        """The residual stream entering a layer; ``n_layers`` gives the last layer's output, before the final norm.
 
-        ``d_model`` wide, but for models of several streams (Qwen4's hyper-connections), which are side by side.
+        ``d_model`` wide, except in models with several streams (Qwen4's hyper-connections), which are concatenated.
         """
         return self.residuals[index("layer", layer, self.n_layers + 1)]
 
     def logits(self, position: int = -1) -> Float[Tensor, "vocab"]:
-        """The model's logits at one position (the last if none is named), float32. Raises NoLogits, AwayFromModel."""
+        """The model's logits at one position (default: the last), float32. Raises NoLogits, AwayFromModel."""
         position = index("position", position, len(self.tokens))
         if position not in self._logits:
             self._logits[position] = self._ask(Logits(self.hidden[position : position + 1]))[0]
         return self._logits[position]
 
     def likely(self, position: int = -1, *, top: int) -> LikelyTokens:
-        """The ``top`` tokens with the largest logits at one position (the last if none is named).
+        """The ``top`` tokens with the largest logits at one position (default: the last).
 
-        Of a capture at a server those are sent, not the whole vocabulary. Raises NoLogits, AwayFromModel.
+        For a remote capture only those are transferred, not the whole vocabulary. Raises NoLogits, AwayFromModel.
         """
         position = index("position", position, len(self.tokens))
         if is_away(self.hidden) and position not in self._logits and self.asked is not None:
@@ -433,17 +441,17 @@ class Capture:
     def surprisals(self) -> Float[Tensor, "tokens_after_the_first"]:
         """−ln p of each token but the first, given those before it, in nats, float32; e^mean is the perplexity.
 
-        Nothing of size tokens × vocabulary is kept. Of causal models: an encoder sees the token itself.
+        Nothing of size tokens × vocabulary is stored. For causal models only, since an encoder sees the token itself.
         Raises NoLogits, AwayFromModel.
         """
         look = None if self.request.attention == COMPRESSED else self.request.attention
         return self._ask(Surprisals(replace(self.request, attention=look)))
 
     def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
-        """What a head's output at a position adds to the logits there on the direct path, in logits, float32.
+        """What a head's output at a position adds to the logits there on the direct path, float32.
 
-        The final norm's statistics are held as they were; what later layers make of the output is left out. All heads,
-        MLPs, the embedding and the biases together give the logits. Raises NoAttribution, NoWeights, NoLogits.
+        The final norm's statistics are fixed; the effect through later layers is left out. All heads, MLPs, the
+        embedding and the biases together give the logits. Raises NoAttribution, NoWeights, NoLogits.
         """
         self._check_matrices()
         layer, head, position = (
@@ -457,22 +465,23 @@ class Capture:
     def head_writes(self, layer: int, position: int) -> Float[Tensor, "heads d_model"]:
         """What each head adds to the residual stream at a position, through its part of W_O, float32.
 
-        Together, with W_O's bias, they are what attention adds. Raises NoAttribution, NoWeights.
+        Their sum, with W_O's bias, is what attention adds. Raises NoAttribution, NoWeights.
         """
         self._check_matrices()
         layer, position = self._layer(layer), index("position", position, len(self.tokens))
         return self._ask(HeadWrites(layer, self.record(layer).head_output_edited[position]))
 
     def verify(self, layer: int) -> Check:
-        """Recompute this layer's output from the weights and compare it with the model's own, to within rounding.
+        """Recompute this layer's output from the weights and compare it with the model's own, within rounding.
 
-        Of a text of more than 1,024 tokens only as many rows as the check tells: all would take longer than the text.
+        For a text of more than 1,024 tokens only a sample of rows, whose number the check states: all would take longer
+        than the capture.
         """
         record = self.record(layer)
         away = any(map(is_away, (record.q, record.k, record.v, record.output)))
         if away and self.asked is not None and self.request.attention != COMPRESSED:
             if not any(map(is_away, (record.q, record.k))):
-                self.lse(layer)  # as checking it here would, for the weights that are looked at next
+                self.lse(layer)  # as a local check would, for weights that are needed next
             return self.asked.submit(VerifyLayer(self.request, self._layer(layer))).result()
         every_row = len(rows_checked(len(self.tokens))) == 1
         lse = self.lse(layer) if every_row else self._lse.get(self._layer(layer))
@@ -511,7 +520,7 @@ class Capture:
 
 
 def index(what: str, value: int, count: int) -> int:
-    """A Python index made non-negative. Raises NoSuchPlace."""
+    """Convert a Python index to a non-negative one. Raises NoSuchPlace."""
     value = operator.index(value)
     if not -count <= value < count:
         raise NoSuchPlace(what=what, value=value, count=count)

@@ -1,4 +1,4 @@
-"""A capture in a file: saved, and loaded where its model need not be. It is a .safetensors file; see ``wire.py``."""
+"""Saving captures to .safetensors files and loading them without their model; see ``wire.py``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SAME = 1e-2  # of the final states: another device and other kernels differ by l
 
 
 def load_capture(path: str | PathLike[str], runner: Runner | None = None) -> Capture:
-    """The capture that was saved there, its tensors on the CPU.
+    """Load a saved capture, with its tensors on the CPU.
 
-    Without a ``runner`` it can be drawn, measured and verified, and knows the logits that came with it; what only the
-    model can say raises AwayFromModel. With the runner of its model it says all; the runner reads the text once more,
-    to see that it has the same weights. Nothing in the file is run or unpickled.
+    Without a ``runner`` it can be drawn, measured and verified, and has the logits saved with it; what only the model
+    can compute raises AwayFromModel. With its model's runner it can do everything; the runner then captures the text
+    once more to check that the weights are the same. Nothing in the file is executed or unpickled.
 
-    Raises RunnerError: Unreadable for a file of something else, or of another version; WrongModel and CaptureOfOthers
-    for a runner of another model; OSError where there is no such file.
+    Raises RunnerError: Unreadable for another kind of file or another version; WrongModel and CaptureOfOthers for a
+    runner of another model; OSError if the file does not exist.
     """
     data = Path(path).read_bytes()
     found = from_bytes(data)
@@ -45,7 +45,7 @@ def load_capture(path: str | PathLike[str], runner: Runner | None = None) -> Cap
 
 
 def _reduced(capture: Capture) -> tuple[Callable[[bytes], Capture], tuple[bytes]]:
-    """What ``pickle`` asks for: the same bytes, of which a capture away from its model comes back."""
+    """For ``pickle``: the same bytes, from which a capture without its model is restored."""
     return from_bytes, (to_bytes(capture),)
 
 

@@ -1,7 +1,7 @@
-"""How a notebook prints an error that the reader can do something about: the reader's own lines, and the sentence.
+"""How a notebook prints an error that the reader can fix: the reader's own lines, and the sentence.
 
-A notebook would print every frame below, and every error that led to this one: hundreds of lines of other libraries
-around one sentence. ``%debug``, and ``__cause__`` of the error, still have them all.
+A notebook would print every frame below, and every error that led to this one: hundreds of lines of other libraries.
+``%debug`` and the error's ``__cause__`` still have them all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ OURS = Path(__file__).resolve().parents[1]
 
 
 def cell_traceback(error: Exception) -> list[str]:
-    """The lines of IPython's own traceback, as far as they are the reader's. For IPython alone, which calls it."""
+    """The lines of IPython's own traceback that are the reader's. Called by IPython."""
     plain = type(error).__new__(type(error))
     plain.args = error.args  # and no cause
     ipython: Any = sys.modules["IPython"].get_ipython()

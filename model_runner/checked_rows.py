@@ -1,13 +1,13 @@
-"""Which rows of a layer are recomputed to check it, and which of them together."""
+"""Which rows of a layer are recomputed for verification, and how they are batched."""
 
 from __future__ import annotations
 
 EVERY_ROW = 1024  # tokens of a text of which every row is recomputed
-RUNS, RUN = 16, 16  # of a longer one so many runs of so many rows are, spread evenly from the first to the last
+RUNS, RUN = 16, 16  # for longer texts, number and length of the runs of rows, spread evenly
 
 
 def rows_checked(n_tokens: int) -> tuple[slice, ...]:
-    """The rows that are recomputed: every one, in one piece, or runs of them where that would take too long."""
+    """The rows that are recomputed: all, in one slice, or runs of them if that would take too long."""
     if n_tokens <= EVERY_ROW:
         return (slice(0, n_tokens),)
     last = n_tokens - RUN
@@ -15,7 +15,7 @@ def rows_checked(n_tokens: int) -> tuple[slice, ...]:
 
 
 def rows_together(n_tokens: int, most: int, joined: int) -> list[list[slice]]:
-    """They in blocks of ``most`` rows, in order, and as many blocks together as ``joined`` rows allow, one at least."""
+    """The rows in blocks of at most ``most``, in order, grouped up to ``joined`` rows, at least one block per group."""
     blocks = [
         slice(start, min(start + most, piece.stop))
         for piece in rows_checked(n_tokens)

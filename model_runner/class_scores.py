@@ -1,4 +1,4 @@
-"""How the scores of a classifier are read: as one class of several, as several that may hold, or as a number."""
+"""Interpretation of a classifier's scores: one of several classes, several independent ones, or a number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Scale = Literal["softmax", "sigmoid", "number"]
 
 
 def log_shares(logits: Float[Tensor, "*batch classes"], scale: Scale) -> Float[Tensor, "*batch classes"]:
-    """Natural log of each class's probability, float64; of a number (``scale`` "number") the score itself."""
+    """Natural log of each class's probability, float64; for a regression (``scale`` "number") the score itself."""
     logits = logits.double()
     match scale:
         case "softmax":
@@ -24,6 +24,6 @@ def log_shares(logits: Float[Tensor, "*batch classes"], scale: Scale) -> Float[T
 
 
 def shares(logits: Float[Tensor, "*batch classes"], scale: Scale) -> Float[Tensor, "*batch classes"]:
-    """Each class's probability, float64; of a number the score itself."""
+    """Each class's probability, float64; for a regression the score itself."""
     found = log_shares(logits, scale)
     return found if scale == "number" else found.exp()

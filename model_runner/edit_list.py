@@ -1,4 +1,4 @@
-"""A list of edits, changed one by one: what says something of the same thing as another takes its place."""
+"""Changes to a list of edits: a new edit replaces one of the same target."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ E = TypeVar("E", bound=Edit)
 
 
 def with_edit(edits: Sequence[E], new: E) -> tuple[E, ...]:
-    """The list with one more; another value for the same thing takes the place of the one before.
+    """Add an edit to the list; it replaces an edit with another value for the same target.
 
-    Cells hidden in the same places are one edit; a substitute of softmax takes the place of the one
-    before. Whether the others contradict the new one is for the model to say.
+    Cells hidden in the same places are one edit; a softmax substitute replaces an earlier one. Whether the edits
+    contradict each other is left to the model.
     """
-    found: list[Any] = list(edits)  # of one kind comes one of that kind
+    found: list[Any] = list(edits)  # the result is of the argument's kind
     for place, old in enumerate(found):
         if _thing(old) == _thing(new):
             found[place] = _both(old, new)
@@ -54,7 +54,7 @@ def of_attention(edits: Sequence[Edit], attention: str | None, own: Sequence[One
 
 
 def toggled(edits: Sequence[OneEdit], cells: tuple[Cell, ...], layers: Places, heads: Places) -> tuple[OneEdit, ...]:
-    """The cells hidden in these places, or given back where one of them was."""
+    """Hide the cells in these places, or unhide them if one of them was hidden."""
     for place, old in enumerate(edits):
         if not isinstance(old, Blocked) or (old.layers, old.heads) != (layers, heads):
             continue
@@ -66,12 +66,12 @@ def toggled(edits: Sequence[OneEdit], cells: tuple[Cell, ...], layers: Places, h
 
 
 def same_thing(edits: Sequence[Edit], new: Edit) -> Edit | None:
-    """The edit of the list that the new one would take the place of."""
+    """The edit in the list that the new one would replace."""
     return next((old for old in edits if _thing(old) == _thing(new)), None)
 
 
 def _thing(edit: Edit) -> object:
-    """What an edit sets, whatever it sets it to."""
+    """An edit's target, without its value."""
     match edit:
         case ScaledHead(layer, head) | MeanHead(layer, head) | SharpenedHead(layer, head):
             return type(edit), layer, head

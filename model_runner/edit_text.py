@@ -1,4 +1,4 @@
-"""Edits as text, for an address: ``ScaledHead(1,2,0.0);cross:Blocked(((5,0),),(1,),None)``, values in their order."""
+"""Edits as text for a URL: ``ScaledHead(1,2,0.0);cross:Blocked(((5,0),),(1,),None)``, values in order."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from model_runner.edits import ATTENTIONS, KINDS, Edit, OfAttention
 from model_runner.errors import N_, EditNotPossible, Reason, RunnerError
 
-MOST = 64  # edits of one address
-LARGEST = 10**7  # a whole number: no layer, position or number of a pattern is beyond it
-SMALLEST, WIDEST = 1e-6, 1e6  # a factor or temperature, either sign; beyond, float32 overflows where it is used
+MOST = 64  # edits in one URL
+LARGEST = 10**7  # upper bound of integers: layers, positions and parameters of a pattern
+SMALLEST, WIDEST = 1e-6, 1e6  # magnitudes of a factor or temperature; beyond, float32 overflows where it is used
 UNREADABLE = N_("“{text}” in the link is no edit")
 
 
 def written(edits: Sequence[Edit]) -> str:
-    """The edits in one line without blanks; nothing for none."""
+    """The edits in one line without spaces; empty for none."""
     return ";".join(map(_written, edits))
 
 
@@ -32,16 +32,16 @@ def _written(edit: Edit) -> str:
 
 def _values(edit: Edit) -> str:
     values = [getattr(edit, field.name) for field in dataclasses.fields(edit)]
-    return ",".join(repr(value).replace(" ", "") for value in values)  # no value holds text with blanks
+    return ",".join(repr(value).replace(" ", "") for value in values)  # no value contains text with spaces
 
 
 def read(text: str) -> tuple[Edit, ...]:
-    """What :func:`written` wrote. Raises EditNotPossible for anything else, EditInvalid for values that cannot be."""
+    """Parse what :func:`written` wrote. Raises EditNotPossible for anything else, EditInvalid for invalid values."""
     return tuple(_one(part) for part in text.split(";")[: MOST + 1] if part) if text.count(";") < MOST else _none(text)
 
 
 def readable(text: str) -> tuple[tuple[Edit, ...], RunnerError | None]:
-    """The parts of a list that are edits, and what is wrong with the first that is none."""
+    """The valid edits in the text, and the error of the first invalid one."""
     try:
         return read(text), None
     except RunnerError as error:
@@ -76,7 +76,7 @@ def _none(text: str) -> Any:
 
 
 def _fits(value: object, wanted: Any) -> bool:
-    """Whether a value is of the type that a field of an edit is declared with."""
+    """True if a value has the declared type of an edit's field."""
     origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, one) for one in inner)

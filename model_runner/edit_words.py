@@ -1,4 +1,4 @@
-"""Edits in words: short enough to stand on a button, and in full for what a file says of itself."""
+"""Edits in words: short enough for a button, and in full for files."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from model_runner.substitution import Substituted
 Translate = Callable[[str], str]
 N_ = str  # marks a text for Babel without translating it here
 
-CELLS = 12  # of one edit that a file names; all are in its Python lines
+CELLS = 12  # of one edit that a file names; its Python code has all
 
 OF_THREE = {"encoder": N_("encoder"), "decoder": N_("decoder"), "cross": N_("cross")}
 
 
 def edit_name(edit: Edit, _: Translate) -> str:  # noqa: C901  a table: one case a kind of edit
-    """What the edit does and where: "L3H1 ablated"; ``_`` gives a message in the reader's language."""
+    """What the edit does and where: "L3H1 ablated"; ``_`` translates."""
     match edit:
         case OfAttention("cross", Blocked(((query, key),), layers, heads)):
             words = _("cross: written {query} → read {key} hidden in {where}")
@@ -92,14 +92,14 @@ def edit_name(edit: Edit, _: Translate) -> str:  # noqa: C901  a table: one case
 
 
 def _with_numbers(edit: Substituted, values: Sequence[tuple[str, int]], _: Translate) -> str:
-    """DeltaNet strength β 1, kept α 0.9: each number under its name, as the variant is given it."""
+    """A label with its numbers: DeltaNet strength β 1, kept α 0.9."""
     known = {one.name: one for one in edit.row.parameters}
     numbers = [f"{_(known[name].label)} {value / known[name].per:g}" for name, value in values]
     return " ".join(filter(None, [_(edit.row.label), ", ".join(numbers)]))
 
 
 def described(edits: Sequence[Edit]) -> str:
-    """All of them in English, as files speak of their numbers, hidden cells one by one; "nothing" for none."""
+    """All edits in English, for files, with hidden cells listed one by one; "nothing" for none."""
     return ", ".join(map(_in_full, edits)) or "nothing"
 
 
@@ -132,7 +132,7 @@ def _rotation(edit: RotationEdit, _: Translate) -> str:
 
 
 def _where(layers: Places, heads: Places, _: Translate) -> str:
-    """All layers, L3, L3H1, or the numbers of both."""
+    """All layers, L3, L3H1, or both lists of numbers."""
     if layers is None and heads is None:
         return _("all layers")
     if layers is None:

@@ -1,8 +1,8 @@
-"""Edits of a forward: values in the request, applied in the one registered attention function, on every family.
+"""Edits of a forward: values in the request, applied in the one registered attention function, for every family.
 
 An edit says what it changes, never how a family does it; two requests that differ only in their edits are the "before"
-and the "after" of a what-if on the real model. ``layers`` and ``heads`` None mean all of them. Adding one: a frozen
-dataclass here and its name in ``Edit``, an arm in :mod:`model_runner.layer_edit`; see docs/adding.md.
+and "after" of a what-if on the real model. ``layers`` and ``heads`` None mean all of them. To add one: a frozen
+dataclass here and its name in ``Edit``, a case in :mod:`model_runner.layer_edit`; see docs/adding.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from model_runner.matrix_edit import ScaledSingulars
 from model_runner.rotation_edit import RotationEdit
 from model_runner.substitution import Substituted, check_growing_head
 
-ATTENTIONS = ("encoder", "decoder", "cross")  # of an encoder–decoder
+ATTENTIONS = ("encoder", "decoder", "cross")  # of an encoder-decoder
 Places = tuple[int, ...] | None
 """Layers or heads, zero-based; None: all."""
 
@@ -27,8 +27,8 @@ Places = tuple[int, ...] | None
 class KeepLast:
     """A cache that keeps the last ``window`` tokens, the query itself included, and the first ``sinks`` for good.
 
-    Every query sees what such a cache would still hold; positions stay as they were (StreamingLLM, Xiao et al. 2023,
-    arXiv:2309.17453, numbers them anew within the cache). Raises EditInvalid for a window below 1 or negative sinks.
+    Every query attends to what such a cache would still hold; positions are unchanged (StreamingLLM, Xiao et al. 2023,
+    arXiv:2309.17453, renumbers them within the cache). Raises EditInvalid for a window below 1 or negative sinks.
     """
 
     window: int
@@ -41,21 +41,21 @@ class KeepLast:
 
 @dataclass(frozen=True)
 class Int8Cache:
-    """Every key and value is read back from int8: one scale per token and key/value head, the largest number to 127."""
+    """Every key and value is rounded to int8: one scale per token and key/value head, the maximum to 127."""
 
 
 @dataclass(frozen=True)
 class Documents:
-    """A text of several documents in one row: no query sees a key of another one; each begins at one of ``starts``."""
+    """Several documents in one text: no query attends to another document's keys; each starts at one of ``starts``."""
 
     starts: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Masked:
-    """A pattern of :mod:`attention.patterns` laid over the layers' own masks, with these values of its parameters.
+    """A pattern of :mod:`attention.patterns` combined with the layers' own masks, with these parameters.
 
-    Raises EditInvalid for a value below the least, EditNotPossible for a pattern that is not in the table.
+    Raises EditInvalid for a value below the minimum, EditNotPossible for a pattern that is not in the table.
     """
 
     pattern: str
@@ -75,7 +75,7 @@ class Masked:
 
 @dataclass(frozen=True)
 class Blocked:
-    """Single cells ``(query, key)`` that are hidden. A query whose every cell is hidden passes nothing on."""
+    """Single cells ``(query, key)`` that are masked. A query with all cells masked has zero output."""
 
     cells: tuple[tuple[int, int], ...]
     layers: Places = None
@@ -90,10 +90,9 @@ class Blocked:
 
 @dataclass(frozen=True)
 class ChosenKeys:
-    """Every query reads the ``top_k`` keys that its layer's indexer scores highest; None: all that it may see.
+    """Every query uses the ``top_k`` keys with the highest indexer scores; None: all visible keys.
 
-    Of models whose queries read a few keys each (DeepSeek-V3.2, arXiv:2512.02556), as another ``index_topk`` in their
-    configuration has it.
+    For models with an indexer (DeepSeek-V3.2, arXiv:2512.02556), like another ``index_topk`` in their configuration.
     """
 
     top_k: int | None
@@ -105,10 +104,10 @@ class ChosenKeys:
 
 @dataclass(frozen=True)
 class SharedKeys:
-    """Keys and values of neighbouring heads replaced by their mean until ``kv_heads`` different ones are left.
+    """Keys and values of adjacent heads are averaged until ``kv_heads`` different ones are left.
 
     Mean pooling as in the conversion to grouped-query attention (Ainslie et al. 2023, arXiv:2305.13245), without the
-    training that follows it there. One is multi-query attention.
+    paper's training afterwards. One head is multi-query attention.
     """
 
     kv_heads: int
@@ -119,7 +118,7 @@ class SharedKeys:
 
 @dataclass(frozen=True)
 class ScaledHead:
-    """What a head passes on, times ``factor``; 0 ablates it."""
+    """A head's output times ``factor``; 0 ablates it."""
 
     layer: int
     head: int
@@ -132,7 +131,7 @@ class ScaledHead:
 
 @dataclass(frozen=True)
 class MeanHead:
-    """What a head passes on is at every position the mean over the text: its content without its place."""
+    """A head's output is replaced by its mean over the text at every position."""
 
     layer: int
     head: int
@@ -153,7 +152,7 @@ class SharpenedHead:
 
 @dataclass(frozen=True)
 class SwappedHeads:
-    """Two heads of a layer change places before the output projection."""
+    """Two heads of a layer are swapped before the output projection."""
 
     layer: int
     first: int
@@ -169,9 +168,9 @@ OneEdit = (
 
 @dataclass(frozen=True)
 class OfAttention:
-    """An edit of one of an encoder–decoder's three attentions: "encoder", "decoder" or "cross".
+    """An edit of one of an encoder-decoder's three attentions: "encoder", "decoder" or "cross".
 
-    Positions in it count in the texts of that attention: across, queries in what is written and keys in what is read.
+    Positions count in the texts of that attention: in cross-attention, queries in the target and keys in the source.
     """
 
     attention: str
@@ -191,20 +190,20 @@ class OfAttention:
 
 
 Edit = OneEdit | OfAttention
-KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Edit)}  # what addresses and bytes may name
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Edit)}  # names that URLs and bytes may use
 
 
 def edits_of(edits: Sequence[Edit], attention: str | None) -> tuple[OneEdit, ...]:
-    """Those of this attention of an encoder–decoder; None: those of a model with one stack of layers."""
+    """The edits of this attention of an encoder-decoder; None: those of a model with one stack of layers."""
     if attention is None:
         return tuple(edit for edit in edits if not isinstance(edit, OfAttention))
     return tuple(edit.edit for edit in edits if isinstance(edit, OfAttention) and edit.attention == attention)
 
 
 def check_cells(edits: Sequence[Edit], n_queries: int, n_keys: int | None = None) -> None:
-    """Raises NoSuchPlace for a hidden cell beyond texts of so many tokens: it would change nothing.
+    """Raises NoSuchPlace for a masked cell outside texts of these lengths, which would have no effect.
 
-    ``n_keys`` None: the tokens look at one another.
+    ``n_keys`` None: self-attention.
     """
     counts = (n_queries, n_queries if n_keys is None else n_keys)
     for edit in edits:
@@ -215,7 +214,7 @@ def check_cells(edits: Sequence[Edit], n_queries: int, n_keys: int | None = None
 
 
 def check_growing(edits: Sequence[Edit]) -> None:
-    """Raises EditNotPossible for an edit that needs the whole text at once; what an encoder reads does not grow."""
+    """Raises EditNotPossible for an edit that needs the whole text at once; an encoder's source does not grow."""
     for edit in edits:
         if isinstance(edit, OfAttention):
             check_growing((edit.edit,) if edit.attention != "encoder" else ())

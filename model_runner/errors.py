@@ -1,8 +1,8 @@
-"""Every sentence a user can be shown when something they can fix goes wrong.
+"""Every error message that is shown to users when they can fix something.
 
-Each carries its values apart from its words, so that the screen can say it in the user's language: ``message`` and
-``hint`` are templates (English, marked for translation), ``values`` fills them. A :class:`RunnerError` is what the user
-can do something about; :class:`Cancelled` is no failure, and whoever catches the one does not catch the other.
+Errors carry their values separately from their words, so that the screen can translate them: ``message`` and ``hint``
+are templates (English, marked for translation), ``values`` fills them. A :class:`RunnerError` is something that the
+user can fix; :class:`Cancelled` is not a failure, and a handler for one does not catch the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class Reason:
-    """A part of a sentence with values of its own; a constant one is just a marked string."""
+    """A part of a sentence with values of its own; a constant part is a marked string."""
 
     text: str
     values: dict[str, Any]
@@ -37,12 +37,12 @@ class UserFacingError(Exception):
         super().__init__(f"{self.message} {self.hint}".strip().format(**values))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints for it: the cell's own lines and the sentence, without our frames and what caused it."""
+        """IPython's rendering: the cell's own lines and the sentence, without our frames and the causes."""
         return cell_traceback(self)
 
 
 class Cancelled(UserFacingError):
-    """Nobody waits for the work any more, or its model was given up for others: asked again, it is answered."""
+    """Raised when the work was superseded, or its model was evicted; safe to retry."""
 
     message = N_("The work was cancelled because a newer request replaced it.")
 
@@ -383,7 +383,7 @@ class CannotContinue(RunnerError):
 
 
 class BadSetting(RunnerError):
-    """``setting`` is the field of Sampling that is not possible."""
+    """``setting`` is the invalid field of Sampling."""
 
     message = N_("{reason}")
 
@@ -425,7 +425,7 @@ class CapturesDiffer(RunnerError):
     message = N_("The two captures are of different tokens, so their cells do not correspond.")
 
 
-# -- a model at a server --------------------------------------------------------------------------------------------
+# -- a remote model --------------------------------------------------------------------------------------------------
 
 
 class TextTooLongHere(RunnerError):
@@ -493,7 +493,7 @@ def by_name(name: str) -> type[UserFacingError]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of a library says, short enough for a sentence."""
+    """The message of a library's error, short enough for a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     shown = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [type(error).__name__])[0]
     return shown.rstrip(".: ")[:200]
@@ -534,14 +534,14 @@ class ForwardFails(RunnerError):
 
 
 class HubNotAsked(RunnerError):
-    """A model that an address names and nobody chose; the screen asks first."""
+    """A model that only a URL names, which the user did not choose; the screen asks first."""
 
     message = N_("The model {name} is not on this machine, and only a link names it.")
     hint = N_("Have it fetched from the hub if you know where the link is from.")
 
 
 class FolderNotAsked(RunnerError):
-    """A folder that an address names and nobody chose; the screen asks first."""
+    """A folder that only a URL names, which the user did not choose; the screen asks first."""
 
     message = N_("Only a link names the folder {name}.")
     hint = N_("Have it opened if you know where the link is from.")

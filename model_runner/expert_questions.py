@@ -1,6 +1,6 @@
-"""What can be asked of a mixture of experts: which of them each token goes to, and what share of the parameters works.
+"""Questions about a mixture of experts: which experts each token is routed to, and the share of active parameters.
 
-A router scores every expert for a token and the best few work on it, each weighted (Shazeer et al. 2017,
+A router scores every expert for each token, and the best few process it, each weighted (Shazeer et al. 2017,
 arXiv:1701.06538).
 """
 
@@ -17,7 +17,7 @@ from model_runner.request import CaptureRequest
 
 @dataclass(frozen=True)
 class DenseModule:
-    """A module beside the experts that works on every token: the router, a shared expert. ``kind``: of its class."""
+    """A module beside the experts that processes every token: the router, a shared expert. ``kind``: its class."""
 
     name: str
     kind: str
@@ -26,11 +26,11 @@ class DenseModule:
 
 @dataclass(frozen=True, eq=False)
 class Routed:
-    """One layer's experts over a text: whom each token is sent to, and how much of each expert's output counts.
+    """One layer's experts over a text: each token's experts, and the weights of their outputs.
 
-    ``picks`` are the experts that a token goes to, ``weights`` what their outputs are multiplied by before they are
-    added, as the modules are told both. ``n_parameters`` are those of one expert. ``on_input``: what the experts
-    read is multiplied, not what they make (Llama 4).
+    ``picks`` are each token's experts, ``weights`` the factors of their outputs, as passed to the modules.
+    ``n_parameters`` are those of one expert. ``on_input``: the experts' input is multiplied, not their output (Llama
+    4).
     """
 
     layer: int
@@ -53,14 +53,14 @@ class Routing:
 
 @dataclass(frozen=True)
 class ExpertRouting(Question[Routing]):
-    """Where the routers of this model send the tokens of a text; no layers for a model without experts."""
+    """The routing of a text's tokens in this model; no layers for a model without experts."""
 
     request: CaptureRequest
 
 
 @dataclass(frozen=True)
 class RandomRouting(Question[Routing]):
-    """The same of a tiny Mixtral of random numbers, always the same ones, on these tokens; nothing in it is trained."""
+    """The routing of these tokens in a tiny random Mixtral, always the same one; nothing in it is trained."""
 
     ids: tuple[int, ...]
     n_vocab: int

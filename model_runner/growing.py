@@ -1,4 +1,4 @@
-"""Texts that grow, pulled one token at a time from whoever answers questions: nothing runs between two of them."""
+"""Texts that grow by one token per request, with any runner: nothing runs between two requests."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ A = TypeVar("A")
 
 
 def generate(asked: Answerer, request: GenerateRequest, session: str | None = None) -> Iterator[Step]:
-    """One token more at each ``next``; the first one reads the text (prefill). Raises RunnerError.
+    """One more token per ``next``; the first one reads the text (prefill). Raises RunnerError.
 
-    A newer question of the session cancels the one under way, which ends the iterator.
+    A newer question of the session cancels the current one, which ends the iterator.
     """
     if request.max_new_tokens < 1:
         return
@@ -35,7 +35,7 @@ def generate(asked: Answerer, request: GenerateRequest, session: str | None = No
 
 
 def race(asked: Answerer, request: GenerateRequest, session: str | None = None) -> Iterator[RaceStep]:
-    """The greedy continuation twice, with a cache of keys and values and without; one step at each ``next``."""
+    """The greedy continuation twice, with a KV cache and without; one step per ``next``."""
     for step in _pulled(asked, lambda run, index: NextRaceStep(request, run, index), session):
         if step is None:
             return
@@ -43,7 +43,7 @@ def race(asked: Answerer, request: GenerateRequest, session: str | None = None) 
 
 
 def new_run() -> str:
-    """A name that nothing else has."""
+    """A unique name."""
     return uuid.uuid4().hex
 
 
@@ -55,7 +55,7 @@ def _pulled(asked: Answerer, question: Callable[[str, int], Question[A]], sessio
             try:
                 answer = job.result()
             finally:
-                job.cancel()  # nobody waits for it any more, should it still run
+                job.cancel()  # nobody waits for it any more, in case it still runs
             yield answer
     finally:
         ended.put((asked, run))
@@ -63,19 +63,19 @@ def _pulled(asked: Answerer, question: Callable[[str, int], Question[A]], sessio
 
 @functools.cache
 def _ended() -> SimpleQueue[tuple[Answerer, str]]:
-    """Where to say that a run has ended; a thread of its own tells who answers.
+    """A queue for runs that have ended; a separate thread reports them to the runner.
 
-    An iterator that is dropped ends wherever Python frees it: while that thread holds a lock of the queue of questions,
-    say, for which it would then wait for ever. A SimpleQueue may be put into even there.
+    A dropped iterator ends wherever Python frees it, possibly while that thread holds a lock of the question queue,
+    where it would deadlock. A SimpleQueue is safe to put into even then.
     """
     ended: SimpleQueue[tuple[Answerer, str]] = SimpleQueue()
 
     def tell() -> None:
         while True:
             asked, run = ended.get()
-            with contextlib.suppress(UserFacingError):  # the model was given up, closed or hangs, and the run with it
+            with contextlib.suppress(UserFacingError):  # the model was evicted, closed or hangs, and the run with it
                 asked.submit(EndRun(run))
-            del asked  # or the model would not be freed before the next run ends
+            del asked  # otherwise the model would not be freed before the next run ends
 
     threading.Thread(target=tell, name="ended runs", daemon=True).start()
     return ended

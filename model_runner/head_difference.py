@@ -1,4 +1,4 @@
-"""Heads in pairs, of which a model subtracts one's output from the other's (Ye et al. 2024, arXiv:2410.05258)."""
+"""Heads in pairs, where the model subtracts one's output from the other's (Ye et al. 2024, arXiv:2410.05258)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class HeadDifference:
-    """What a layer makes of its ``2n`` heads: of pair p, head p less ``factor`` times head ``p + n``, then a norm.
+    """A layer's ``2n`` heads: pair p is head p minus ``factor`` times head ``p + n``, followed by a norm.
 
-    ``joined`` is what the output projection reads: ``gain`` · x / √(mean x² + ``eps``), over the numbers of a pair.
+    ``joined`` is the input of the output projection: ``gain`` · x / √(mean x² + ``eps``), over the numbers of a pair.
     """
 
     factor: float
@@ -26,7 +26,7 @@ class HeadDifference:
         return self.joined.shape[1]
 
     def pair(self, head: int) -> tuple[int, int]:
-        """The two heads of the pair that this head is in: the first map, and the one that is subtracted."""
+        """The two heads of this head's pair: the first map, and the one that is subtracted."""
         return head % self.n_pairs, head % self.n_pairs + self.n_pairs
 
     def of(self, output: Float[Tensor, "queries heads d_value"]) -> Float[Tensor, "queries pairs d_value"]:
@@ -35,14 +35,14 @@ class HeadDifference:
         return first - self.factor * second
 
     def join(self, output: Float[Tensor, "queries heads d_value"]) -> Float[Tensor, "queries pairs d_value"]:
-        """What these outputs give to the output projection, float32."""
+        """The input of the output projection for these outputs, float32."""
         return joined(self.of(output), self.gain, self.eps)
 
     def rounding(self, output: Float[Tensor, "queries heads d_value"]) -> Float[Tensor, "queries pairs d_value"]:
-        """How far the model's own ``joined`` may be from :meth:`join`, its dtype rounding every step.
+        """Allowed deviation of the model's own ``joined`` from :meth:`join`, if its dtype rounds every step.
 
-        A difference is off by three units of what it is made of, which its own number of the norm's vector passes on,
-        and the norm's length as far as it goes along it; what follows is rounded four times.
+        A difference is off by three units of its operands, which affects its own element and the norm's divisor along
+        its direction; the rest is rounded four times.
         """
         unit = torch.finfo(output.dtype).eps / 2
         first, second = output.float().split(self.n_pairs, dim=1)
@@ -53,5 +53,5 @@ class HeadDifference:
 
 
 def joined(x: Float[Tensor, "queries pairs d_value"], gain: float, eps: float) -> Tensor:
-    """Differences through the norm of their pair."""
+    """Differences after their pair's norm."""
     return gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()

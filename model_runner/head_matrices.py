@@ -1,4 +1,4 @@
-"""The matrices of a layer's heads, by the field's names: for a model in this process and for one at a server."""
+"""The matrices of a layer's heads by their usual names, for local and remote models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_runner.projection_questions import HeadMatrices, LayerMatrices
 from model_runner.request import CaptureRequest
 from model_runner.runner import ModelInfo
 
-FEW = 16  # tokens, by which a layer's matrices are found
+FEW = 16  # tokens with which a layer's matrices are found
 
 
 @runtime_checkable
@@ -25,26 +25,26 @@ class _Answers(Protocol):
 
 
 class MatricesOfHeads:
-    """What a runner inherits; a server sends all four matrices of the layer at each call."""
+    """Mixin for runners; a remote runner transfers all four matrices of the layer at each call."""
 
     def W_Q(self: _Answers, layer: int) -> Float[Tensor, "heads d_model d_head"]:  # noqa: N802  the field's name
-        """The matrices that make each head's queries of what the attention reads, float32, on the CPU.
+        """The matrices that make each head's queries from attention's input, float32, on the CPU.
 
-        Found by what they make of a few tokens, anew at each call. Raises NoSuchMatrix where queries are no columns of
+        Found by their outputs for a few tokens, again at each call. Raises NoSuchMatrix if queries are not columns of
         one matrix (latents), NoWeights, NoSuchPlace, OneStackOnly.
         """
         return _matrix(self, "q", layer)
 
     def W_K(self: _Answers, layer: int) -> Float[Tensor, "kv_heads d_model d_head"]:  # noqa: N802
-        """The same of keys, one for each key/value head."""
+        """The matrices for keys, one for each key/value head. Raises as :meth:`W_Q`."""
         return _matrix(self, "k", layer)
 
     def W_V(self: _Answers, layer: int) -> Float[Tensor, "kv_heads d_model d_value"]:  # noqa: N802
-        """The same of values."""
+        """The matrices for values, one for each key/value head. Raises as :meth:`W_Q`."""
         return _matrix(self, "v", layer)
 
     def W_O(self: _Answers, layer: int) -> Float[Tensor, "heads d_value d_model"]:  # noqa: N802
-        """Each head's rows of the output projection: ``capture.z(layer)`` times these, summed, is what it makes.
+        """Each head's rows of the output projection: ``capture.z(layer)`` times these, summed, is its output.
 
         Without the projection's bias. Raises as :meth:`W_Q`.
         """

@@ -1,4 +1,4 @@
-"""Work on its way, wherever it is done."""
+"""A pending answer, local or remote."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ T = TypeVar("T", covariant=True)
 
 @runtime_checkable
 class Job(Protocol[T]):
-    """A question that was asked; its answer comes later, or never."""
+    """A submitted question, whose answer arrives later or never."""
 
     def wait(self, seconds: float) -> bool:
-        """Whether the job ended within this time."""
+        """Wait up to this time; return True if the job is done."""
         ...
 
     @property
     def ahead(self) -> int:
-        """How many questions of others are answered before."""
+        """Number of other questions that are answered first."""
         ...
 
     def result(self) -> T:
-        """The answer, once it is there. Raises RunnerError, and Cancelled where the job was cancelled before."""
+        """The answer; waits for it. Raises RunnerError, and Cancelled if the job was cancelled before."""
         ...
 
     def cancel(self) -> None:

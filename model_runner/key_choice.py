@@ -1,7 +1,7 @@
-"""How an indexer chose the keys that each query of a layer reads (DeepSeek-V3.2's lightning indexer).
+"""How an indexer selects the keys of each query in a layer (DeepSeek-V3.2's lightning indexer).
 
-Kept are its own small queries and keys, with which it scores all keys and keeps the ``top_k`` with the largest scores:
-O(tokens) numbers, from which any tile of the scores is computed again.
+Its own small queries and keys are stored, with which it scores all keys and selects the ``top_k`` highest: O(tokens)
+numbers, from which any tile of the scores is recomputed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class KeyChoice:
 
     q: Float[Tensor, "queries index_heads d_index"]
     k: Float[Tensor, "keys d_index"]
-    weights: Float[Tensor, "queries index_heads"]  # its scale in them
+    weights: Float[Tensor, "queries index_heads"]  # including its scale
     top_k: int
-    indexer: str  # qualified name of its module; layers that share a choice have the same one
+    indexer: str  # qualified name of its module; the same for layers that share a selection
 
     @property
     def nbytes(self) -> int:
         return self.q.nbytes + self.k.nbytes + self.weights.nbytes
 
     def moved(self, *, queries: int = 0, keys: tuple[int, int] = (0, 0)) -> KeyChoice:
-        """The same with so many queries before its own, and so many keys before and after."""
+        """The same with this many queries before its own, and keys before and after."""
         above = (0, 0, queries, 0)
         return replace(
             self,
@@ -39,7 +39,7 @@ class KeyChoice:
         )
 
     def scores(self, queries: slice, keys: slice) -> Float[Tensor, "queries keys"]:
-        """What the indexer gives each cell of a tile, float32, of keys that a query may not see too. O(tile) memory."""
+        """The indexer's score of each cell of a tile, float32, masked keys included. O(tile) memory."""
         q, k = self.q[queries].float(), self.k[keys].float().T
         weights = self.weights[queries].float()
         found = torch.zeros(q.shape[0], k.shape[1], device=q.device)

@@ -1,4 +1,4 @@
-"""What is told of the cache of keys and values: what it holds of each layer, and what it saves at a step."""
+"""Values about the KV cache: its content for each layer, and what it saves per step."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from model_runner.tokens import Token
 
 @dataclass(frozen=True)
 class CachedLayer:
-    """One layer of a cache after a text was read: the shapes of its tensors, and their bytes as they lie in memory.
+    """One layer of a cache after a text was read: the shapes of its tensors, and their bytes in memory.
 
-    ``k_shape`` is (kv_heads, tokens, d_head), ``v_shape`` (kv_heads, tokens, d_value); None where the layer has no
-    softmax attention. ``window`` is how far back the layer looks, the query itself included: its cache keeps one token
-    less, since the next query brings its own. ``state_bytes`` is what else it holds, the same for every length.
+    ``k_shape`` is (kv_heads, tokens, d_head), ``v_shape`` (kv_heads, tokens, d_value); None if the layer has no softmax
+    attention. ``window`` is the layer's attention window, the query itself included: its cache stores one token less,
+    since the next query brings its own. ``state_bytes`` is what else it stores, independent of length.
     """
 
     layer: int
@@ -26,10 +26,10 @@ class CachedLayer:
 
 @dataclass(frozen=True)
 class RaceStep:
-    """One token made twice, at ``position`` of the text: with the cache, and without.
+    """One token generated twice, at ``position`` of the text: with the cache, and without.
 
-    Seconds are those of the forward that gave it, the choice of the likeliest token included. The first step reads the
-    text in both lanes.
+    Seconds are those of its forward, including the choice of the likeliest token. The first step reads the text in both
+    lanes.
     """
 
     position: int

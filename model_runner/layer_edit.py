@@ -1,4 +1,4 @@
-"""The edits of a request as the attention of one layer takes them: what to do to q, k, v, the mask and the output."""
+"""A request's edits for one layer's attention: changes of q, k, v, the mask and the output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from model_runner.edits import HeadEdit, MeanHead, ScaledHead, SharpenedHead, Sw
 from model_runner.mask_rule import MaskEdit, MaskRule
 from model_runner.substitution import Substituted
 
-INT8_STEPS = 127  # of either sign: −128 stays unused, so that the scale is symmetric
+INT8_STEPS = 127  # on both sides: −128 is unused, so that the scale is symmetric
 
 
 @dataclass(frozen=True, eq=False)
 class LayerEdit:
-    """What happens to one layer; tensors are (batch, heads, tokens, d) before attention, tokens first after it."""
+    """The edits of one layer; tensors are (batch, heads, tokens, d) before attention, tokens first after it."""
 
     masks: tuple[MaskEdit, ...] = ()
     kv_heads: int | None = None
@@ -27,37 +27,37 @@ class LayerEdit:
 
     @property
     def changes(self) -> bool:
-        """Whether anything happens to the layer at all."""
+        """True if anything changes."""
         return bool(self.masks or self.kv_heads is not None or self.int8 or self.heads or self.substitutes)
 
     def substitute(self, head: int) -> Substituted | None:
-        """What stands in the place of the head's softmax, if something does."""
+        """The substitute of the head's softmax, if any."""
         return next((edit for edit in self.substitutes if edit.of(head)), None)
 
     def read(self, x: Tensor) -> Tensor:
-        """Keys or values as the edited cache gives them back."""
+        """Keys or values as the edited cache returns them."""
         if self.kv_heads is not None:
             x = mean_pooled(x, self.kv_heads)
         return through_int8(x) if self.int8 else x
 
     @property
     def temperatures(self) -> tuple[tuple[int, float], ...]:
-        """Heads whose scores are divided, and by what."""
+        """Heads whose scores are divided, and the divisors."""
         return tuple((one.head, one.temperature) for one in self.heads if isinstance(one, SharpenedHead))
 
     def sharpen(self, query: Tensor) -> Tensor:
-        """Queries whose scores come out divided by their head's temperature."""
+        """Scale queries so that scores are divided by their head's temperature."""
         for head, temperature in self.temperatures:
             query = query.clone()
             query[:, head] /= temperature
         return query
 
     def rule(self, own: MaskRule) -> MaskRule:
-        """The layer's mask with the edits laid over it, once."""
+        """The layer's mask combined with the edits, once."""
         return own if own.edits or not self.masks else replace(own, edits=self.masks)
 
     def head_output_edited(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
-        """What the heads give to the output projection; the tensor itself where nothing changes."""
+        """The edited input of the output projection; the same tensor if nothing changes."""
         for edit in self.heads:
             if isinstance(edit, SharpenedHead):
                 continue
@@ -74,7 +74,7 @@ class LayerEdit:
     def part_output_edited(
         self, output: Float[Tensor, "batch queries heads d_part"], part: int, n_parts: int
     ) -> Tensor:
-        """The same of one of the parts that a head's numbers come in; an edit changes each number by itself."""
+        """Like :meth:`head_output_edited`, for one of several parts of a head's output; edits act elementwise."""
         if n_parts == 1:
             return self.head_output_edited(output)
         size = output.shape[-1]
@@ -84,14 +84,14 @@ class LayerEdit:
 
 
 def mean_pooled(x: Float[Tensor, "batch kv_heads tokens d"], kv_heads: int) -> Tensor:
-    """Each head replaced by the mean of its group of neighbours, of which ``kv_heads`` are made; the shape stays."""
+    """Each head replaced by the mean of its group of adjacent heads, ``kv_heads`` groups; the shape stays."""
     batch, heads, tokens, d = x.shape
     groups = x.reshape(batch, kv_heads, heads // kv_heads, tokens, d)
     return groups.mean(dim=2, keepdim=True).expand_as(groups).reshape(x.shape)
 
 
 def through_int8(x: Tensor) -> Tensor:
-    """The tensor rounded to 8 bits along its last axis and back, in its own dtype; zeros stay zeros."""
+    """Round to 8 bits along the last axis and back, in the same dtype; zeros stay zeros."""
     accurate = x.to(torch.promote_types(x.dtype, torch.float32))
     scale = accurate.abs().amax(dim=-1, keepdim=True) / INT8_STEPS
     steps = (accurate / scale.clamp(min=torch.finfo(accurate.dtype).tiny)).round().to(torch.int8)

@@ -1,7 +1,7 @@
-"""A tensor whose numbers are elsewhere: its shape and dtype are known, and it is fetched when it is computed with.
+"""A tensor whose data are remote: its shape and dtype are known, and it is fetched when it is used in a computation.
 
-To torch, and to whoever computes with it, it is a tensor: every operation fetches the numbers first, once. Of its first
-dimension a part alone is fetched where only a part is looked at: one head of q, one position of the stream.
+For torch and all callers it is a tensor: every operation fetches the data first, once. If only a slice of the first
+dimension is used (one head of q, one position of the stream), only that is fetched.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
-Fetch = Callable[[int, int], Tensor]  # the rows from here to there, of the first dimension
+Fetch = Callable[[int, int], Tensor]  # rows start to stop of the first dimension
 
-PARTS = 16  # of one tensor that are kept, until it is fetched whole
+PARTS = 16  # slices of one tensor that are cached, until it is fetched whole
 
-# What is known without the numbers.
+# What is known without the data.
 _KNOWN = {
     *(
         getattr(Tensor, name).__get__
@@ -37,13 +37,13 @@ class LazyTensor(Tensor):
     """Made by :func:`lazy_tensor`."""
 
     rows: _Rows
-    number: int  # of the part that it is
+    number: int  # index of the part
 
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """As torch asks for each operation on one: on the numbers themselves, but for what is known without them."""
+        """torch's hook for every operation: applied to the fetched data, unless the result is known without."""
         if func in _KNOWN:
             with torch._C.DisableTorchFunctionSubclass():  # pyright: ignore[reportPrivateUsage]  as torch's documentation has it
                 return func(*args, **(kwargs or {}))
@@ -55,22 +55,22 @@ class LazyTensor(Tensor):
     def __torch_dispatch__(
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """The same, where torch's own code in C++ met it."""
+        """The same hook for calls from torch's C++ code."""
         return func(*_numbers(tuple(args)), **_numbers(kwargs or {}))
 
 
 def is_away(tensor: Tensor) -> bool:
-    """Whether its numbers would have to be fetched."""
+    """True if its data would have to be fetched."""
     return isinstance(tensor, LazyTensor) and not tensor.rows.here
 
 
 def has_rows(tensor: Tensor, start: int, stop: int) -> bool:
-    """Whether these rows can be looked at without fetching them."""
+    """True if these rows can be read without fetching them."""
     return not isinstance(tensor, LazyTensor) or tensor.rows.has(start, stop)
 
 
 class _Rows:
-    """The numbers of one tensor, as far as they were fetched; safe to use from several threads."""
+    """The fetched data of one tensor; thread-safe."""
 
     def __init__(self, count: int, fetch: Fetch, check: Callable[[Tensor, int], None]) -> None:
         self._count, self._fetch, self._check = count, fetch, check
@@ -80,15 +80,15 @@ class _Rows:
 
     @property
     def here(self) -> bool:
-        """Whether all of it was fetched."""
+        """True if all of it was fetched."""
         return self._whole is not None
 
     def has(self, start: int, stop: int) -> bool:
-        """Whether these rows were fetched."""
+        """True if these rows were fetched."""
         return self.here or (start, stop) in self._parts
 
     def give(self, start: int, stop: int, found: Tensor) -> None:
-        """Keep these rows, which came together with others, as if they had been fetched. Raises ValueError."""
+        """Store these rows, which arrived with others, as if they had been fetched. Raises ValueError."""
         self._check(found, stop - start)
         with self._lock:
             if self._whole is None:
@@ -119,9 +119,9 @@ class _Rows:
 
 
 def lazy_tensor(shape: Sequence[int], dtype: torch.dtype, fetch: Fetch, number: int = 0) -> LazyTensor:
-    """A tensor on the CPU that ``fetch`` gives the numbers of. What it raises is raised where they are needed.
+    """A tensor on the CPU whose data ``fetch`` returns. Its errors are raised where the data are needed.
 
-    Raises ValueError, there, for numbers of another shape or dtype.
+    Raises ValueError, there, for data of another shape or dtype.
     """
     made: Any = Tensor._make_wrapper_subclass(LazyTensor, tuple(shape), dtype=dtype, device="cpu")  # type: ignore[attr-defined]
 
@@ -139,7 +139,7 @@ def _numbers(values: Any) -> Any:
 
 
 def _indexed(tensor: LazyTensor, at: Any) -> Tensor:
-    """As indexing a tensor does; of a part of the first dimension that alone is fetched."""
+    """Like indexing a tensor; fetches only the slice of the first dimension that is used."""
     first, *rest = at if isinstance(at, tuple) else (at,)
     count = tensor.shape[0]
     if isinstance(first, slice) and first.step in (None, 1):

@@ -1,4 +1,4 @@
-"""An edit of a weight matrix: its largest singular values, each times a number (Transformer²)."""
+"""An edit of a weight matrix that multiplies its largest singular values by factors (Transformer²)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ CHANGED = N_("a weight matrix of it is changed by an edit, and this reads the ma
 
 @dataclass(frozen=True)
 class ScaledSingulars:
-    """The first singular values of a layer's matrix, from the largest on, times ``factors``; the others stay.
+    """Multiplies the first singular values of a layer's matrix, in descending order, by ``factors``; others are
+    unchanged.
 
     W = U Σ Vᵀ becomes U Σ diag(z) Vᵀ (Sun et al. 2025, arXiv:2501.06252, eq. 1). ``matrix`` is the name of a linear
-    module in the layer, as in ``self_attn.q_proj``. Raises EditNotPossible for no factor, too many, or one not finite.
+    module in the layer, such as ``self_attn.q_proj``. Raises EditNotPossible for no factors, too many, or a non-finite
+    one.
     """
 
     layer: int
@@ -40,7 +42,7 @@ class ScaledSingulars:
 
 @dataclass(frozen=True, eq=False)
 class Singulars:
-    """The linear modules of a layer by their names in it, and all singular values of the one asked for, falling."""
+    """The names of a layer's linear modules, and all singular values of the requested one, in descending order."""
 
     names: tuple[str, ...]
     name: str
@@ -49,9 +51,9 @@ class Singulars:
 
 @dataclass(frozen=True)
 class SingularValues(Question[Singulars]):
-    """Of a layer's matrix; "" is its first. Raises NoSuchPlace, EditNotPossible where there is no such matrix.
+    """Asks for the singular values of a layer's matrix; "" is its first. Raises NoSuchPlace, EditNotPossible.
 
-    The decomposition of a matrix is computed once, O(rows · columns · the smaller of them).
+    The decomposition of a matrix is computed once, in O(rows · columns · min(rows, columns)).
     """
 
     layer: int

@@ -1,4 +1,4 @@
-"""How much memory there is, and how to say it."""
+"""Measures free memory, and formats sizes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 def available(device: torch.device) -> int:
-    """Bytes that can still be allocated on the device; of the machine's memory, within the limit of its container."""
+    """Bytes that can still be allocated on the device; for the CPU, also within the container's limit."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return min((psutil.virtual_memory().available, *_left_in_groups()))
 
 
 def _left_in_groups() -> Iterator[int]:
-    """What the control groups of this process leave it, for each that has a limit (Linux; versions 1 and 2)."""
+    """What each control group of this process with a limit leaves it (Linux cgroups, versions 1 and 2)."""
     try:
         lines = OWN_GROUPS.read_text().splitlines()
     except OSError:
@@ -50,7 +50,7 @@ def _number(file: Path) -> int | None:
 
 
 def _reclaimable(folder: Path) -> int:
-    """Pages of files that nobody uses now: they count as used until the room is needed."""
+    """Bytes of cached file pages that nobody uses: they count as used until the memory is needed."""
     try:
         lines = (folder / "memory.stat").read_text().splitlines()
     except OSError:
@@ -59,9 +59,9 @@ def _reclaimable(folder: Path) -> int:
 
 
 def budget(setting: str) -> int:
-    """Bytes for all that is kept for later: a setting such as "512 MB" or "2 GB".
+    """The memory budget in bytes of everything that is cached: a setting such as "512 MB" or "2 GB".
 
-    Without one a quarter of what is free, and a gigabyte at most. Raises ValueError where the setting is no size.
+    By default, a quarter of the free memory, but at most a gigabyte. Raises ValueError if the setting is not a size.
     """
     if not setting.strip():
         return min(1 << 30, available(torch.device("cpu")) // 4)
@@ -70,7 +70,7 @@ def budget(setting: str) -> int:
 
 
 def readable(size: int | float) -> str:
-    """A size in the largest fitting unit of 1024, the only unit that sizes are said in: "1.5 GB"."""
+    """A size in the largest fitting unit, with steps of 1024, as everywhere here: "1.5 GB"."""
     for unit in ("B", "KB", "MB", "GB", "TB"):
         if size < 1023.5 or unit == "TB":
             return f"{size:.3g} {unit}" if size < 999.5 else f"{size:,.0f} {unit}"

@@ -1,4 +1,4 @@
-"""Where models are opened: in this process, or at a server. Whoever opens one waits for it, and hears how far it is."""
+"""Opens models, in this process or on a server, with the progress of loading."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ Dtype = Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"]
 
 @runtime_checkable
 class Loading(Protocol):
-    """A model on its way."""
+    """A model being loaded."""
 
     progress: tuple[str, int, int]  # (stage, done, total), in bytes while it downloads
     preview: ModelPreview | None
 
     def wait(self, seconds: float) -> bool:
-        """Whether loading ended, well or not, within this time. It goes on while this is asked again and again."""
+        """Wait this long for loading to end, and return whether it did. Loading continues as long as this is called."""
         ...
 
     @property
     def failed(self) -> bool:
-        """Whether it ended without a model."""
+        """Whether loading ended without a model."""
         ...
 
     def result(self) -> Runner:
-        """The runner. Raises the RunnerError that loading ended with; Cancelled where nobody had waited for it."""
+        """The runner. Raises the RunnerError that loading failed with, or Cancelled if nobody waited for it."""
         ...
 
 
 @runtime_checkable
 class ModelCache(Protocol):
-    """Models by name, each opened once; ``kept`` is what this process keeps of their texts."""
+    """Models by name, each opened once; ``kept`` is this process's cache of their texts."""
 
     kept: ByteBudgetCache
 
@@ -54,7 +54,7 @@ class ModelCache(Protocol):
         ...
 
     def work(self) -> tuple[int, float]:
-        """Questions that are not answered yet, and the seconds that all models have worked, as far as it is known."""
+        """The number of pending questions, and the seconds that all models have worked, as far as known."""
         ...
 
     def runner(
@@ -68,9 +68,10 @@ class ModelCache(Protocol):
         ask_hub: bool = True,
         agreed: Collection[str] = (),
     ) -> Runner:
-        """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError.
+        """Open the model and wait for it; ``say`` is called with the progress ten times a second. Raises RunnerError.
 
-        ``show`` gets its preview, as soon as there is one and where it cannot be loaded; none of one that is loaded.
+        ``show`` gets its preview as soon as there is one, even if the model cannot be loaded; it is not called for a
+        model that is already loaded.
         """
         while True:
             loading = self.open(name, device=device, dtype=dtype, ask_hub=ask_hub, agreed=agreed)
@@ -84,5 +85,5 @@ class ModelCache(Protocol):
                 show(loading.preview)
             try:
                 return loading.result()
-            except Cancelled:  # at the very moment at which this one began to wait for what others had left
+            except Cancelled:  # cancelled just as this caller began to wait for a load that others had abandoned
                 continue

@@ -1,7 +1,7 @@
-"""Many small matrix products by the thread that asks for them alone: torch's helpers would take longer to meet.
+"""Runs many small matrix products on the calling thread alone, since synchronizing torch's threads would take longer.
 
-GNU's OpenMP has a number of threads for each thread that asks, which torch's own ``set_num_threads`` would change for
-every thread that begins meanwhile, too. With another OpenMP nothing is changed.
+GNU's OpenMP has a thread count per calling thread, whereas torch's own ``set_num_threads`` also affects every thread
+that starts meanwhile. With another OpenMP, nothing is changed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import torch
 
 @contextmanager
 def one_thread(wanted: bool = True) -> Generator[None]:
-    """Within, torch asks no helpers of this thread, where that is wanted."""
-    usual = torch.get_num_threads()  # before anything is set: the first look of a thread sets it
+    """Inside the block, if ``wanted``, torch uses only this thread for operations called from it."""
+    usual = torch.get_num_threads()  # before anything is set: a thread's first call sets it
     openmp = _openmp() if wanted else None
     if openmp is None:
         yield
@@ -32,6 +32,6 @@ def one_thread(wanted: bool = True) -> Generator[None]:
 
 @functools.cache
 def _openmp() -> ctypes.CDLL | None:
-    """The library that torch itself has loaded."""
+    """The OpenMP library that torch has loaded."""
     found = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*"))
     return ctypes.CDLL(str(found[0])) if found else None

@@ -1,7 +1,7 @@
-"""A model's own rotation, read off what a capture recorded: which coordinates turn together, and how fast.
+"""Determines a model's rotation from what a capture recorded: which coordinates rotate together, and how fast.
 
-The recorded cosines and sines give the angles; what was found is tried on noise against the recorded rotation before it
-is believed.
+The recorded cosines and sines give the angles; the result is tested on noise against the recorded rotation before it is
+used.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from model_runner.errors import N_, NoRotation, NotRecoverable
 from model_runner.rotary import Rotation
 from model_runner.rotation_edit import RestartedPositions, ShiftedPositions
 
-NEAREST = 8  # float32 numbers on either side of the fitted θ among which the model's own is sought
+NEAREST = 8  # float32 numbers on either side of the fitted θ that are tried as the model's own
 FLOAT32 = torch.finfo(torch.float32).eps
 
 
 class Unread(Exception):
-    """Why a rotation cannot be read; becomes a NotRecoverable that names the layer."""
+    """Why a rotation cannot be determined; becomes a NotRecoverable that names the layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class RotaryLayout:
     """The rotation of one layer, fastest pair first. Tensors are on the CPU, θ and angles in float64.
 
-    ``pairs`` are coordinates of the vectors that attention saw, after the rotation; ``source`` are the coordinates that
-    the same pairs had before it, others only where the model sorts them on the way (DeepSeek). Positive angles turn the
-    first coordinate of a pair towards the second. ``factor`` stretches q and k (YaRN), scores by its square.
+    ``pairs`` are coordinates of the vectors that attention received, after the rotation; ``source`` are the coordinates
+    of the same pairs before it, which differ only if the model reorders them (DeepSeek). Positive angles rotate the
+    first coordinate of a pair towards the second. ``factor`` scales q and k (YaRN), and thus scores by its square.
     """
 
     pairs: Int[Tensor, "pairs 2"]
@@ -47,7 +47,7 @@ class RotaryLayout:
 
     @property
     def layout(self) -> Literal["half", "interleaved", "other"]:
-        """How the pairs lie in the vectors before the rotation."""
+        """How the pairs are laid out in the vectors before the rotation."""
         order = self.source[self.source[:, 0].argsort()]
         for name in ("half", "interleaved"):
             if torch.equal(order, rotary.pairs_of(self.stop - self.start, name, start=self.start)):
@@ -56,11 +56,11 @@ class RotaryLayout:
 
     @property
     def wavelengths(self) -> Float[Tensor, "pairs"]:
-        """Tokens to one full turn; infinite for a pair that stands still."""
+        """Tokens per full turn; infinite for a pair that does not rotate."""
         return rotary.wavelengths(self.theta)
 
     def angles(self, positions: Tensor | None = None) -> Float[Tensor, "places pairs"]:
-        """position × θ in radians, rounded to float32 as the model's own product is; its own positions for None.
+        """position × θ in radians, rounded to float32 like the model's own product; None: at the capture's positions.
 
         The exact product is :func:`attention.rotary.angles_at`.
         """
@@ -70,15 +70,15 @@ class RotaryLayout:
     def rotate(
         self, x: Float[Tensor, "heads places d_head"], positions: Tensor | None = None
     ) -> Float[Tensor, "heads places d_head"]:
-        """Vectors from before the rotation, turned as the model turns at these positions; its own for None."""
+        """Rotate vectors from before the rotation as the model does at these positions; None: at the capture's."""
         return rotary.rotate(x, self.angles(positions), self.pairs, factor=self.factor, source=self.source)
 
 
 def layout_of(capture: Capture, layer: int) -> RotaryLayout:
     """The rotation of this layer of the model. O(tokens × d_head).
 
-    Raises NoWeights, NoRotation for a layer that does not rotate, NotRecoverable, with the reason, where the rotation
-    cannot be read.
+    Raises NoWeights, NoRotation for a layer that does not rotate, and NotRecoverable, with the reason, if the rotation
+    cannot be determined.
     """
     rotation = capture.record(layer).rotation
     layer %= capture.n_layers
@@ -93,7 +93,7 @@ def layout_of(capture: Capture, layer: int) -> RotaryLayout:
 
 
 def _positions(capture: Capture) -> Int[Tensor, "tokens"]:
-    """0, 1, 2, … unless an edit of the request says otherwise."""
+    """0, 1, 2, … unless an edit of the request changes them."""
     positions = torch.arange(len(capture.tokens))
     for edit in capture.request.edits:
         if isinstance(edit, ShiftedPositions):
@@ -130,7 +130,7 @@ def _read(rotation: Rotation, positions: Int[Tensor, "tokens"]) -> RotaryLayout:
 
 
 def _factor(cos: Float[Tensor, "tokens pairs"], sin: Float[Tensor, "tokens pairs"], unit: float) -> float:
-    """√(cos² + sin²), the same for every pair and token; exactly 1 where rounding alone makes the difference."""
+    """√(cos² + sin²), the same for every pair and token; exactly 1 if it differs from 1 only by rounding."""
     size = torch.hypot(cos, sin)
     factor = float(size.mean())
     if not math.isfinite(factor) or factor == 0 or bool((size - factor).abs().max() > 2 * unit * factor):
@@ -141,12 +141,12 @@ def _factor(cos: Float[Tensor, "tokens pairs"], sin: Float[Tensor, "tokens pairs
 def theta_of(
     angle: Float[Tensor, "tokens pairs"], positions: Int[Tensor, "tokens"], unit: float
 ) -> Float[Tensor, "pairs"]:
-    """θ of every pair from its angle, known up to full turns, at each position; ``unit`` is how far it is rounded.
+    """θ of every pair from its angle, known up to full turns, at each position; ``unit`` is the rounding unit.
 
-    Raises Unread where the angles are not position × frequency.
+    Raises Unread if the angles are not position × frequency.
 
-    Successive tokens give a first estimate; then the span is doubled again and again, each time with an estimate good
-    enough to tell the full turns.
+    Successive tokens give a first estimate; then the span is doubled repeatedly, each time with an estimate good enough
+    to count the full turns.
     """
     one_apart = (positions.diff() == 1).nonzero()[:, 0]
     if len(one_apart) == 0:
@@ -170,7 +170,7 @@ def theta_of(
 def _nearest_float32(
     theta: Float[Tensor, "pairs"], angle: Float[Tensor, "tokens pairs"], positions: Int[Tensor, "tokens"]
 ) -> Float[Tensor, "pairs"]:
-    """The float32 number near each θ whose float32 products with the positions explain the angles best."""
+    """For each θ, the float32 number nearby whose float32 products with the positions fit the angles best."""
     bits, best, least = theta.float().view(torch.int32), theta.float(), torch.full_like(theta, torch.inf)
     for step in sorted(range(-NEAREST, NEAREST + 1), key=abs):
         candidate = (bits + step).view(torch.float32)
@@ -186,7 +186,7 @@ def _wrapped(angle: Tensor) -> Tensor:
 
 
 def _try_on_noise(layout: RotaryLayout, rotation: Rotation, unit: float) -> None:
-    """Raises Unread unless the layout turns noise as the recorded function does."""
+    """Raises Unread unless the layout rotates noise as the recorded function does."""
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(1, len(layout.positions), rotation.stop - rotation.start, generator=generator)
     whole = torch.zeros(1, len(layout.positions), rotation.stop)

@@ -1,4 +1,4 @@
-"""What a model is going to be, as far as its configuration and the sizes of its files say it."""
+"""A preview of a model, from its configuration and the sizes of its files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ModelPreview:
-    """Before anything is loaded; None is what the configuration does not say. Sizes are in bytes.
+    """What is known before a model is loaded; None where the configuration does not say. Sizes are in bytes.
 
-    ``needed`` is the memory of its weights in the ``dtype`` that it will have, ``free`` what there is of it on
-    ``device``, ``missing`` what is still to be downloaded. ``capturable``: as far as its family tells it; ``refused``
-    is why it is not.
+    ``needed`` is the memory for its weights in ``dtype``, ``free`` what is available on ``device``, ``missing`` what is
+    still to be downloaded. ``capturable``: as far as its family tells; ``refused``: why it is not.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What can be asked of a head's projections: the matrices that make q, k and v, and what these matrices read."""
+"""Questions about a head's projections: the matrices that make q, k and v, and their inputs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from model_runner.request import CaptureRequest
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """``made = read @ matrix + bias`` as the module ``module`` made it, of one head's columns; ``bias`` 0 where none.
+    """``made = read @ matrix + bias``, computed by ``module``, for the columns of one head; ``bias`` is 0 if there is
+    none.
 
-    ``read`` is the stream as the layer's norm leaves it. Where a norm of the head's own follows, the module ``norm``,
-    the head's numbers are ``(made − less) · factor``; else ``less`` is 0 and ``factor`` 1.
+    ``read`` is the stream after the layer's norm. If a norm of the head's own follows, the module ``norm``, the head's
+    numbers are ``(made − less) · factor``; otherwise ``less`` is 0 and ``factor`` 1.
     """
 
     module: str
@@ -31,7 +32,7 @@ class Projected:
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """Of queries, keys and values before any rotation; None where no column of a matrix makes them (latents)."""
+    """For queries, keys and values before any rotation; None if they are not made by columns of a matrix (latents)."""
 
     q: Projected | None
     k: Projected | None
@@ -40,7 +41,7 @@ class Projections:
 
 @dataclass(frozen=True)
 class HeadProjections(Question[Projections]):
-    """How a head's vectors come of the stream at these positions. Raises NoWeights."""
+    """Asks how a head's vectors are made from the stream at these positions. Raises NoWeights."""
 
     request: CaptureRequest
     layer: int
@@ -50,9 +51,9 @@ class HeadProjections(Question[Projections]):
 
 @dataclass(frozen=True, eq=False)
 class HeadMatrices:
-    """The matrices of every head of a layer, float32; None where they are no columns of one matrix (latents).
+    """The matrices of every head of a layer, float32; None if they are not columns of one matrix (latents).
 
-    ``q`` multiplies what the attention reads, ``o`` what the head passes on; ``k`` and ``v`` are of key/value heads.
+    ``q`` multiplies the input of attention, ``o`` the head's output; ``k`` and ``v`` are per key/value head.
     """
 
     q: Float[Tensor, "heads d_model d_head"] | None
@@ -63,7 +64,7 @@ class HeadMatrices:
 
 @dataclass(frozen=True)
 class LayerMatrices(Question[HeadMatrices]):
-    """The matrices of a layer's heads, found by what they make of the request's text. Raises NoWeights."""
+    """Asks for the matrices of a layer's heads, found from their outputs for the request's text. Raises NoWeights."""
 
     request: CaptureRequest
     layer: int

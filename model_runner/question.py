@@ -1,4 +1,4 @@
-"""What it is to ask: a question is a value, and whoever is asked gives a job of its answer."""
+"""The protocol of questions: a question is a value, and submitting it returns a job for the answer."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ A = TypeVar("A")
 
 
 class Question(Generic[A]):
-    """A frozen dataclass; ``A`` is what is answered. Neither holds a model or a function."""
+    """A frozen dataclass whose answer has type ``A``. Neither holds a model or a function."""
 
 
 @runtime_checkable
 class Answerer(Protocol):
-    """Who answers questions about one model."""
+    """Answers questions about one model."""
 
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]:
-        """Ask without waiting; a newer question of the same session cancels this one. May raise RunnerError at once."""
+        """Submit a question without waiting; it cancels the session's previous one.
+
+        May raise RunnerError immediately.
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Logits(Question[Tensor]):
-    """What the model's own output layer makes of these states, ``[positions, vocab]`` in float32. Raises NoLogits."""
+    """Asks for the output layer's logits of these states, ``[positions, vocab]`` in float32. Raises NoLogits."""
 
     hidden: Float[Tensor, "positions d_model"]
 
 
 @dataclass(frozen=True, eq=False)
 class DirectLogits(Question[Tensor]):
-    """What one head's ``output`` adds to the logits of a position on the direct path, ``[vocab]`` in float32.
+    """Asks what one head's ``output`` adds to the logits of a position directly, ``[vocab]`` in float32.
 
-    ``stream`` leaves the last layer there, ``hidden`` the final norm. Raises NoAttribution, NoLogits.
+    ``stream`` is the output of the last layer there, ``hidden`` that of the final norm. Raises NoAttribution, NoLogits.
     """
 
     layer: int
@@ -49,9 +52,9 @@ class DirectLogits(Question[Tensor]):
 
 @dataclass(frozen=True, eq=False)
 class HeadWrites(Question[Tensor]):
-    """What the output projection makes of each head's ``outputs`` at one position, ``[heads, d_model]`` in float32.
+    """Asks for the output projection of each head's ``outputs`` at one position, ``[heads, d_model]`` in float32.
 
-    Together, with the projection's bias, they are what attention adds to the stream. Raises NoAttribution.
+    Their sum, plus the projection's bias, is what attention adds to the stream. Raises NoAttribution.
     """
 
     layer: int

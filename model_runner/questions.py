@@ -1,7 +1,7 @@
-"""What a runner can be asked beside a capture: every question a value, with its answer.
+"""Questions to a runner other than captures: every question is a value, with the type of its answer.
 
 A question that names a request is about the capture of that request, which the runner has or makes. ``run`` names a
-text that grows at the runner, a token a question; one name is for one such text.
+growing text on the runner, one token per question; each name is for one such text.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step
 
-WIDTHS = (2, 5)  # of a beam search, from and to; 1 would be greedy decoding
+WIDTHS = (2, 5)  # least and greatest width of a beam search; 1 would be greedy decoding
 
 
 @dataclass(frozen=True)
 class NextToken(Question[Step]):
-    """Token number ``index`` of this generation; the first reads the text. Raises Cancelled where the run has ended."""
+    """Token number ``index`` of this generation; the first reads the text. Raises Cancelled if the run has ended."""
 
     request: GenerateRequest
     run: str
@@ -32,7 +32,7 @@ class NextToken(Question[Step]):
 
 @dataclass(frozen=True)
 class NextRaceStep(Question[RaceStep | None]):
-    """One greedy token more with a cache of keys and values, and without; None when there is no room for it."""
+    """One more greedy token, with and without a KV cache; None if there is no room for it."""
 
     request: GenerateRequest
     run: str
@@ -41,14 +41,14 @@ class NextRaceStep(Question[RaceStep | None]):
 
 @dataclass(frozen=True)
 class EndRun(Question[None]):
-    """Nobody asks for more of this run: its memory is let go."""
+    """Ends this run, and releases its memory."""
 
     run: str
 
 
 @dataclass(frozen=True)
 class Beams(Question[BeamSearch]):
-    """The best continuations by beam search, and how it came to them.
+    """The best continuations by beam search, and the steps of the search.
 
     Raises BeamWidthInvalid outside 2 to 5, and EditNotPossible for a request with edits.
     """
@@ -66,12 +66,12 @@ class Beams(Question[BeamSearch]):
 
 @dataclass(frozen=True, eq=False)
 class HeadAnswers:
-    """Each head of a layer, for one token after the text; None where the model does not say, with why in ``problems``.
+    """Each head of a layer, for one token after the text; None where unavailable, with the reason in ``problems``.
 
-    ``ablated``: how its log-probability (nats) changes when the head passes on nothing. ``attributed``: what the head
-    adds to its logit on the direct path, less what it adds to the mean logit. ``written``: the length of the vector
-    that the head adds to the stream at the last position. ``ffn``: as ``ablated``, when the layer's feed-forward part
-    adds nothing; None where that is not told apart.
+    ``ablated``: the change of its log-probability (nats) when the head outputs zero. ``attributed``: what the head adds
+    directly to the token's logit, minus what it adds to the mean logit. ``written``: the norm of the vector that the
+    head adds to the stream at the last position. ``ffn``: like ``ablated``, for the layer's feed-forward part; None if
+    it cannot be separated.
     """
 
     layer: int
@@ -85,10 +85,10 @@ class HeadAnswers:
 
 @dataclass(frozen=True)
 class WhichHeads(Question[HeadAnswers]):
-    """Which heads of a layer matter for the token with the id ``target`` after the text; of a classifier, for a class.
+    """Which heads of a layer matter for the token with id ``target`` after the text; for a classifier, for a class.
 
-    What is said of tokens then holds for classes: of one whose score is a number, ``ablated`` is in that score's own
-    unit. With ``against``, another token, ``ablated`` and ``attributed`` are of the target's logit less the other's.
+    Everything about tokens then applies to classes; if a class's score is a plain number, ``ablated`` is in its unit.
+    With ``against``, another token, ``ablated`` and ``attributed`` refer to the target's logit minus the other's.
 
     Raises NoWeights, and NoSuchPlace for a token that the model does not have.
     """
@@ -103,7 +103,7 @@ class WhichHeads(Question[HeadAnswers]):
 class PatchStream(Question[Tensor]):
     """Change of the logit difference of two tokens when one position's stream entering the layer is the source's.
 
-    One number a position. Raises EditNotPossible for a source of another length, or for edits.
+    One number per position. Raises EditNotPossible for a source of another length, or for edits.
     """
 
     request: CaptureRequest
@@ -114,7 +114,7 @@ class PatchStream(Question[Tensor]):
 
 @dataclass(frozen=True)
 class PatchHeads(Question[Tensor]):
-    """The same for what a head passes on at one position; ``head`` None: all heads of the layer together."""
+    """The same for a head's output at one position; ``head`` None: all heads of the layer together."""
 
     request: CaptureRequest
     source: CaptureRequest
@@ -125,9 +125,9 @@ class PatchHeads(Question[Tensor]):
 
 @dataclass(frozen=True)
 class PatchFfn(Question[Tensor]):
-    """The same for what the feed-forward part of a layer adds at one position.
+    """The same for what the layer's feed-forward part adds at one position.
 
-    Raises NotSeparable where that is not told apart, or where the layer's module runs several times.
+    Raises NotSeparable if it cannot be separated, or if the layer's module runs several times.
     """
 
     request: CaptureRequest
@@ -138,8 +138,10 @@ class PatchFfn(Question[Tensor]):
 
 @dataclass(frozen=True)
 class MeanStream(Question[Tensor]):
-    """Change of the log-probability (nats) of the token ``target`` after the text when one position's stream entering
-    the layer is the mean over the text. One number a position. Raises EditNotPossible for edits, NoSuchPlace.
+    """Change of the log-probability (nats) of token ``target`` when one position's stream entering the layer is the
+    mean over the text.
+
+    One number per position. Raises EditNotPossible for edits, NoSuchPlace.
     """
 
     request: CaptureRequest
@@ -149,18 +151,18 @@ class MeanStream(Question[Tensor]):
 
 @dataclass(frozen=True)
 class CacheLayers(Question[tuple[CachedLayer, ...]]):
-    """What transformers' own cache holds of each layer once it has read the text."""
+    """The contents of transformers' own cache for each layer after the text."""
 
     request: CaptureRequest
 
 
 @dataclass(frozen=True)
 class NextLogits(Question[Tensor]):
-    """The logits after the text, float32, and nothing else kept."""
+    """The logits after the text, float32; nothing else is kept."""
 
     request: CaptureRequest
 
 
 @dataclass(frozen=True)
 class LearnedPositions(Question[Tensor | None]):
-    """The vector of every position from 0 on that the model learned; None where it learned none."""
+    """The learned vector of every position from 0 on; None if the model learned none."""

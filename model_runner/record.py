@@ -1,6 +1,6 @@
-"""What is kept of one layer's attention: enough to give back any cell, and nothing of size queries × keys.
+"""The record of one layer's attention: enough to compute any cell, without anything of size queries × keys.
 
-The queries are of the text; the keys are too, or, where a decoder looks at what its encoder has read, of another one.
+The queries are tokens of the text. So are the keys, except where a decoder attends to its encoder's output.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ class LayerRecord:
     q: Float[Tensor, "heads queries d_head"]
     k: Float[Tensor, "kv_heads keys d_head"]
     v: Float[Tensor, "kv_heads keys d_value"]
-    output: Float[Tensor, "queries heads d_value"]  # what the model's own attention returned, or a substitute of it
+    output: Float[Tensor, "queries heads d_value"]  # what the model's own attention returned, or a substitute's output
     scale: float
     softcap: float | None
-    sinks: Float[Tensor, "heads *queries"] | None  # one a head, or one a query of every head
+    sinks: Float[Tensor, "heads *queries"] | None  # one per head, or one per query of every head
     mask: MaskRule
     window: int | None  # the sliding window the model named, the query itself included
-    rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
+    rotation: Rotation | str | None  # None: not rotated; a str: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
-    edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
+    edit: LayerEdit | None = None  # what the request changed here; all but its effect on ``output`` is in the above
     bias: RelativeBias | RelativeKeyBias | RepeatedKeys | TokenBias | None = (
         None  # added to the scores, see :meth:`biases`
     )
-    choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
+    choice: KeyChoice | None = None  # how an indexer chose keys; shared by layers that share a choice
     difference: HeadDifference | None = None  # where the model subtracts heads from each other
     rest_in: str | None = None  # the attention whose map has the rest of each row; ``sinks`` are then its log-sum-exp
-    unrolled: Unrolled | None = None  # of a layer without softmax
+    unrolled: Unrolled | None = None  # for a layer without softmax
 
     def __repr__(self) -> str:
-        """One line: how many heads, queries and keys there are."""
+        """One line with the numbers of heads, queries and keys."""
         queries, heads = self.output.shape[:2]
         shared = "" if self.group == 1 else f" on {len(self.k)} of keys and values"
         return f"<LayerRecord: {heads} heads{shared}, {queries} queries, {self.v.shape[1]} keys>"
@@ -84,17 +84,17 @@ class LayerRecord:
 
     @property
     def chosen(self) -> tuple[Tensor, ...]:
-        """What is kept of the choice of its keys; the same tensors where layers share a choice."""
+        """The tensors kept of the choice of keys; the same ones if layers share a choice."""
         keys, how = chosen_of(self.mask.own), self.choice
         return (*(() if keys is None else (keys.keys,)), *(() if how is None else (how.q, how.k, how.weights)))
 
     @property
     def head_output_edited(self) -> Float[Tensor, "queries heads d_value"]:
-        """What went on to the output projection: ``output``, unless the request changed heads."""
+        """The input of the output projection: ``output``, unless the request changed heads."""
         return self.output if self.edit is None else self.edit.head_output_edited(self.output[None])[0]
 
     def scores(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
-        """Scaled, soft-capped, biased and masked scores of a tile; heads are whole groups or one head."""
+        """Scaled, soft-capped, biased and masked scores of a tile; ``heads`` are whole groups or a single head."""
         first, last = heads.start // self.group, (heads.stop - 1) // self.group
         return softmax.scores(
             self.q[heads, queries],
@@ -106,7 +106,7 @@ class LayerRecord:
         )
 
     def biases(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"] | None:
-        """What is added to the scores of a tile, float32; None where the layer adds nothing."""
+        """What is added to the scores of a tile, float32; None if the layer adds nothing."""
         if isinstance(self.bias, RepeatedKeys):
             return self.bias.tile(heads, queries, keys, self.q.device)
         if not isinstance(self.bias, RelativeKeyBias):
@@ -128,7 +128,7 @@ class LayerRecord:
         return self.scale**2 * products + self.bias.squares(q, k, heads, queries, keys)
 
     def largest_bias(self) -> Float[Tensor, "heads"]:
-        """No cell of a head has more added to it; 0 where the layer adds nothing."""
+        """An upper bound of what is added to any cell of each head; 0 if the layer adds nothing."""
         if isinstance(self.bias, RepeatedKeys):
             return self.q.new_full((len(self.q),), self.bias.most, dtype=torch.float32)
         if isinstance(self.bias, RelativeKeyBias):
@@ -136,31 +136,31 @@ class LayerRecord:
         return self.q.new_zeros(len(self.q), dtype=torch.float32) if self.bias is None else self.bias.largest()
 
     def substitute(self, head: int) -> Substituted | None:
-        """What stands in the place of the head's softmax, if something does."""
+        """What replaces the head's softmax, if anything does."""
         return None if self.edit is None else self.edit.substitute(head)
 
     @property
     def substituted(self) -> tuple[int, ...]:
-        """Heads that have no softmax any more."""
+        """Heads whose softmax was replaced."""
         return tuple(head for head in range(len(self.q)) if self.substitute(head) is not None)
 
     @property
     def without_softmax(self) -> tuple[int, ...]:
-        """The same, and every head of a layer that never had one."""
+        """The same, and every head of a layer that never had softmax."""
         return self.substituted if self.unrolled is None else tuple(range(len(self.q)))
 
     def weights(
         self, heads: slice, queries: slice, keys: slice, rows: int, lse: Tensor | None = None, *, shares: bool = False
     ) -> Float[Tensor, "heads queries keys"]:
-        """What the values are multiplied by: softmax, or the map of what stands in its place.
+        """What the values are multiplied by: softmax, or the map of what replaces it.
 
-        ``lse`` [heads, queries] are the denominators where they are known. ``shares``: of such a map the sizes, which
-        sum to 1 in a row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
+        ``lse`` [heads, queries] are the denominators if known. ``shares``: for such a map, absolute values normalized
+        to sum to 1 in each row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
         """
         if self.unrolled is not None:
             return self._unrolled(self.unrolled, heads, queries, keys, shares=shares)
         if lse is None and keys == slice(0, self.k.shape[1]) and queries.stop - queries.start <= rows:
-            shown = self.scores(heads, queries, keys)  # of every key: the denominators are in them
+            shown = self.scores(heads, queries, keys)  # over every key, since the denominators need them
             lse = softmax.log_sum_exp(shown, self.sinks_at(heads, queries))
         else:
             lse = self.log_sum_exp(heads, queries, rows) if lse is None else lse
@@ -172,7 +172,7 @@ class LayerRecord:
 
     def _unrolled(self, own: Unrolled, heads: slice, queries: slice, keys: slice, *, shares: bool) -> Tensor:
         if not shares:
-            return own.tile(heads, queries, keys) + 0.0  # no −0 where a key comes later
+            return own.tile(heads, queries, keys) + 0.0  # avoids −0 for later keys
         found = own.tile(heads, queries, slice(0, self.k.shape[1])).abs()
         return (found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny))[..., keys]
 
@@ -192,7 +192,7 @@ class LayerRecord:
         return found
 
     def substitute_heads(self) -> LayerRecord:
-        """The record with the output of what stands in the place of softmax. Raises VariantNotHere, and more."""
+        """The record with the output of what replaces softmax. Raises VariantNotHere, among others."""
         if not self.substituted:
             return self
         if (n_tokens := self.q.shape[1]) > LONGEST:
@@ -204,7 +204,7 @@ class LayerRecord:
         return replace(self, output=output)
 
     def replaced(self) -> Iterator[tuple[Substituted, list[int], list[Head]]]:
-        """What stands in the place of softmax, of which heads, and these as the zoo takes them; some at a time."""
+        """Each substitute with its heads, a batch at a time, and these heads in the form that the zoo takes."""
         count = max(1, AT_ONCE // self.q.shape[1] ** 2)
         for edit, named in groupby(self.substituted, self.substitute):
             heads, layer = list(named), self.shared_by(edit)
@@ -213,11 +213,11 @@ class LayerRecord:
                     yield edit, some, self.as_heads(some, layer=layer)
 
     def shared_by(self, edit: Substituted | None, part: slice | None = None) -> Layer | None:
-        """:meth:`layer`, where a substitute needs it."""
+        """:meth:`layer`, if a substitute needs it."""
         return self.layer(part) if edit is not None and edit.row.needs_layer else None
 
     def layer(self, part: slice | None = None) -> Layer | None:
-        """Keys of all heads before positions turned them, and values, float64, on the CPU; None: not to be told."""
+        """The keys of all heads before rotation, and the values, float64, on the CPU; None if they are not known."""
         part, rotation = part or slice(0, self.q.shape[1]), self.rotation
         k, v = (one[:, part].double().cpu() for one in (self.k, self.v))
         if isinstance(rotation, str):
@@ -228,13 +228,15 @@ class LayerRecord:
         return Layer(here.unrotate(k), v, here.rotate, here.unrotate, lambda x, places: here.at(places).rotate(x))
 
     def as_head(self, head: int, part: slice | None = None, layer: Layer | None = None) -> Head:
-        """One head as the zoo takes it, float64, on the CPU; of all tokens or of some, as if there were no others."""
+        """One head in the form that the zoo takes, float64, on the CPU; for all tokens, or for some as if there were no
+        others.
+        """
         return self.as_heads((head,), part, layer)[0]
 
     def as_heads(self, heads: Sequence[int], part: slice | None = None, layer: Layer | None = None) -> list[Head]:
-        """Several so; O(heads × tokens²) memory."""
+        """Several heads in that form; O(heads × tokens²) memory."""
         part, n_heads = part or slice(0, self.q.shape[1]), len(self.q)
-        wanted = {one for head in heads for one in (head, (head + 1) % n_heads)}  # each beside the next one
+        wanted = {one for head in heads for one in (head, (head + 1) % n_heads)}  # each next to the following one
         if wanted == set(range(n_heads)):
             known = dict(enumerate(self._exact_scores(slice(0, n_heads), part)))
         else:
@@ -256,7 +258,7 @@ class LayerRecord:
         ]
 
     def _exact_scores(self, heads: slice, part: slice) -> Float[Tensor, "heads tokens tokens"]:
-        """As :meth:`scores`, float64, on the CPU."""
+        """Like :meth:`scores`, float64, on the CPU."""
         first, last = heads.start // self.group, (heads.stop - 1) // self.group
         return softmax.scores(
             self.q[heads, part].double(),
@@ -268,7 +270,7 @@ class LayerRecord:
         ).cpu()
 
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:
-        """Softmax denominators (natural log), over every key; O(heads × rows × keys) memory."""
+        """Softmax denominators (natural log) over every key; O(heads × rows × keys) memory."""
         every_key = slice(0, self.k.shape[1])
         starts = range(queries.start, max(queries.stop, queries.start + 1), rows)
         blocks = [slice(start, min(start + rows, queries.stop)) for start in starts]
@@ -278,7 +280,7 @@ class LayerRecord:
         return torch.cat(found, dim=1)
 
     def sinks_at(self, heads: slice, queries: slice) -> Float[Tensor, "heads queries"] | None:
-        """The logit of the sink of each of these rows; None where the layer has none."""
+        """The sink logits of these rows; None if the layer has none."""
         if self.sinks is None:
             return None
         own = self.sinks[heads] if self.sinks.dim() == 1 else self.sinks[heads, queries]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class RelativeBias:
-    """``values[h, d]`` is what head h adds where the key stands ``d + first`` places after the query."""
+    """``values[h, d]`` is added to head h's scores of the key ``d + first`` places after the query."""
 
     values: Float[Tensor, "heads distances"]
     first: int
@@ -21,19 +21,21 @@ class RelativeBias:
         return self.values.nbytes
 
     def tile(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
-        """In float32; O(tile) memory. Slices have bounds."""
+        """The bias of a tile, float32; O(tile) memory. Slices have explicit bounds."""
         device = self.values.device
         away = torch.arange(keys.start, keys.stop, device=device)
         away = away - torch.arange(queries.start, queries.stop, device=device)[:, None] - self.first
         return self.values[heads].float()[:, away]
 
     def largest(self) -> Float[Tensor, "heads"]:
-        """The largest size of each head's, float32."""
+        """The largest absolute value for each head, float32."""
         return self.values.float().abs().amax(dim=-1)
 
 
 def relative(bias: Float[Tensor, "heads queries keys"]) -> RelativeBias | None:
-    """The rule of a whole table of biases, which begins at the first query and the first key; None: they have none."""
+    """The rule of a whole table of biases that starts at the first query and key; None if distance does not determine
+    them.
+    """
     found = RelativeBias(torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], dim=1), 1 - bias.shape[1])
     heads, queries, keys = (slice(0, size) for size in bias.shape)
     return found if torch.equal(found.tile(heads, queries, keys), bias.float()) else None
@@ -42,7 +44,7 @@ def relative(bias: Float[Tensor, "heads queries keys"]) -> RelativeBias | None:
 def mean_by_distance(
     scores: Float[Tensor, "heads tokens tokens"], visible: Bool[Tensor, "heads tokens tokens"]
 ) -> RelativeBias:
-    """What each head's visible cells of the same distance have on average; 0 where none is visible."""
+    """The mean of each head's visible cells by distance; 0 where none is visible."""
     n = scores.shape[1]
     away = torch.arange(n, device=scores.device) - torch.arange(n, device=scores.device)[:, None] + n - 1
     away = away.expand_as(scores).flatten(1)
@@ -57,7 +59,9 @@ def by_distance(
     visible: Bool[Tensor, "heads tokens tokens"],
     near: Float[Tensor, "heads tokens tokens"],
 ) -> RelativeBias | None:
-    """The rule of biases that are known only up to ``near``, and only where a cell is visible; None: they have none."""
+    """The rule of biases known only up to ``near``, and only in visible cells; None if distance does not determine
+    them.
+    """
     found, rounded = mean_by_distance(bias, visible), mean_by_distance(near, visible)
     heads, queries, keys = (slice(0, size) for size in bias.shape)
     off = (found.tile(heads, queries, keys) - bias).masked_fill(~visible, 0.0)

@@ -1,7 +1,8 @@
-"""A bias of the scores that depends on the tokens too: what a query, or a key, says of the distance between the two.
+"""A bias of the scores that also depends on tokens: a term of the query, or of the key, with their distance.
 
 DeBERTa's disentangled attention (He et al. 2021, arXiv:2006.03654, eq. 4) and XLNet's relative positions (Dai et al.
-2019, arXiv:1901.02860, section 3.3) are sums of such terms. Kept is a vector a distance, never a number a cell.
+2019, arXiv:1901.02860, section 3.3) are sums of such terms. What is kept is a vector per distance, never a number per
+cell.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-BLOCK = 256  # rows of what speaks that are multiplied at a time
+BLOCK = 256  # rows of ``x`` that are multiplied at a time
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceTerm:
-    """``scale · (x + added) · table[rows[d]]`` where the key stands ``d + first`` places after the query.
+    """``scale · (x + added) · table[rows[d]]`` where the key is ``d + first`` places after the query.
 
-    ``x`` is the vector of the query or of the key, as ``of`` says.
+    ``x`` is the vector of the query or of the key, according to ``of``.
     """
 
     of: Literal["query", "key"]
@@ -43,7 +44,7 @@ class DistanceTerm:
         queries: slice,
         keys: slice,
     ) -> Float[Tensor, "heads queries keys"]:
-        """What it adds, of these queries and keys alone, in float32 at least.
+        """The term for a tile, computed from these queries and keys alone, in float32 at least.
 
         O(heads × BLOCK × (queries + keys)) memory beside the tile.
         """
@@ -62,7 +63,7 @@ class DistanceTerm:
     def largest(
         self, q: Float[Tensor, "heads queries d_head"], k: Float[Tensor, "heads keys d_head"]
     ) -> Float[Tensor, "heads"]:
-        """No number of a head is larger, whatever the cell."""
+        """An upper bound of the absolute value for each head, for any cell."""
         x = self._whole(q if self.of == "query" else k, slice(0, len(self.table)))
         longest, of_table = (one.norm(dim=-1).amax(dim=-1) for one in (x, self.table.to(x)))
         return self.scale * longest * of_table
@@ -83,17 +84,19 @@ class RelativeKeyBias:
         return sum(term.nbytes for term in self.terms)
 
     def tile(self, q: Tensor, k: Tensor, heads: slice, queries: slice, keys: slice) -> Tensor:
-        """As :meth:`DistanceTerm.tile`."""
+        """Like :meth:`DistanceTerm.tile`."""
         first, *others = (term.tile(q, k, heads, queries, keys) for term in self.terms)
         return sum(others, first)
 
     def squares(self, q: Tensor, k: Tensor, heads: slice, queries: slice, keys: slice) -> Tensor:
-        """The squares of the terms, each rounded twice on its way into the sum, and of that; as :meth:`tile`."""
+        """Sum of squares of the terms, each of which is rounded twice on its way into the sum, and of the sum; like
+        :meth:`tile`.
+        """
         parts = [term.tile(q, k, heads, queries, keys) for term in self.terms]
         return torch.stack([*(2 * part**2 for part in parts), sum(parts[1:], parts[0]) ** 2]).sum(dim=0)
 
     def largest(self, q: Tensor, k: Tensor) -> Float[Tensor, "heads"]:
-        """As :meth:`DistanceTerm.largest`; that of the terms' sizes together."""
+        """Like :meth:`DistanceTerm.largest`, for the sum of the terms' absolute values."""
         first, *others = (term.largest(q, k) for term in self.terms)
         return sum(others, first)
 
@@ -101,7 +104,7 @@ class RelativeKeyBias:
 def _chosen(
     x: Float[Tensor, "heads n d_head"], table: Float[Tensor, "heads vectors d_head"], rows: Int[Tensor, "n m"]
 ) -> Float[Tensor, "heads n m"]:
-    """``x[h, i] · table[h, rows[i, j]]``; of the table only what lies between the first and the last of the rows."""
+    """``x[h, i] · table[h, rows[i, j]]``, reading only the part of the table from the first to the last of the rows."""
     if rows.numel() == 0:
         return x.new_zeros(len(x), *rows.shape)
     least, most = int(rows.min()), int(rows.max())

@@ -1,6 +1,6 @@
-"""Keys that one softmax counts several times: BigBird draws blocks that are seen anyway, Reformer hashes in rounds.
+"""Keys that one softmax counts several times: BigBird draws blocks that are visible anyway, Reformer hashes in rounds.
 
-A key that is counted n times has n times its weight, as if ln n were added to its score.
+Counting a key n times multiplies its weight by n, as if ln n were added to its score.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from attention.masks import BlockSparse, SortedChunks
 
 @dataclass(frozen=True)
 class RepeatedKeys:
-    """``rule`` is the mask of the same layer; it says how often each cell is counted.
+    """``rule`` is the mask of the same layer, which determines how often each cell is counted.
 
-    A token of Reformer's that sees nothing but itself does so with a score of about ``alone``, −100,000. That moves no
-    weight, but float32 knows such a score to a hundredth, so that what its rounds add up to is not quite 1.
+    A Reformer token that attends only to itself does so with a score of about ``alone``, −100,000. That changes no
+    weight, but float32 represents such a score only to a hundredth, so that the sum over its rounds is not exactly 1.
     """
 
     rule: BlockSparse | SortedChunks
-    alone: float = 0.0  # added where a token sees itself
+    alone: float = 0.0  # added where a token attends to itself
 
     @property
     def nbytes(self) -> int:
-        """Of the rule, which the mask holds too."""
+        """The size of the rule, which the mask shares."""
         return sum(one.nbytes for one in vars(self.rule).values() if isinstance(one, Tensor))
 
     def tile(
         self, heads: slice, queries: slice, keys: slice, device: torch.device
     ) -> Float[Tensor, "heads queries keys"]:
-        """ln of the counts, 0 where a cell is masked, in float32; O(tile) memory. Slices have bounds."""
+        """ln of the counts, 0 where a cell is masked, in float32; O(tile) memory. Slices have explicit bounds."""
         found = masks.counts(self.rule, heads, queries, keys, device=device).float()
         added = found.clamp(min=1).log()
         if self.alone == 0:
@@ -46,5 +46,5 @@ class RepeatedKeys:
 
     @property
     def most(self) -> float:
-        """No cell has more added to it, ``alone`` left out of account."""
+        """An upper bound of what is added to any cell, apart from ``alone``."""
         return math.log(self.rule.most)

@@ -1,4 +1,4 @@
-"""A request is a value: everything that determines a capture or a generated text, and nothing else."""
+"""A request is a value with everything that determines a capture or a generated text, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ from model_runner.transforms import Sampling
 
 GREEDY = Sampling(temperature=0.0)
 
-FREE_RUN = 128  # tokens that an encoder–decoder writes by itself, at most
+FREE_RUN = 128  # the most tokens that an encoder–decoder generates without a target
 
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """One text through one model; equal requests have equal captures.
+    """One text for one model; equal requests have equal captures.
 
-    ``continuation`` are token ids that follow the text's own, as a generation chose them: written out and read again
-    they could fall into other tokens. With ``chat`` the text is the user's turn in the model's own chat template.
-    ``edits`` change the forward, see :mod:`model_runner.edits`; without them it is the unmodified model's. Two
+    ``continuation`` are token ids that follow the text's own, as chosen in a generation; decoded and tokenized again,
+    they could become different tokens. With ``chat`` the text is the user's turn in the model's own chat template.
+    ``edits`` change the forward, see :mod:`model_runner.edits`; without them, it is the unmodified model's. Two
     sentences with an encoder's separator between them (``A[SEP]B``) are read as its tokenizer's pair, types included.
 
-    Of an encoder–decoder ``text`` is what the encoder reads. ``target`` is what the decoder is given to have written so
-    far (teacher forcing), "" for nothing; None: what the model itself writes, greedily, unless there is a
-    ``continuation``. ``attention`` is the one asked for, "encoder", "decoder" or "cross" (None: "decoder"), see
-    :meth:`Capture.attention`. Of other models both are None.
+    For an encoder–decoder, ``text`` is the encoder's input. ``target`` is the decoder's input (teacher forcing), "" for
+    nothing; None: what the model itself writes, greedily, unless there is a ``continuation``. ``attention`` selects
+    "encoder", "decoder" or "cross" (None: "decoder"), see :meth:`Capture.attention`. For other models both are None.
 
-    ``source_language`` and ``target_language`` are those of the text and of what is written, as the tokenizer of a
-    translator has them (``Runner.info.tokenizer.languages``); None: those that the model's folder names.
+    ``source_language`` and ``target_language`` are the languages of the text and of the output, as the tokenizer of a
+    translation model names them (``Runner.info.tokenizer.languages``); None: the defaults in the model's folder.
 
-    A model that listens (Whisper) reads ``sound`` and no text: ``text`` is "". What it has written begins with the
-    tokens that tell it its task; they are put there, unless a ``continuation`` begins with them.
+    A model that reads audio (Whisper) takes ``sound`` and no text: ``text`` is "". Its output starts with the tokens
+    that name its task; they are added unless a ``continuation`` starts with them.
 
-    ``input_ids`` are token ids in place of the text, special tokens among them as the model is to read them.
+    ``input_ids`` are token ids in place of the text, including any special tokens that the model should read.
 
     ``model``, ``revision`` and ``dtype`` may be None: the runner that answers fills in its own (see
-    ``Capture.request``), and refuses a request that names another. So may ``adapter`` be, whether a model that was
-    opened with one has its changes in it; of any other model it stays None.
+    ``Capture.request``), and refuses a request that names others. The same holds for ``adapter``: whether the changes
+    of the adapter, with which a model was opened, are applied; for any other model it stays None.
     """
 
     text: str = ""
@@ -62,16 +61,16 @@ class CaptureRequest:
         _make_a_key(self)
 
     def going_on(self, **other: Any) -> GenerateRequest:
-        """The same, read by the same model, and how it goes on; ``other`` fields are in the place of its own."""
+        """A request to continue this text with the same model; ``other`` replaces fields."""
         return GenerateRequest(**{one.name: getattr(self, one.name) for one in fields(self)} | other)
 
 
 @dataclass(frozen=True)
 class GenerateRequest:
-    """A text and how it goes on: at most ``max_new_tokens`` more, drawn by ``sampling`` (greedy unless told otherwise).
+    """A text to continue with at most ``max_new_tokens`` tokens, chosen by ``sampling`` (default: greedy).
 
     The other fields are those of :class:`CaptureRequest`; ``continuation`` holds the tokens forced before the first
-    one is drawn. An encoder–decoder goes on with ``target``, None as "".
+    sampled one. An encoder–decoder continues ``target``, with None as "".
     """
 
     text: str = ""
@@ -95,14 +94,17 @@ class GenerateRequest:
         _make_a_key(self)
 
     def so_far(self, continuation: tuple[int, ...], **other: Any) -> CaptureRequest:
-        """What was read when the text had come so far; ``other`` fields are in the place of its own."""
+        """The request for what has been read with this continuation; ``other`` replaces fields."""
         same: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(CaptureRequest)}
         same["continuation"] = continuation
         return CaptureRequest(**same | other)
 
 
 def _make_a_key(request: CaptureRequest | GenerateRequest) -> None:
-    """Its token ids and edits as tuples, for a list or an array is no key. Raises TypeError for what are none."""
+    """Convert token ids and edits to tuples, since lists and arrays are not hashable.
+
+    Raises TypeError for other types.
+    """
     for name in ("input_ids", "continuation"):
         try:
             ids = tuple(map(index, getattr(request, name)))
@@ -132,7 +134,7 @@ def capture_request(asked: CaptureRequest | str) -> CaptureRequest:
 
 
 def generate_request(asked: GenerateRequest) -> GenerateRequest:
-    """The request itself. Raises TypeError for what is none, as a text is."""
+    """The request itself. Raises TypeError for anything else, such as a text."""
     if not isinstance(asked, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(asked).__name__
         raise TypeError(
@@ -143,14 +145,14 @@ def generate_request(asked: GenerateRequest) -> GenerateRequest:
 
 
 def several(requests: Iterable[CaptureRequest | str]) -> Iterator[CaptureRequest | str]:
-    """These requests or texts, one after the other. Raises TypeError for one by itself, such as a str."""
+    """Iterate over requests or texts. Raises TypeError for a single one, such as a str."""
     if isinstance(requests, str | CaptureRequest):
         raise TypeError(f"capture_many reads several texts: give a list, not this {type(requests).__name__}.")
     return iter(requests)
 
 
 def requests_in(question: object) -> dict[str, CaptureRequest | GenerateRequest]:
-    """The requests in a question's fields, by the fields' names; of no field of a question that is a request itself."""
+    """The requests in a question's fields, by field name; empty for a question that is itself a request."""
     if isinstance(question, CaptureRequest | GenerateRequest) or not is_dataclass(question):
         return {}
     values = ((one.name, getattr(question, one.name)) for one in fields(question))

@@ -1,4 +1,4 @@
-"""What a request leaves open is filled in with what its runner has, wherever that runner's model is."""
+"""Fills in the fields that a request leaves open with the runner's values, wherever its model is."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from model_runner.request import CaptureRequest, GenerateRequest, requests_in
 from model_runner.runner import ModelInfo
 
 Request = TypeVar("Request", bound="CaptureRequest | GenerateRequest")
-SHOWN = 12  # languages that a sentence names
+SHOWN = 12  # the most languages that an error message lists
 
 
 def resolved_question(question: Any, info: ModelInfo) -> Any:
-    """The question with every request in it filled in, or the request itself. Raises WrongModel, and more."""
+    """The question with every request in it resolved, or the resolved request. Raises WrongModel, among others."""
     if isinstance(question, CaptureRequest | GenerateRequest):
         return resolve_request(question, info)
     filled = {name: resolve_request(request, info) for name, request in requests_in(question).items()}
@@ -22,9 +22,9 @@ def resolved_question(question: Any, info: ModelInfo) -> Any:
 
 
 def resolve_request(request: Request, info: ModelInfo) -> Request:
-    """The request with the model, revision, dtype and adapter of the runner, and its usual languages.
+    """The request with the runner's model, revision, dtype and adapter, and its default languages.
 
-    Raises WrongModel if it names others, NoSuchLanguage and NoLanguages for a language that the tokenizer has not.
+    Raises WrongModel if it names others, NoSuchLanguage or NoLanguages for a language that the tokenizer does not have.
     """
     own: dict[str, Any] = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
     own["adapter"] = None if info.adapter is None else info.adapter.on

@@ -1,7 +1,7 @@
-"""How a layer turned its queries and keys (RoPE, Su et al. 2021, arXiv:2104.09864), as data: no code of a model in it.
+"""How a layer rotated its queries and keys (RoPE, Su et al. 2021, arXiv:2104.09864), as data without any model's code.
 
-Half-split, interleaved, partial and scaled layouts are one thing here: pairs of coordinates, each with a column of
-cosines and one of sines for either coordinate. Undoing it is solving two equations a pair.
+Half-split, interleaved, partial and scaled layouts are all represented as pairs of coordinates, each with a column of
+cosines and a column of sines for either coordinate. Inverting the rotation solves two equations per pair.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """What happened to the coordinates from ``start`` to ``stop`` (exclusive) of d_head; others were left alone.
+    """What happened to the coordinates from ``start`` to ``stop`` (exclusive) of d_head; others are unchanged.
 
-    Of pair i the coordinates ``source[i]`` = (a, b) went to ``pairs[i]`` = (a', b'), counted from ``start``:
+    For pair i, the coordinates ``source[i]`` = (a, b) went to ``pairs[i]`` = (a', b'), counted from ``start``:
     ``out[a'] = x[a]·cos − x[b]·sin`` and ``out[b'] = x[b]·cos + x[a]·sin``, with columns ``cos_columns[i]`` and
     ``sin_columns[i]``, one for each of the two. ``passed`` are (from, to) of coordinates that were only moved.
     """
@@ -34,12 +34,12 @@ class Rotation:
     stop: int
 
     def angles(self) -> tuple[Float[Tensor, "tokens pairs 2"], Float[Tensor, "tokens pairs 2"]]:
-        """Cosine and sine that turned either coordinate of every pair, in their own dtype."""
+        """Cosine and sine for either coordinate of every pair, in their own dtype."""
         cos, sin = (part.reshape(-1, part.shape[-1]) for part in (self.cos, self.sin))
         return cos[:, self.cos_columns], sin[:, self.sin_columns]
 
     def apply(self, x: Float[Tensor, "*heads tokens rotated"]) -> Float[Tensor, "*heads tokens rotated"]:
-        """The vectors turned as the model turned them, float32, or float64 as they were."""
+        """Rotate the vectors as the model did; float32, or float64 for float64 input."""
         x = _accurate(x)
         cos, sin = (part.to(x.dtype) for part in self.angles())
         first, second = x[..., self.source[:, 0]], x[..., self.source[:, 1]]
@@ -47,11 +47,11 @@ class Rotation:
         return self._placed(x, self.passed, self.pairs, *turned)
 
     def invert(self, x: Float[Tensor, "*heads tokens rotated"]) -> Float[Tensor, "*heads tokens rotated"]:
-        """The vectors before the rotation, float32, or float64 as they were."""
+        """Invert the rotation; float32, or float64 for float64 input."""
         x = _accurate(x)
         cos, sin = (part.to(x.dtype) for part in self.angles())
         first, second = x[..., self.pairs[:, 0]], x[..., self.pairs[:, 1]]
-        size = cos[..., 0] * cos[..., 1] + sin[..., 0] * sin[..., 1]  # 1, but for scaled variants such as YaRN
+        size = cos[..., 0] * cos[..., 1] + sin[..., 0] * sin[..., 1]  # 1, except for scaled variants such as YaRN
         return self._placed(
             x,
             self.passed.flip(-1),
@@ -61,24 +61,24 @@ class Rotation:
         )
 
     def unrotate(self, x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads tokens d_head"]:
-        """Vectors as attention saw them, before the rotation; what it leaves alone is passed through."""
+        """Vectors as attention received them, before the rotation; coordinates that it does not touch are copied."""
         return self._whole(x, self.invert)
 
     def rotate(self, x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads tokens d_head"]:
-        """Vectors from before the rotation as attention sees them."""
+        """Rotate vectors from before the rotation into what attention receives."""
         return self._whole(x, self.apply)
 
     def of(self, part: slice) -> Rotation:
-        """The same for some of the tokens, on the CPU."""
+        """The rotation of some of the tokens, on the CPU."""
         held = {one.name: getattr(self, one.name) for one in fields(self)}
         tensors = {name: one.cpu() for name, one in held.items() if isinstance(one, Tensor)}
         turned = {name: tensors[name][..., part, :] for name in ("cos", "sin")}
         return replace(self, **{**tensors, **turned})
 
     def at(self, places: Int[Tensor, "tokens"]) -> Rotation:
-        """The same, with every token turned as the one at another place, by the angles that this text has.
+        """The same with every token rotated like the one at another place, by this text's angles.
 
-        A place beyond the last token, at most twice as far, is turned by two angles of the text, one after the other.
+        For a place beyond the last token, at most twice as far, two angles of the text are applied one after the other.
         """
         cos, sin = (one.double() for one in self.angles())
         last = len(cos) - 1

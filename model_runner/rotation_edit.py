@@ -1,4 +1,4 @@
-"""Edits of the rotation: what becomes of the angles by which queries and keys are turned."""
+"""Edits of the rotation: changes of the angles by which queries and keys are rotated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from model_runner.errors import N_, EditNotPossible
 
 @dataclass(frozen=True)
 class Unrotated:
-    """The rotation is left out: queries and keys meet as they were projected."""
+    """No rotation: attention receives queries and keys as they were projected."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class ScaledTheta:
 
 @dataclass(frozen=True)
 class NtkTheta:
-    """The base of the frequencies raised so that the slowest is divided by ``factor`` and the fastest stays.
+    """Raises the base of the frequencies so that the slowest is divided by ``factor`` and the fastest is unchanged.
 
-    θ_i becomes θ_i · factor^(−i/(n−1)) of n pairs: base · factor^(d/(d−2)) (bloc97 2023, "NTK-aware scaled RoPE").
+    θ_i becomes θ_i · factor^(−i/(n−1)) for n pairs: base · factor^(d/(d−2)) (bloc97 2023, "NTK-aware scaled RoPE").
     """
 
     factor: float
@@ -39,10 +39,10 @@ class NtkTheta:
 
 @dataclass(frozen=True)
 class YarnTheta:
-    """YaRN: pairs that turn often within ``context`` stay, those that hardly do are slowed by ``factor``.
+    """YaRN: pairs that rotate often within ``context`` are unchanged, those that hardly do are slowed by ``factor``.
 
-    Between them is a ramp. Queries and keys are stretched too, by 0.1·ln(factor) + 1 (Peng et al. 2023,
-    arXiv:2309.00071, eq. 22 to 24).
+    Between them is a ramp. Queries and keys are also scaled, by 0.1·ln(factor) + 1 (Peng et al. 2023, arXiv:2309.00071,
+    eq. 22 to 24).
     """
 
     factor: float
@@ -63,7 +63,7 @@ class ShiftedPositions:
 
 @dataclass(frozen=True)
 class RestartedPositions:
-    """Positions begin again at 0 at each of these tokens, as in packed documents."""
+    """Positions restart at 0 at each of these tokens, as in packed documents."""
 
     starts: tuple[int, ...]
 
@@ -72,7 +72,7 @@ RotationEdit = Unrotated | ScaledTheta | NtkTheta | YarnTheta | ShiftedPositions
 
 
 def stretch(edits: Sequence[object]) -> float:
-    """How many times the context that a model was built for its rotation reaches with these edits; at least 1."""
+    """By what factor these edits extend the context that a model's rotation was built for; at least 1."""
     times = 1.0
     for edit in edits:
         match edit:

@@ -1,4 +1,4 @@
-"""What a runner is: something that answers questions about one model, in this process or elsewhere."""
+"""The runner protocol: an object that answers questions about one model, in this process or elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model ha
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """The facts of a loaded model; counts of its first attention layer, of its decoder where it has two stacks."""
+    """The facts of a loaded model; counts are of its first attention layer, of the decoder's if it has two stacks."""
 
     name: str
     revision: str | None
@@ -38,29 +38,29 @@ class ModelInfo:
     n_parameters: int
     n_vocab: int
     max_tokens: int
-    attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
-    unbounded: bool = False  # of itself it reads any length; max_tokens is what its tokenizer was made for
-    max_written: int | None = None  # of an encoder–decoder, what it may write
-    classes: tuple[str, ...] = ()  # that a classifier scores in place of tokens, by their ids
-    class_scale: Scale = "softmax"  # what those scores are to be read as
-    adapter: AdapterInfo | None = None  # that it was opened with
-    filled: tuple[str, ...] = ()  # tensors that are in no file of weights, which its own code fills with fixed numbers
-    hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
+    attentions: tuple[str, ...] = ()  # for an encoder–decoder, as in a capture
+    unbounded: bool = False  # it reads texts of any length; max_tokens is what its tokenizer was made for
+    max_written: int | None = None  # for an encoder–decoder, the most tokens that it may write
+    classes: tuple[str, ...] = ()  # that a classifier scores in place of tokens, by id
+    class_scale: Scale = "softmax"  # how those scores are to be read
+    adapter: AdapterInfo | None = None  # with which it was opened
+    filled: tuple[str, ...] = ()  # tensors in no weight file, which the model's own code fills with fixed numbers
+    hears: float = 0.0  # seconds of sound that its encoder reads, always all of them; 0: it reads texts
     tokenizer: TokenizerInfo = field(default_factory=lambda: TokenizerInfo(""))
-    weights: str = ""  # their fingerprint, as they were when the model was opened
+    weights: str = ""  # their fingerprint when the model was opened
 
     @property
     def room(self) -> int:
-        """How many tokens a text that grows may have: the whole text, or what an encoder–decoder writes."""
+        """The most tokens of a growing text: the whole text, or the output of an encoder–decoder."""
         return self.max_tokens if self.max_written is None else self.max_written
 
     def no_room(self, tokens: int) -> ContextFull:
-        """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
+        """The error when a text, or the output of an encoder–decoder, has so many tokens that no other can follow."""
         return (WrittenFull if self.attentions else ContextFull)(tokens=tokens, limit=self.room)
 
     @property
     def little_room(self) -> str:
-        """What says that fewer tokens fit than were asked for; it names their ``{number}`` and the ``{limit}``."""
+        """The message that fewer tokens fit than were requested, with placeholders ``{number}`` and ``{limit}``."""
         return FITS_WRITTEN if self.attentions else FITS
 
 
@@ -72,12 +72,12 @@ class Runner(Protocol):
 
     @property
     def base(self) -> Runner | None:
-        """Of a model with an adapter's changes, the one without; None where there are none."""
+        """For a model with an adapter's changes, the one without; None if there are no such changes."""
         ...
 
     @property
     def adapted(self) -> Runner | None:
-        """The other way round: of a base that was opened for an adapter, the model with its changes."""
+        """For a base that was opened for an adapter, the model with its changes."""
         ...
 
     @overload
@@ -85,14 +85,14 @@ class Runner(Protocol):
     @overload
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]: ...
     def submit(self, question: object, *, session: str | None = None) -> Job[object]:
-        """Ask one of :mod:`model_runner.questions`, or for a capture, without waiting; the job gives the answer.
+        """Submit one of :mod:`model_runner.questions`, or a capture request, without waiting; the job gives the answer.
 
         A newer question of the same session cancels the older one.
         """
         ...
 
     def cancel(self, session: str) -> None:
-        """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
+        """Cancel everything of this session: its job ends before the next layer, and its growing texts are released."""
         ...
 
     def capture(self, request: CaptureRequest | str) -> Capture:
@@ -100,22 +100,22 @@ class Runner(Protocol):
         ...
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
-        """One token more at each ``next``, with everything kept of it; nothing runs in between. Raises RunnerError."""
+        """Generate one token per ``next``, with its full capture; nothing runs in between. Raises RunnerError."""
         ...
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
-        """The greedy continuation with a cache of keys and values and without, a token at each ``next``."""
+        """The greedy continuation with and without a KV cache, one token per ``next``."""
         ...
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether a text can be read as a turn of a chat."""
+        """Whether the model has a chat template."""
         ...
 
     def token_text(self, token_id: int) -> str:
-        """A token of the vocabulary as it is drawn."""
+        """The display text of a token of the vocabulary."""
         ...
 
     def ids_of(self, text: str) -> tuple[int, ...]:
-        """Token ids of a piece of text by itself, without special tokens."""
+        """The token ids of a piece of text alone, without special tokens."""
         ...

@@ -1,8 +1,8 @@
-"""How the next token is chosen from a model's logits: transformers' own transforms, one after the other, then a draw.
+"""Chooses the next token from a model's logits: transformers' own transforms one after another, then a draw.
 
-Knows nothing about models or texts. The transforms are given the float32 logits as float64: then the cut of a large
-vocabulary does not depend on how a machine adds up float32 numbers, and whoever computes it elsewhere (the browser
-does) finds the same tokens.
+This module knows nothing about models or texts. The transforms are given the float32 logits as float64: then the cutoff
+in a large vocabulary does not depend on how a machine sums float32 numbers, and another implementation (the browser's)
+finds the same tokens.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from torch import Tensor
 from model_runner.errors import BrokenLogits
 from model_runner.transforms import TRANSFORMS, Sampling
 
-MODEL = "model"  # the name of the stage before every transform
+MODEL = "model"  # the stage before every transform
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
     """The distribution after one transform; its name is one of TRANSFORMS, or MODEL before all of them.
 
-    ``exact`` are the scores, −inf where a token was removed here or before. ``kept_mass`` is what the tokens that stay
-    had of the stage before, 1 where it removed none.
+    ``exact`` are the scores, −inf for tokens removed here or before. ``kept_mass`` is the probability that the
+    remaining tokens had in the stage before, 1 if none was removed.
     """
 
     name: str
@@ -47,27 +47,27 @@ class Stage:
 
     @cached_property
     def keep(self) -> Bool[Tensor, "vocab"]:
-        """True where a token can still be drawn."""
+        """True for tokens that can still be drawn."""
         return self.exact > -torch.inf
 
     @property
     def kept(self) -> int:
-        """How many tokens can still be drawn: one at least."""
+        """How many tokens can still be drawn, at least one."""
         return int(self.keep.sum())
 
     @cached_property
     def entropy(self) -> float:
-        """How undecided the distribution is, in bits."""
+        """The entropy of the distribution, in bits."""
         p = self.probabilities[self.probabilities > 0]
-        return float(-(p * p.log2()).sum()) + 0.0  # + 0.0: that of one token comes as -0.0
+        return float(-(p * p.log2()).sum()) + 0.0  # + 0.0: the entropy of a single token would be -0.0
 
 
 def stages(logits: Float[Tensor, "vocab"], sampling: Sampling, previous: Sequence[int]) -> tuple[Stage, ...]:
-    """The model's distribution, then what each transform makes of the one before, in the order the settings give.
+    """The model's distribution, then the result of each transform, in the order of the settings.
 
     A transform that is off changes nothing. ``previous`` are the token ids that the repetition penalty makes less
-    likely; ids beyond the logits are ignored. A logit of −inf is a token the model itself removed. Raises BrokenLogits
-    for NaN, for +inf, and where all are −inf.
+    likely; ids outside the logits are ignored. A logit of −inf marks a token that the model itself excludes. Raises
+    BrokenLogits for NaN, for +inf, and if all are −inf.
     """
     exact = logits.detach().to("cpu", torch.float32).double()
     if bool((exact.isnan() | (exact == torch.inf)).any()) or not bool((exact > -torch.inf).any()):
@@ -84,12 +84,12 @@ def stages(logits: Float[Tensor, "vocab"], sampling: Sampling, previous: Sequenc
 
 
 def uniforms(seed: int, position: int, count: int) -> list[float]:
-    """``count`` random numbers in [0, 1) for the token at this position: the same on every machine, at every start.
+    """``count`` random numbers in [0, 1) for the token at this position, the same on every machine and in every run.
 
-    They have 24 bits, so that float32 holds them exactly. The first ones do not depend on ``count``. The seed is a
-    whole number of any size.
+    They have 24 bits, so that float32 holds them exactly. The first ones do not depend on ``count``. The seed is any
+    integer.
     """
-    rest = 2 * seed if seed >= 0 else -2 * seed - 1  # every whole number has a natural one of its own
+    rest = 2 * seed if seed >= 0 else -2 * seed - 1  # maps every integer to a different natural number
     key = (0, 0)
     while True:
         key = threefry(key, (rest & _WORD, rest >> 32 & _WORD))
@@ -101,7 +101,7 @@ def uniforms(seed: int, position: int, count: int) -> list[float]:
 
 
 def draw(probabilities: Float[Tensor, "vocab"], uniform: float) -> int:
-    """The token that a uniform number in [0, 1) falls on, the tokens laid side by side in the order of their ids.
+    """The token at this point of the cumulative distribution, in the order of the ids; ``uniform`` is in [0, 1).
 
     A token of probability 0 is never drawn.
     """
@@ -110,9 +110,10 @@ def draw(probabilities: Float[Tensor, "vocab"], uniform: float) -> int:
 
 
 def threefry(key: tuple[int, int], counter: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Two random words of 32 bits for this key and counter: Threefry-2x32 with 20 rounds (Salmon et al. 2011).
+    """Two random 32-bit words for this key and counter: Threefry-2x32 with 20 rounds (Salmon et al. 2011).
 
-    Sums, turns and xor alone, so that JavaScript finds the same. The counter's words may be arrays of uint64.
+    It uses only addition, rotation and xor, so that JavaScript gets the same result. The counter's words may be arrays
+    of uint64.
     """
     keys = (*key, key[0] ^ key[1] ^ 0x1BD11BDA)
     x, y = counter[0] + keys[0] & _WORD, counter[1] + keys[1] & _WORD
@@ -127,13 +128,13 @@ def threefry(key: tuple[int, int], counter: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 _WORD = 2**32 - 1
-_TURNS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, by round
+_TURNS = (13, 15, 26, 6, 17, 29, 16, 24)  # rotations in bits, by round
 
 
 def _transformed(
     name: str, sampling: Sampling, scores: Float64[Tensor, "vocab"], ids: Int64[Tensor, "1 previous"]
 ) -> Float64[Tensor, "vocab"]:
-    """The scores after one transform, the same tensor where it is off."""
+    """The scores after one transform; the same tensor if it is off."""
     transform, value = TRANSFORMS[name], getattr(sampling, name)
     if value == transform.off:
         return scores

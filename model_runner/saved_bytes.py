@@ -1,4 +1,7 @@
-"""A value as the bytes of a file. What writes them names every class and imports this; so a capture can save itself."""
+"""Serializes a value for a file.
+
+The implementation imports every class that it names and this module, so that a capture can save itself.
+"""
 
 from __future__ import annotations
 
@@ -7,5 +10,8 @@ from functools import singledispatch
 
 @singledispatch
 def saved_bytes(value: object) -> bytes:
-    """See :mod:`model_runner.capture_file`, which registers how. Raises TypeError for what is never saved."""
+    """See :mod:`model_runner.capture_file`, which registers the implementation.
+
+    Raises TypeError for unsupported values.
+    """
     raise TypeError(f"{type(value).__name__} cannot be written down")

@@ -1,4 +1,4 @@
-"""What can go wrong with a sound on its way to a model that listens."""
+"""Errors of sounds for a model that reads audio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One token that a model wrote, and what it did."""
+"""One generated token, with its capture."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ Stop = Literal["", "end", "limit"]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One token drawn, and what it did: ``capture`` reaches from the first token of the text to this one, the last row.
+    """One sampled token; ``capture`` reaches from the first token of the text to this one, the last row.
 
-    ``logits`` (float32) are the distribution it was drawn from, by ``sampling``. ``stop`` says that none follows: this
-    is an end-of-text token ("end"), or there is no room for more ("limit"). ``seconds`` were needed to draw this token
-    and send it through the model, ``prefill_seconds`` for all the tokens before the first one that was drawn.
+    ``logits`` (float32) are the distribution it was drawn from, by ``sampling``. ``stop`` tells why none follows: "end"
+    for an end-of-text token, or "limit" if there is no room for more. ``seconds`` is the time to sample this token and
+    run it through the model, ``prefill_seconds`` the time for all tokens before the first sampled one.
     """
 
-    index: int  # 0 for the first token drawn
-    position: int  # in the text: as many tokens come before it
+    index: int  # 0 for the first sampled token
+    position: int  # in the text: the number of tokens before it
     token: Token
     logits: Float[Tensor, "vocab"]
     sampling: Sampling
     seconds: float
     prefill_seconds: float
     stop: Stop
-    capture: Capture = field(repr=False)  # views of what is kept: later steps do not change it
+    capture: Capture = field(repr=False)  # views of the buffers; later steps do not change it
 
     def __repr__(self) -> str:
-        """One line: which token was drawn, where it stands, and how likely it was."""
+        """One line: which token was drawn, its position, and its probability."""
         likely = f"probability {self.probability:.3g}, rank {self.rank}"
         return f"<Step {self.index}: {self.token.text!r} at position {self.position}, {likely}>"
 
@@ -51,10 +51,10 @@ class Step:
 
     @cached_property
     def probability(self) -> float:
-        """Of this token in the model's own distribution."""
+        """The token's probability in the model's own distribution."""
         return float(torch.softmax(self.logits, dim=0)[self.token.id])
 
     @cached_property
     def rank(self) -> int:
-        """1 if no token is more likely by the model's own distribution."""
+        """1 if no token is more likely in the model's own distribution."""
         return 1 + int((self.logits > self.logits[self.token.id]).sum())

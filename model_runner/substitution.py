@@ -1,4 +1,4 @@
-"""An edit that puts a variant of the zoo in the place of softmax, in heads of the running model.
+"""An edit that replaces softmax by a variant of the zoo, in heads of the running model.
 
 Nothing is trained: queries, keys and values are those that the model makes for softmax.
 """
@@ -20,7 +20,7 @@ from model_runner.errors import N_, EditInvalid, EditNotPossible, Reason, Runner
 H = TypeVar("H")
 T = TypeVar("T")
 
-LONGEST = 1024  # tokens of a text in which heads may be substituted: their maps are made whole
+LONGEST = 1024  # the most tokens of a text with substituted heads, whose maps are computed whole
 
 
 class VariantNotHere(RunnerError):
@@ -39,7 +39,7 @@ class NoSoftmax(RunnerError):
 
 
 class NoScores(NoSoftmax):
-    """Of a layer that never had softmax."""
+    """Raised for a layer that never had softmax."""
 
     message = N_("L{layer} has no softmax scores: its tokens are mixed by a recurrence, {rule}.")
     hint = N_("Heads shows its matrix, written out.")
@@ -47,11 +47,12 @@ class NoScores(NoSoftmax):
 
 @dataclass(frozen=True)
 class Substituted:
-    """Softmax in these heads replaced by a variant of :mod:`attention.zoo.table`, with these values of its parameters.
+    """Replaces softmax in these heads by a variant of :mod:`attention.zoo.table` with these parameters.
 
-    ``layers`` and ``heads`` None mean all that have softmax. A number that is not named has its usual one. Where a
-    variant cannot obey a layer's mask, the head sees what the variant sees: all tokens, or all up to the query.
-    Raises EditInvalid for a value below the least, EditNotPossible for a variant or number that is not in the table.
+    ``layers`` and ``heads`` None mean all that have softmax. A parameter that is not given has its default. If a
+    variant cannot apply a layer's mask, the head attends to all tokens, or to all up to the query, depending on the
+    variant. Raises EditInvalid for a value below the minimum, EditNotPossible for a variant or parameter that is not in
+    the table.
     """
 
     variant: str
@@ -72,31 +73,31 @@ class Substituted:
 
     @property
     def row(self) -> Variant:
-        """Its row of the table."""
+        """The variant's row of the table."""
         return BY_NAME[self.variant]
 
     @property
     def unbound(self) -> bool:
-        """Whether it cannot obey the mask of a layer, but has one of its own, or none."""
+        """Whether it cannot apply a layer's mask, and has a mask of its own or none."""
         return self.row.mask != "any"
 
     def here(self, layer: int) -> bool:
-        """Whether it is for heads of this layer."""
+        """Whether it applies to heads of this layer."""
         return self.layers is None or layer in self.layers
 
     def of(self, head: int) -> bool:
-        """Whether it is for this head of its layers."""
+        """Whether it applies to this head of its layers."""
         return self.heads is None or head in self.heads
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Every number that does not hang on the length of the text."""
+        """Every parameter that does not depend on the length of the text."""
         usual = {one.name: one.default for one in self.row.parameters if one.default is not None}
         return usual | dict(self.values)
 
     @property
     def label(self) -> Reason:
-        """Its name, translated where it is shown."""
+        """Its name, translated when it is shown."""
         return Reason(self.row.label, {})
 
     def map(self, head: Head) -> Float[Tensor, "tokens tokens"]:
@@ -104,11 +105,14 @@ class Substituted:
         return self._told(self.row.map, head)
 
     def outputs(self, heads: Sequence[Head]) -> list[Float[Tensor, "tokens d_value"]]:
-        """What these heads of a layer make, in the order that the paper proposes. Raises VariantNotHere."""
+        """The outputs of these heads of a layer, computed in the order that the paper proposes.
+
+        Raises VariantNotHere.
+        """
         return self._told(self.row.mixed_of, heads)
 
     def by_map(self, head: Head) -> Float[Tensor, "tokens d_value"]:
-        """The values under the map, which is the same but for rounding. Raises VariantNotHere."""
+        """The values under the map, which differ only by rounding. Raises VariantNotHere."""
         return self._told(self.row.by_map, head)
 
     def _told(self, ask: Callable[[H, dict[str, int]], T], heads: H) -> T:
@@ -120,7 +124,7 @@ class Substituted:
 
 
 def check_growing_head(edit: Substituted) -> None:
-    """Raises EditNotPossible where a row is not known before the text has ended."""
+    """Raises EditNotPossible if a row is not known before the text has ended."""
     if edit.row.whole:
         reason = N_("{variant} hangs on the whole text, which one that grows does not have yet")
         raise EditNotPossible(reason=Reason(reason, {"variant": edit.label}))

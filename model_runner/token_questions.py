@@ -1,4 +1,4 @@
-"""What can be asked of a capture so that few numbers are answered: no tensors, and no vocabulary of logits."""
+"""Questions about a capture with small answers: no tensors, and no logits over the vocabulary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from model_runner.verification import Check
 
 @dataclass(frozen=True)
 class VerifyLayer(Question[Check]):
-    """:meth:`model_runner.capture.Capture.verify` of the request's capture, where its tensors are. Raises NoWeights."""
+    """Runs :meth:`model_runner.capture.Capture.verify` on the request's capture, where its tensors are.
+
+    Raises NoWeights.
+    """
 
     request: CaptureRequest
     layer: int
@@ -22,14 +25,14 @@ class VerifyLayer(Question[Check]):
 
 @dataclass(frozen=True)
 class Surprisals(Question[Tensor]):
-    """−ln p of each token of the request's text but the first, in nats, float32. Raises NoLogits."""
+    """−ln p of each token of the request's text except the first, in nats, float32. Raises NoLogits."""
 
     request: CaptureRequest
 
 
 @dataclass(frozen=True, eq=False)
 class LikelyTokens:
-    """The tokens with the largest logits at a position, the largest first; ``lse`` is the log-sum-exp of all logits."""
+    """The tokens with the largest logits at a position, in descending order; ``lse`` is that of all logits."""
 
     ids: Int[Tensor, "top"]
     logits: Float[Tensor, "top"]
@@ -38,7 +41,7 @@ class LikelyTokens:
 
 @dataclass(frozen=True)
 class TopLogits(Question[LikelyTokens]):
-    """The ``top`` tokens that the model expects after a position of the text. Raises NoLogits, NoSuchPlace."""
+    """The ``top`` most likely tokens after a position of the text. Raises NoLogits, NoSuchPlace."""
 
     request: CaptureRequest
     position: int

@@ -1,4 +1,4 @@
-"""A token, and texts that can be shown."""
+"""Tokens, and text made visible."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥"}
 JOINER = "\u200d"
-CIRCLE = "◌"  # what Unicode draws a mark on that has no letter before it
+CIRCLE = "◌"  # on which Unicode shows a combining mark without a letter before it
 
 
 @dataclass(frozen=True)
 class Token:
     """One token: ``text`` is for display (a leading space is ``·``), ``start`` and ``end`` count characters.
 
-    The bytes of one character that was split cover that same character and show as ``⟨F0⟩``. A token that stands for
-    no characters of the text (``⟨bos⟩``) is ``special`` and has ``start == end``; one that an encoder has beside every
-    text (``⟨global 1⟩``) is in no vocabulary, and its ``id`` is negative. ``hidden``: it stands for a word that
-    an encoder is to guess (``⟨MASK⟩``). Of a sound a token is a frame, ``text`` its time, ``id`` its place; ``silent``:
-    it is none of the sound, but of the silence that it is filled up with.
+    The parts of a character that is split into several tokens all cover it, and are displayed like ``⟨F0⟩``. A token
+    without characters in the text (``⟨bos⟩``) is ``special`` and has ``start == end``; a token that an encoder adds to
+    every text (``⟨global 1⟩``) is in no vocabulary, and its ``id`` is negative. ``hidden``: it stands for a word that
+    an encoder has to guess (``⟨MASK⟩``). For a sound, a token is a frame, ``text`` its time, ``id`` its index;
+    ``silent``: it belongs to the silence with which the sound is padded.
     """
 
     id: int
@@ -33,11 +33,12 @@ class Token:
 
 @dataclass(frozen=True)
 class TokenizerInfo:
-    """What cuts a text into tokens: the class ``name`` of transformers, and the ``file`` that it read, if that is told.
+    """The tokenizer: the transformers class ``name``, and the ``file`` that it read, if known.
 
-    ``overruled``: the class would cut otherwise than the file, so the file is read as it is. ``count`` is how many
-    tokens it knows. ``languages`` are the codes of those that it has tokens for, such as fr or fra_Latn; it takes a
-    text for the ``source`` language unless a request names another, and ``target`` is the one to write.
+    ``overruled``: the class would tokenize differently than the file, so the file is used as it is. ``count`` is the
+    size of the vocabulary. ``languages`` are the codes of the languages with a token, such as fr or fra_Latn;
+    ``source`` is the language that a text is assumed to be in unless a request names another, ``target`` the output
+    language.
     """
 
     name: str
@@ -50,7 +51,7 @@ class TokenizerInfo:
 
 
 def second_starts(tokens: Sequence[Token]) -> int | None:
-    """The position of the first token of the second sentence, after a separator as the text ends with; None without."""
+    """The position of the second sentence's first token, after a separator like the one at the end; None without."""
     ids = [token.id for token in tokens]
     if not tokens or not tokens[-1].special or ids.index(ids[-1]) == len(ids) - 1:
         return None
@@ -59,15 +60,15 @@ def second_starts(tokens: Sequence[Token]) -> int | None:
 
 
 def visible(text: str) -> str:
-    """Spaces, line breaks, control and direction characters made visible, so that nothing hides or reorders a label."""
-    if text and all(map(_of_an_emoji, text)):  # in one they make it what it is; alone they would be nothing
+    """Make spaces, line breaks, control and direction characters visible, so that nothing hides or reorders a label."""
+    if text and all(map(_of_an_emoji, text)):  # inside an emoji they are part of it; alone they would be invisible
         return "".join(f"⟨{ord(character):04X}⟩" for character in text)
     alone = unicodedata.category(text[:1] or " ").startswith("M") and not _of_an_emoji(text[0])
     return CIRCLE * alone + "".join(map(_visible_character, text)) or "⟨⟩"
 
 
 def _of_an_emoji(character: str) -> bool:
-    """Whether it joins two, or chooses how the one before it looks."""
+    """Whether it joins two emoji, or selects how the one before is displayed."""
     return character == JOINER or "\ufe00" <= character <= "\ufe0f"
 
 

@@ -1,7 +1,7 @@
 """The transforms between a model's logits and the draw of a token: one table, and the settings that are its values.
 
-A row of the table is a field of `Sampling`: validation, stages, addresses, the payload and the controls of the Next
-token page, captions, formulas and sources are all made from it. Only the arithmetic is written once more, in
+A row of the table is a field of `Sampling`. Validation, stages, URLs, the payload and the controls of the Next token
+page, captions, formulas and sources are all made from it. Only the arithmetic exists a second time, in
 viz/components/sampling_bench/stages.js, for every frame of a drag.
 """
 
@@ -29,23 +29,23 @@ from transformers.generation.logits_process import (
 
 from model_runner.errors import N_, BadSetting, Reason
 
-Number = float | int  # the tests' type checker takes no 1 for a float
+Number = float | int  # the tests' type checker does not accept 1 as a float
 
 ORDER_RULE = N_("The order of the transforms is {value}; it must name each of them once.")
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The numbers a setting may be: from ``least`` to ``most``, where there is one, but for an end that is ``open``."""
+    """The valid range of a setting: from ``least`` to ``most``, if there is one, without an end that is ``open``."""
 
     least: Number
     most: Number | None = None
     open: Literal["", "least", "most"] = ""
-    or_zero: bool = False  # 0 too, though it is below the least
+    or_zero: bool = False  # 0 is also valid, though it is below the least
     whole: bool = False
 
     def hold(self, value: Number) -> bool:
-        """Whether it may be this; NaN never."""
+        """Whether the value is valid; NaN never is."""
         if self.or_zero and value == 0:
             return True
         if self.whole and not (isinstance(value, int) or value.is_integer()):
@@ -57,13 +57,13 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class Transform:
-    """What is to be known of a transform; its name is that of its field in `Sampling`.
+    """A transform of the logits; its name is that of its field in `Sampling`.
 
-    ``warper`` makes transformers' transform of a setting, which is never called for ``off``. ``rule`` says what the
-    setting must be, with {value} for what it is. ``steps`` are the values of a slider for a vocabulary of so many
-    tokens, ``first`` is where it stands when the transform is first switched on. ``removes``: it takes tokens away,
-    instead of changing how likely they are. ``at_zero`` says what a setting of 0 does, where that is something of its
-    own; ``beyond`` that a setting larger than the vocabulary does nothing, with {count} for that and {value}.
+    ``warper`` makes transformers' transform for a setting; it is never called with ``off``. ``rule`` is the message
+    about invalid settings, with {value} for the value. ``steps`` are a slider's values for a vocabulary of this size,
+    ``first`` is its position when the transform is first switched on. ``removes``: it removes tokens instead of
+    changing how likely they are. ``at_zero`` describes what 0 does, if that is special; ``beyond`` says that a setting
+    larger than the vocabulary does nothing, with {count} for its size and {value}.
     """
 
     off: Number
@@ -81,7 +81,7 @@ class Transform:
     beyond: str = ""
 
     def described(self, n_vocab: int, translated: Callable[[str], str] = str) -> dict[str, Any]:
-        """All but what Python alone uses, ready for JSON, with its words as ``translated`` has them."""
+        """Everything except what only Python uses, ready for JSON, with texts translated by ``translated``."""
         words = {name: getattr(self, name) for name in ("label", "about", "rule", "at_zero", "beyond")}
         return {
             "off": self.off,
@@ -97,7 +97,7 @@ class Transform:
 
 
 class _Temperature(TemperatureLogitsWarper):
-    """transformers' own; at 0 nothing stays but the most likely token, of several the first, as torch.argmax has it."""
+    """transformers' own; at 0 only the most likely token remains, the first of several, as with torch.argmax."""
 
     def __init__(self, temperature: Number) -> None:
         if temperature != 0:
@@ -112,10 +112,10 @@ class _Temperature(TemperatureLogitsWarper):
 
 
 class _TopP(TopPLogitsWarper):
-    """As many tokens as transformers keeps; of those as likely as its last one, the ones with the highest ids.
+    """As many tokens as transformers keeps; of those as likely as the last one, the ones with the highest ids.
 
-    That is what transformers' own sort does where it is stable. torch (2.13) sorts unstably on processors with AVX2 or
-    AVX-512, and then which of the equals stay depends on the machine.
+    That is what transformers gets with a stable sort. torch (2.13) sorts unstably on processors with AVX2 or AVX-512,
+    where the choice among equals depends on the machine.
     """
 
     def __call__(self, input_ids: Int64[Tensor, "1 previous"], scores: Float64[Tensor, "1 vocab"]) -> Any:
@@ -130,12 +130,12 @@ def _hundredths(first: int, last: int) -> Callable[[int], Sequence[Number]]:
 
 
 def _squares(_n_vocab: int) -> Sequence[Number]:
-    """From 0 to 0.98, close together where small."""
+    """From 0 to 0.98, denser near 0."""
     return [i * i / 1e4 for i in range(100)]
 
 
 def _counts(n_vocab: int) -> Sequence[Number]:
-    """About 150 whole numbers from 1 to the vocabulary, each a little larger than the one before; then 0."""
+    """About 150 integers from 1 to the vocabulary size, each a little larger than the one before; then 0."""
     return [*dict.fromkeys(round(n_vocab ** (i / 159)) for i in range(160)), 0]
 
 
@@ -148,9 +148,9 @@ def _row(transform: Transform) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Sampling:
-    """How a token is chosen; as it comes, from the model's own distribution. Raises BadSetting.
+    """How a token is chosen; by default, from the model's own distribution. Raises BadSetting.
 
-    The rows stand in generate()'s own order, which is that of ``order`` unless told otherwise.
+    The rows are in generate()'s own order, which is the default of ``order``.
     """
 
     repetition_penalty: Number = _row(
@@ -171,7 +171,7 @@ class Sampling:
     temperature: Number = _row(
         Transform(
             off=1.0,
-            bounds=Bounds(1e-4, sys.float_info.max, or_zero=True),  # a smaller one is greedy but for its overflows
+            bounds=Bounds(1e-4, sys.float_info.max, or_zero=True),  # a smaller one is greedy except when it overflows
             warper=_Temperature,
             label=N_("temperature"),
             about=N_("below 1 sharper, above 1 flatter, 0 always the likeliest"),
@@ -256,7 +256,7 @@ class Sampling:
             raise BadSetting(setting="order", reason=Reason(ORDER_RULE, {"value": ", ".join(self.order)}))
 
     def __repr__(self) -> str:
-        """As Python writes it, what is as usual left out: all that differs is named in every caption and snippet."""
+        """Python code without default values: everything that differs is named in every caption and snippet."""
         off = {one.name: getattr(DEFAULT, one.name) for one in fields(self)}
         given = [f"{name}={getattr(self, name)!r}" for name in off if getattr(self, name) != off[name]]
         return f"Sampling({', '.join(given)})"
@@ -269,7 +269,7 @@ DEFAULT = Sampling()
 
 
 def with_newer(order: tuple[str, ...]) -> tuple[str, ...]:
-    """An order that is older than some transforms with these in it, each behind the one it usually follows."""
+    """An order that predates some transforms, with each of these inserted behind the one it usually follows."""
     found = list(order)
     if len(set(found)) == len(found):
         for before, name in zip((None, *DEFAULT.order), DEFAULT.order):

@@ -1,9 +1,9 @@
-"""Whether what was kept of a layer explains what the model's own attention returned in that same forward.
+"""Checks whether the record of a layer reproduces what the model's own attention returned in the same forward.
 
-Two questions are asked. Of every number: is it as near as rounding lets it be? And, where the model's dtype is coarser
-than float32, of the differences together: do they lean the way in which a wrong v, k, bias, soft-cap or sink would
-push them? Roundings are as often up as down, so that their sum is small where each of them may be large, unless rows
-are alike: then the same rounding comes again in each of them.
+There are two tests. Each number must be as close as rounding allows. And if the model's dtype is coarser than float32,
+the differences together must not lean in the direction in which a wrong v, k, bias, soft-cap or sink would push them.
+Rounding errors are as often positive as negative, so that their sum is small even if each may be large, unless rows are
+alike: then each of them has the same rounding error.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from model_runner.one_thread import one_thread
 from model_runner.record import SHORT, LayerRecord
 from model_runner.substitution import Substituted
 
-EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
-OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
-OF_A_SUM = 5.0  # of a sum over a head or a layer, of which there are hundreds
-ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded together
-OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
-LEAST = 1e-3  # of a head's mean variance: less is not believed of a number
-UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
-ROUNDINGS_OF_A_STATE = 32  # of a recurrence's output beside its decays: gates, products, sums in another order
-CELLS_ON_GPU = 1 << 25  # of the rows that are compared at once: it is idle between smaller ones
+EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), minus the row's maximum
+OF_A_NUMBER = 7.0  # standard deviations that no rounding error exceeds, even among 10^11
+OF_A_SUM = 5.0  # the same for a sum over a head or a layer, of which there are hundreds
+ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded alike
+OTHER_ORDER = 1e-6  # relative to Σ|w||v|: float64 sums in another order, including the one in an inverse
+LEAST = 1e-3  # relative to a head's mean variance: no number is credited with less
+UNIFORM = 1 / 3  # variance of a rounding error, relative to its square maximum
+ROUNDINGS_OF_A_STATE = 32  # in a recurrence's output besides its decays: gates, products, sums in another order
+CELLS_ON_GPU = 1 << 25  # cells of the rows compared at once: a GPU is idle between smaller blocks
 
 
 @dataclass(frozen=True)
 class Check:
     """Recomputed weights × v against the model's own attention output, in ``rows`` of the layer's ``of`` rows.
 
-    ``max_abs_error`` is the largest difference, ``tolerance`` what rounding allows where it occurs; ``ok`` says that
-    every number is within what rounding allows for that number, and that the numbers do not lean one way together. If
-    that is what they do, ``tolerance`` is the part of the difference that rounding allows of all. ``substituted`` heads
-    have no softmax of the model's own: their map × v is compared with what was put in its place.
+    ``max_abs_error`` is the largest difference, ``tolerance`` what rounding allows there. ``ok`` says that every number
+    is within its own tolerance, and that the numbers do not lean in one direction together. If they do, ``tolerance``
+    is the part of the difference that rounding allows for all of them. ``substituted`` heads no longer have the model's
+    softmax: their map × v is compared with the substitute's output.
     """
 
     max_abs_error: float
@@ -52,13 +52,13 @@ class Check:
     rows: int
     of: int
     substituted: int = 0
-    unrolled: bool = False  # of a layer without softmax: every matrix of its recurrence × its inputs
+    unrolled: bool = False  # for a layer without softmax: every matrix of its recurrence × its inputs
 
 
 def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows: int) -> Check:
     """Recompute a layer's output, ``rows`` queries at a time; O(heads × rows × keys) memory, on a GPU 128 MB of scores.
 
-    ``lse`` are the denominators where they are known already.
+    ``lse`` are the denominators if they are known already.
     """
     if record.unrolled is not None:
         return _of_unrolled(record, record.unrolled, rows)
@@ -83,8 +83,8 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
 def _of_unrolled(record: LayerRecord, own: Unrolled, rows: int) -> Check:
     """Every matrix of a layer without softmax × its inputs, against what the recurrence returned.
 
-    The recurrence multiplies its decays one by one, each rounded; we take the exponential of a sum of logarithms. The
-    sizes are of all that is summed up, whatever their signs.
+    The recurrence multiplies its decays one by one and rounds each; here, logarithms are summed and exponentiated. The
+    tolerance is relative to the sum of absolute values.
     """
     n_tokens = own.n_tokens
     steps = torch.finfo(torch.float32).eps * (ROUNDINGS_OF_A_STATE + n_tokens)
@@ -97,7 +97,7 @@ def _of_unrolled(record: LayerRecord, own: Unrolled, rows: int) -> Check:
         apart = (found - record.output[block].transpose(0, 1).float()).abs()
         allowed = (steps + narrow) * sizes + torch.finfo(torch.float32).tiny
         ok = ok and bool((apart <= allowed).all())
-        place = int(apart.argmax())  # of a NaN where there is one
+        place = int(apart.argmax())  # the position of a NaN if there is one
         largest, there = float(apart.flatten()[place]), float(allowed.flatten()[place])
         if math.isnan(largest) or largest >= error:
             error, tolerance = largest, there
@@ -106,11 +106,13 @@ def _of_unrolled(record: LayerRecord, own: Unrolled, rows: int) -> Check:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """How far the differences of a block's rows go each way, and what rounding makes of that; ways come first."""
+    """How far the differences of a block's rows go in each direction, and what rounding explains; directions come
+    first.
+    """
 
-    total: Float[Tensor, "ways heads block"]  # the differences' sum along the way
-    variance: Float[Tensor, "ways heads block"]  # of it, by roundings of cells and numbers
-    whole: Float[Tensor, "ways heads block"]  # by roundings of the row's own factor
+    total: Float[Tensor, "ways heads block"]  # sum of the differences in the direction
+    variance: Float[Tensor, "ways heads block"]  # its variance by roundings of cells and numbers
+    whole: Float[Tensor, "ways heads block"]  # variance by roundings of the row's own factor
     sure: Float[Tensor, "ways heads block"]  # what float32 may add, all of one sign
     found: Float[Tensor, "heads block d_value"]
     lse: Float[Tensor, "heads block"]
@@ -120,12 +122,14 @@ class _Rows:
 @dataclass(frozen=True, eq=False)
 class _Compared:
     ok: bool
-    largest: tuple[float, float]  # difference, and what is allowed there
-    rows: _Rows | None  # None: float32, whose roundings are not taken together
+    largest: tuple[float, float]  # the difference, and its tolerance there
+    rows: _Rows | None  # None for float32, whose rounding errors are not summed
 
 
 def _explained(blocks: Sequence[_Rows]) -> float:
-    """The share of the sum over all rows that rounding explains, of the way and the head or layer where it is least."""
+    """The share of the sum over all rows that rounding explains, for the direction and the head or layer where it is
+    least.
+    """
     if not blocks:
         return 1.0
     total, variance, whole, sure = (
@@ -156,17 +160,17 @@ def _alike(rows: Float[Tensor, "rows d"], near: float) -> Float[Tensor, "rows ro
 
 
 def _together(deviations: Float[Tensor, "ways rows"], alike: Float[Tensor, "rows rows"]) -> Float[Tensor, "ways"]:
-    """The variance of the sum: rows that are alike deviate together."""
+    """The variance of the sum, in which rows that are alike deviate together."""
     return ((deviations @ alike) * deviations).sum(dim=1)
 
 
 def _joined(blocks: Sequence[Tensor]) -> Tensor:
-    """What is of so many rows each, heads first, as one."""
+    """Concatenate blocks of rows, with heads first."""
     return torch.cat(list(blocks), dim=1) if len(blocks) > 1 else blocks[0]
 
 
 def _joined_if_there(blocks: Sequence[Tensor | None]) -> Tensor | None:
-    """The same of what a layer has in every block or in none."""
+    """The same for a tensor that a layer has in every block or in none."""
     there = [block for block in blocks if block is not None]
     return _joined(there) if there else None
 
@@ -174,11 +178,11 @@ def _joined_if_there(blocks: Sequence[Tensor | None]) -> Tensor | None:
 def _compare(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, blocks: list[slice]) -> _Compared:
     """The difference of every number of the output, and how much of it rounding alone can explain.
 
-    A score off by δ moves its weight w by at most w·(δ + Σwδ), so an output number by at most Σw·δ·|v| + Σwδ · Σw|v|.
-    δ itself is a few float32 units of |q||k|·scale for the two dot products; where the model's eager function ran in a
+    A score off by δ moves its weight w by at most w·(δ + Σwδ), so an output number by at most Σw·δ·|v| + Σwδ · Σw|v|. δ
+    itself is a few float32 units of |q||k|·scale for the two dot products; if the model's eager function ran in a
     coarser dtype, also one of its units of the score's size for every rounding. The model's dtype rounds weights and
-    output once each, and weights × v is summed in float32 on both sides. That is the most there can be; as far as
-    roundings are independent, seven standard deviations of their sum are less.
+    output once each, and weights × v is summed in float32 on both sides. This is the upper bound; as far as rounding
+    errors are independent, seven standard deviations of their sum are less.
     """
     dtypes = (record.q.dtype, record.v.dtype, record.output.dtype)  # GPT-J's q are float32 beside bfloat16 values
     own = max(torch.finfo(dtype).eps for dtype in dtypes) / 2
@@ -208,7 +212,7 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, bl
     scores = scores.masked_fill_(scores.isneginf(), 0.0)
     parts = _joined_if_there([record.squared_parts(*tile) for tile in tiles]) if record.eager else None
     if record.eager:
-        size = scores.abs() + torch.where(lse.isfinite(), lse, 0.0).abs()[..., None]  # the row's largest is at most lse
+        size = scores.abs() + torch.where(lse.isfinite(), lse, 0.0).abs()[..., None]  # the row's maximum is at most lse
         size = size if parts is None else size + parts.sqrt()
         delta = EAGER_ROUNDINGS * own * size * weights
         allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
@@ -219,15 +223,15 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, bl
         allowed = torch.minimum(allowed, OF_A_NUMBER * numbers.sqrt() + sure)
         rows = roundings.rows(error, sure, numbers)
     error = error.abs()
-    place = int(error.argmax())  # of a NaN where there is one
+    place = int(error.argmax())  # the position of a NaN if there is one
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
     return _Compared(bool((error <= allowed).all()), largest, rows)
 
 
 def _of_map(output: Float[Tensor, "tokens d_value"], edit: Substituted, one: Head) -> _Compared:
-    """The map of a head whose softmax is substituted, times v, against what it made in the order of its paper.
+    """The map of a head whose softmax is substituted, times v, against its output in the order of the paper.
 
-    Both are float64, so that they differ by what the model's dtype rounds, and by as much as sums in another order do.
+    Both are float64, so that they differ by the rounding to the model's dtype, and by sums in another order.
     """
     own, output = torch.finfo(output.dtype).eps, output.double().cpu()
     found = edit.map(one)
@@ -240,7 +244,7 @@ def _of_map(output: Float[Tensor, "tokens d_value"], edit: Substituted, one: Hea
 
 
 def _of_difference(record: LayerRecord, difference: HeadDifference) -> _Compared:
-    """What the model went on with, against the heads' outputs subtracted and normed: every row of them."""
+    """The model's output against the heads' outputs subtracted and normed, for every row."""
     found, allowed = difference.join(record.head_output_edited), difference.rounding(record.head_output_edited)
     error = (found - difference.joined.float()).abs()
     place = int(error.argmax())
@@ -251,7 +255,7 @@ def _of_difference(record: LayerRecord, difference: HeadDifference) -> _Compared
 
 @dataclass(frozen=True, eq=False)
 class _Roundings:
-    """The roundings to the model's dtype in one block: each independent, uniform up to its largest size."""
+    """The rounding errors of one block in the model's dtype: each independent, uniform up to its maximum."""
 
     record: LayerRecord
     own: float
@@ -260,7 +264,7 @@ class _Roundings:
     lse: Float[Tensor, "heads block"]
     found: Float[Tensor, "heads block d_value"]
     bias: Float[Tensor, "heads block keys"] | None
-    parts: Float[Tensor, "heads block keys"] | None  # what is rounded before it is a part of a score, squared
+    parts: Float[Tensor, "heads block keys"] | None  # squares of what is rounded before it becomes part of a score
     sinks: Float[Tensor, "heads block"] | None
 
     def of_numbers(self) -> Float[Tensor, "heads block d_value"]:
@@ -273,10 +277,10 @@ class _Roundings:
         return spread.clamp(min=0.0) + UNIFORM * self.own**2 * rest
 
     def rows(self, error: Tensor, sure: Tensor, numbers: Tensor) -> _Rows:
-        """The differences along every way, a number a row: one rounding moves a whole row of numbers together.
+        """The differences in every direction, one number per row: one rounding moves a whole row of numbers together.
 
-        Sinks move little of a row, which a few large numbers hide: their way is gone once more, with numbers that count
-        the more the less they are rounded.
+        Sinks move little of a row, which a few large numbers hide. So their direction is projected once more, with
+        numbers weighted more the less they are rounded.
         """
         ways = list(self.ways())
         if self.sinks is not None:
@@ -296,7 +300,7 @@ class _Roundings:
         return (self.weights**2 * moved).sum(dim=-1) + numbers, UNIFORM * self.own**2 * self._of_rows() * own**2
 
     def ways(self) -> Iterator[Float[Tensor, "heads block d_value"]]:
-        """Where the output goes when v, k, the bias, the soft-cap, or the sinks change in proportion."""
+        """How the output moves if v, k, the bias, the soft-cap or the sinks change in proportion."""
         record, slope = self.record, torch.ones((), device=self.found.device)
         yield self.found
         raw = self.scores
@@ -316,17 +320,17 @@ class _Roundings:
         return softmax.attend(moved, self.record.v) - self.found * moved.sum(dim=-1, keepdim=True)
 
     def _of_scores(self) -> Tensor:
-        """Variance of a score: the eager function rounds it several times, the last one less the largest of its row."""
+        """Variance of a score: the eager function rounds it several times, at last minus the row's maximum."""
         if not self.record.eager:
             return torch.zeros((), device=self.found.device)
         times = EAGER_ROUNDINGS - 1 if self.record.softcap is not None else 2
         size = times * self.scores**2 + (self.scores - torch.where(self.lse.isfinite(), self.lse, 0.0)[..., None]) ** 2
-        if self.parts is not None:  # positions are in these alone: a word that comes again may be the same cell
+        if self.parts is not None:  # positions are in these alone: the cells of a repeated word may be equal
             size = (size + self.parts) * repeats(self.scores)
         return UNIFORM * self.own**2 * size
 
     def _of_rows(self) -> Float[Tensor, "heads block"]:
-        """Of a whole row, in units of the dtype squared: Granite multiplies it by the share that sinks leave."""
+        """For a whole row, in squared units of the dtype: Granite multiplies it by the share that sinks leave."""
         if self.sinks is None:
             return torch.zeros_like(self.lse)
         shares, sinks = self._shares(), self.sinks.float()
@@ -334,15 +338,15 @@ class _Roundings:
         return 1 + shares**2 * (tokens**2 + (tokens - sinks) ** 2)
 
     def _shares(self) -> Float[Tensor, "heads block"]:
-        """What the sinks take of each row."""
+        """The share of each row that the sinks take."""
         return torch.zeros_like(self.lse) if self.sinks is None else torch.exp(self.sinks.float() - self.lse)
 
 
-NEAR = 1e-5  # of a score: the same sum in another place of a product is off by less
+NEAR = 1e-5  # relative to a score: the same sum elsewhere in a product differs by less
 
 
 def repeats(scores: Float[Tensor, "heads queries keys"]) -> Float[Tensor, "heads queries keys"]:
-    """How many cells of each one's row, itself included, have its score, all but for float32's rounding."""
+    """How many cells of each one's row, including itself, have the same score up to float32's rounding."""
     ordered, order = scores.sort(dim=-1)
     begins = torch.ones_like(ordered, dtype=torch.bool)
     begins[..., 1:] = ordered.diff(dim=-1) > NEAR * (1 + ordered[..., 1:].abs())

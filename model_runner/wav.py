@@ -1,4 +1,4 @@
-"""A WAV file as a sound, read by Python's own ``wave``."""
+"""Reads a WAV file as a sound, with Python's own ``wave``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from model_runner.errors import N_, Reason, RunnerError, first_line
 from model_runner.sound import RATES, Sound, sound_of
 from model_runner.sound_errors import SoundTooLong, SoundUnreadable
 
-LARGEST = 64 << 20  # bytes of a file; 30 seconds of two channels at 192,000 Hz in 32 bits are 46 million
+LARGEST = 64 << 20  # bytes; 30 seconds of two channels at 192,000 Hz in 32 bits are 46 million
 LONGEST = 30.0  # seconds
 CHANNELS = 8
 CUT_OFF = N_("the file ends before its sound does")
 
 
 def read_wav(file: str | Path | bytes) -> Sound:
-    """The sound of a WAV file, its path or what is in it: PCM of 8, 16, 24 or 32 bits, of several channels their mean.
+    """The sound of a WAV file, given its path or its contents: PCM of 8, 16, 24 or 32 bits; channels are averaged.
 
-    Raises SoundUnreadable for any other file, with why, and SoundTooLong beyond 30 seconds, before it is read whole.
+    Raises SoundUnreadable for any other file, with the reason, and SoundTooLong beyond 30 seconds, before it is read
+    whole.
     """
     if isinstance(file, bytes):
         return _read(file)
@@ -71,9 +72,9 @@ def _check(channels: int, width: int, rate: int) -> None:
 
 
 def _numbers(frames: bytes, width: int) -> Float[Tensor, "values"]:
-    """The values of all channels, one after the other, between −1 and 1."""
+    """The values of all channels, interleaved, between −1 and 1."""
     held = bytearray(frames)
-    if width == 1:  # alone without a sign, as WAV has it
+    if width == 1:  # the only unsigned width in WAV
         return (torch.frombuffer(held, dtype=torch.uint8).float() - 128) / 128
     if width == 2:
         return torch.frombuffer(held, dtype=torch.int16).float() / 2**15

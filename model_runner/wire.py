@@ -1,10 +1,10 @@
-"""Values as bytes and back: questions, answers, captures. Tensors as safetensors, the rest as JSON in its header.
+"""Serializes values to bytes and back: questions, answers, captures.
 
-Only the classes named here come back, each through its own constructor; nothing is unpickled, and no function is
-called that bytes name.
+Tensors are safetensors, with JSON in their header. Only the classes named here are restored, each through its own
+constructor; nothing is unpickled, and no function named in the data is called.
 
-An outline of a capture leaves its large tensors out: they are its parts, counted as they are met, and are fetched one
-by one (:mod:`model_runner.lazy_tensor`). Captures of one request by one model have the same parts.
+An outline of a capture omits its large tensors. They are its parts, numbered in the order of occurrence, and are
+fetched one by one (:mod:`model_runner.lazy_tensor`). Captures of one request by one model have the same parts.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ from model_runner.tokens import Token, TokenizerInfo
 from model_runner.transforms import Sampling
 from model_runner.verification import Check
 
-FORMAT = "attention atlas 2"  # of the one entry in the header that holds the values
-PART = 4096  # bytes: of a larger tensor an outline has the shape alone
-LONG = 64  # characters: a longer text is kept apart, once
-MANY = 16  # whole numbers: more of them are a tensor
-COLUMNS = (torch.uint8, torch.int16, torch.int32, torch.int64)  # of whole numbers, the smallest that holds them
+FORMAT = "attention atlas 2"  # name of the one header entry, which holds the values
+PART = 4096  # bytes: of a larger tensor, an outline has only the shape
+LONG = 64  # characters: a longer text is stored separately, once
+MANY = 16  # integers: more of them are stored as a tensor
+COLUMNS = (torch.uint8, torch.int16, torch.int32, torch.int64)  # integer types, of which the smallest that fits is used
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
@@ -97,37 +97,38 @@ CLASSES: tuple[type[Any], ...] = (
     matrix_edit.SingularValues, matrix_edit.Singulars,
     errors.Reason,
 )  # fmt: skip  # by room
-REMEMBERED = ("_lse", "_logits")  # of a capture: it changes while the capture is asked
-KINDS = ("special", "hidden", "silent")  # of tokens
+REMEMBERED = ("_lse", "_logits")  # of a capture: it changes while the capture is queried
+KINDS = ("special", "hidden", "silent")  # kinds of tokens
 COLUMN_NAMES = ("ids", "starts", "lengths", "sizes")
 _BY_NAME: dict[str, Any] = {one.__name__: one for one in CLASSES}
 
 
 def to_bytes(value: Any) -> bytes:
-    """A question, an answer, a capture or an error, whole. Raises TypeError for what is none of them.
+    """Serialize a question, an answer, a capture or an error completely. Raises TypeError for anything else.
 
-    A capture takes along what it remembers of earlier questions: logits asked for before are told where its model is
-    not. Copies the tensors once.
+    A capture includes its cached answers to earlier questions, so that logits already computed are available without
+    the model. Copies the tensors once.
     """
     return _Writer().bytes_of(value)
 
 
 def outline(capture: Capture) -> bytes:
-    """A capture without its large tensors, and without what it remembers of earlier questions."""
+    """Serialize a capture without its large tensors and without its cached answers."""
     return _Writer(apart=True).bytes_of(capture)
 
 
 def parts(capture: Capture) -> list[Tensor]:
-    """What its outline leaves out, in order."""
+    """The tensors that its outline omits, in order."""
     writer = _Writer(apart=True)
     writer.plain(capture)
     return writer.parts
 
 
 def from_bytes(data: bytes, *, asked: Answerer | None = None, fetch: Callable[[int], Fetch] | None = None) -> Any:
-    """The value, its tensors on the CPU. Captures in it ask ``asked`` for logits. Raises Unreadable.
+    """Deserialize a value, with tensors on the CPU. Its captures send questions about logits to ``asked``.
 
-    ``fetch`` gives, by number, how a part of an outline is fetched; without it an outline is not read.
+    Raises Unreadable. ``fetch`` returns, for a number, a function that fetches this part of an outline; without it,
+    outlines are refused.
     """
     try:
         length = int.from_bytes(data[:8], "little")
@@ -138,7 +139,7 @@ def from_bytes(data: bytes, *, asked: Answerer | None = None, fetch: Callable[[i
 
 
 class _Writer:
-    """JSON of values; a tensor that occurs twice is kept once. ``apart``: large ones are parts."""
+    """Writes values as JSON; a tensor that occurs twice is stored once. ``apart``: large tensors become parts."""
 
     def __init__(self, *, apart: bool = False) -> None:
         self.tensors: dict[str, Tensor] = {}
@@ -203,7 +204,7 @@ class _Writer:
         return self._kept(torch.tensor(values, dtype=next(fits)))
 
     def _tokens(self, tokens: Sequence[Token]) -> dict[str, Any]:
-        """By column; where each starts as the distance from the one before, so that a byte holds it."""
+        """Encode tokens by column; each start is stored as the distance from the one before, to fit in a byte."""
         starts, texts = [one.start for one in tokens], [one.text.encode("utf-8", "surrogatepass") for one in tokens]
         return {
             "ids": self._numbers([one.id for one in tokens]),

@@ -1,4 +1,4 @@
-"""The table of the pages, in the order of the sidebar. It is read before any engine is imported."""
+"""The table of pages, in the order of the sidebar. It is read before the engine is imported."""
 
 from __future__ import annotations
 

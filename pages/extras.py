@@ -1,4 +1,4 @@
-"""What stands in the sidebar and around every page beside the page itself: lessons, a class, a sound to listen to."""
+"""What accompanies every page, in the sidebar and around the page: lessons, a class, the sound of an audio model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def extras_of(page: str, may_teach: Callable[[], bool]) -> PageExtras:
-    """What stands beside the page at this address; ``may_teach``: whether its reader may open a room."""
+    """Return what accompanies the page at this URL; ``may_teach``: whether the reader may open a room."""
     here = next(entry for entry in ENTRIES if entry.address == page)
     return PageExtras(
         beside=lambda: _show_guests(here, may_teach()),
@@ -38,7 +38,7 @@ def extras_of(page: str, may_teach: Callable[[], bool]) -> PageExtras:
 
 
 def _show_guests(here: Entry, may_teach: bool) -> None:
-    """In the sidebar of the page: the lessons, the words, and a room for who may teach."""
+    """Show lessons, the glossary and, for those who may teach, a room in the page's sidebar."""
     with st.container(key="guests", horizontal=True, gap="small"):
         show_lessons(ENTRIES, here)
         show_glossary()
@@ -49,21 +49,21 @@ def _show_guests(here: Entry, may_teach: bool) -> None:
 
 
 def _run_page(here: Entry, run: Callable[[], None]) -> None:
-    """The page, its lesson beside it, followed by those in a room."""
+    """Run the page beside its lesson, for those who follow in a room."""
     found, about = opened(ENTRIES), partial(_question_about, here)
     step = step_in_room(ENTRIES, here, found, about)
     around(here, partial(beside_lesson, ENTRIES, here, found, about, run), step)
 
 
 def _question_about(here: Entry, kind: str) -> tuple[ClassQuestion, ShowMap | None] | None:
-    """The question of a lesson's step, and the map beside it; None where it cannot be asked."""
+    """Return a lesson step's question and the map beside it; None if it cannot be asked."""
     from ui.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
     from ui.lessons.asked_map import show_asked_map, shows_map
     from ui.shell.model_strip import StripView, show_model_strip
 
     question = question_about(kind)
     opened = looked_at() if question is not None else None
-    PROBLEM.take()  # then the page is shown, and nothing has to be said
+    PROBLEM.take()  # the page is shown then, without a message
     if question is None or opened is None:
         return None
     show_model_strip(opened.runner.info, opened.capture, (opened.layer, opened.head), StripView(), opened.runner)

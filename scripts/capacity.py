@@ -1,9 +1,9 @@
-"""How many GPUs so many readers need: computed from stated assumptions, written into docs/scale.md.
+"""Computes how many GPUs a number of users needs, from stated assumptions, for docs/scale.md.
 
     python -m scripts.capacity                       write the tables of docs/scale.md
     python -m scripts.capacity --print --users 5000 --price 2.2 --parameters 70.6e9 --layers 80 …
 
-Every assumption is an option of its own. A test fails while the document and this script say different things.
+Every assumption is an option. A test fails if the document and this script differ.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ TEXTS = (128, 1_024, 8_192, 32_768)  # tokens
 
 
 def said(default: float, meaning: str) -> Any:
-    """An assumption, and what it means with its source."""
+    """A field for an assumption, with its meaning and its source."""
     return field(default=default, metadata={"meaning": meaning})
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is put in; the defaults are a Llama of 8 billion parameters in bfloat16 on one H200 a replica."""
+    """The inputs; by default, a Llama with 8 billion parameters in bfloat16, and one H200 per replica."""
 
     parameters: float = said(8.03e9, "of the model (Llama 3.1 8B)")
     layers: float = said(32, "of it")
@@ -62,7 +62,7 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What follows from assumptions."""
+    """What follows from the assumptions."""
 
     given: Assumptions
 
@@ -72,18 +72,20 @@ class Capacity:
 
     @property
     def token_bytes(self) -> float:
-        """Of a capture: q, k, v and the output of every layer, the residual stream around each, the last state."""
+        """Bytes kept per token of a capture: q, k, v and the output of every layer, the stream around each, the last
+        state.
+        """
         one = self.given
         layer = (2 * one.heads + 2 * one.kv_heads) * one.d_head
         return one.bytes_a_number * (one.layers * layer + (one.layers + 1) * one.d_model + one.d_model)
 
     def forward_flops(self, tokens: float) -> float:
-        """Two a parameter and token, and the scores and sums of causal attention."""
+        """Two per parameter and token, plus the scores and sums of causal attention."""
         one = self.given
         return 2 * one.parameters * tokens + one.layers * 4 * one.heads * one.d_head * tokens**2 / 2
 
     def forward_seconds(self, tokens: float) -> float:
-        """Never less than one reading of the weights."""
+        """At least the time to read the weights once."""
         one = self.given
         computing = self.forward_flops(tokens) / (one.gpu_flops * one.mfu)
         return max(computing, self.weight_bytes / one.gpu_bandwidth) + one.overhead
@@ -92,7 +94,7 @@ class Capacity:
 
     @property
     def services(self) -> tuple[tuple[float, float], ...]:
-        """Of a working reader: (questions a second, seconds of the GPU for each)."""
+        """(questions per second, GPU seconds for each) of an active user."""
         one = self.given
         fresh = one.captures * (1 - one.kept_share)
         return (
@@ -103,12 +105,12 @@ class Capacity:
 
     @property
     def busy(self) -> float:
-        """Seconds of the GPU a second and working reader."""
+        """GPU seconds per second and active user."""
         return sum(rate * seconds for rate, seconds in self.services)
 
     @property
     def network(self) -> float:
-        """Bytes a second and working reader: outlines, an opened head's q and k, rows and logits of new tokens."""
+        """Bytes per second and active user: outlines, an opened head's q and k, rows and logits of new tokens."""
         one = self.given
         outline = 20 * one.tokens + 1_000 * one.layers
         head = 2 * one.d_head * one.bytes_a_number * one.tokens
@@ -124,7 +126,7 @@ class Capacity:
 
     @property
     def replica_gpus(self) -> int:
-        """GPUs that hold the weights once with a quarter as much beside them; layers in turn, so no faster than one."""
+        """GPUs that hold the weights once, with a quarter of their size to spare; pipelined, so no faster than one."""
         return math.ceil(1.25 * self.weight_bytes / (self.given.gpu_memory * self.given.memory_share))
 
     @property
@@ -143,12 +145,12 @@ class Capacity:
 
     @property
     def readers(self) -> int:
-        """Working readers of one replica."""
+        """Active users that one replica serves."""
         return max(1, math.floor(min(self.readers_by_time, self.readers_by_memory)))
 
     @property
     def wait(self) -> float:
-        """Mean seconds before a question's turn, at a full replica (Pollaczek and Khinchine: one server, any times)."""
+        """Mean seconds before a question's turn on a full replica (Pollaczek–Khinchine formula for an M/G/1 queue)."""
         squares = self.readers * sum(rate * seconds**2 for rate, seconds in self.services)
         return squares / (2 * (1 - self.readers * self.busy))
 
@@ -164,11 +166,11 @@ class Capacity:
         return self.replicas(users) * self.replica_gpus
 
     def dollars(self, users: float) -> float:
-        """An hour."""
+        """Dollars per hour."""
         return self.gpus(users) * self.given.price
 
     def served(self, gpus: int) -> tuple[int, int]:
-        """Working readers, and users, of so many GPUs."""
+        """Active users, and all users, that this many GPUs serve."""
         working = gpus // self.replica_gpus * self.readers
         return working, math.floor(working / self.given.working)
 
@@ -177,7 +179,7 @@ class Capacity:
 
 
 def tables(given: Assumptions, users: tuple[int, ...] = USERS) -> str:
-    """As they stand in docs/scale.md."""
+    """The tables of docs/scale.md."""
     found = Capacity(given)
     return "\n\n".join((_assumed(given), _sizes(found), _fleets(found, users), _by_gpus(found), _sentence(found)))
 
@@ -241,12 +243,12 @@ def _sentence(found: Capacity) -> str:
 
 
 def number(value: float) -> str:
-    """Short: 8.03e9, 0.47, 128,256."""
+    """Format a number briefly: 8.03e9, 0.47, 128,256."""
     return f"{value:.3g}".replace("e+0", "e").replace("e+", "e") if value >= 1e6 or value < 1 else f"{value:,.10g}"
 
 
 def size(n_bytes: float) -> str:
-    """In the unit that leaves one to three digits before the point."""
+    """Format a size in the unit that leaves one to three digits before the point."""
     for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if n_bytes >= each:
             return f"{n_bytes / each:.3g} {unit}" if n_bytes < 1000 * each else f"{n_bytes / each:,.0f} {unit}"
@@ -260,7 +262,7 @@ def seconds(value: float) -> str:
 
 
 def with_tables(document: str, made: str) -> str:
-    """The document with what stands between its two marks replaced."""
+    """The document with the text between its two marks replaced."""
     before, rest = document.split(f"{BEGIN}\n", 1)
     after = rest.split(END, 1)[1]
     return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"

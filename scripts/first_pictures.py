@@ -1,9 +1,9 @@
-"""Store the first picture of every example of the default model, in the language that the example is in.
+"""Store the first picture of every example of the default model, in the language of the example.
 
     python -m scripts.first_pictures            writes ui/shell/first_pictures.zip
 
-The app itself draws them, without a browser, once each. To be run when the model, an example or a component of the page
-Heads is another; `tests/ui/shell/test_first_picture.py` compares what is stored with what the engine says.
+The app itself draws them, without a browser. Run this when the model, an example or a component of the page Heads has
+changed; `tests/ui/shell/test_first_picture.py` compares what is stored with what the engine computes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from analysis.examples import EXAMPLES, Example
 from ui.shell.first_picture import INDEX, PARTS, STORE, FirstPicture, made_for
 
 PATIENCE = 120  # seconds
-SAME_DATE = (2020, 1, 1, 0, 0, 0)  # of all entries, so that the same pictures are the same file
+SAME_DATE = (2020, 1, 1, 0, 0, 0)  # for all entries, so that equal pictures give an equal file
 
 
 def main() -> None:
@@ -48,10 +48,10 @@ def language_of(example: Example) -> str:
 
 
 def drawn(text: str, lang: str) -> FirstPicture:
-    """What the page Heads draws of this text when it is opened by a link with nothing but the text."""
+    """What the page Heads shows for this text when it is opened by a link with only the text."""
     app = AppTest(str(STORE.parent / "entry" / "atlas.py"), default_timeout=PATIENCE)
     app.query_params.update({"text": text, "lang": lang})
-    with patch("ui.shell.frame.show_first_picture", return_value=False):  # the page itself, whatever is stored
+    with patch("ui.shell.frame.show_first_picture", return_value=False):  # the page itself, ignoring what is stored
         app.run()
     payloads = {one.proto.component_name: one.proto.bytes for one in app.get("bidi_component")}
     layer, head = (int(app.query_params[name][0]) for name in ("layer", "head"))
@@ -64,7 +64,7 @@ def drawn(text: str, lang: str) -> FirstPicture:
 
 
 def _words(bodies: list[str], name: str) -> Iterator[tuple[str, str]]:
-    """What the map shows, the head's habit, the caption of its map and the next tokens, as the page's HTML has them."""
+    """What the map shows, the head's habit, the caption of its map and the next tokens, from the page's HTML."""
     yield "heading", next(body for body in bodies if "data-finding" in body and name in body)
     yield "habit", next((body for body in bodies if "atlas-habit" in body), "")
     yield "caption", next(body for body in bodies if "atlas-how" in body)

@@ -2,7 +2,7 @@
 
     python -m scripts.pattern_table
 
-A test fails while the document and the patterns say different things.
+A test fails if the document and the patterns differ.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ HEAD = ("pattern", "keeps, of the keys the model allows", "its numbers: what the
 
 
 def table() -> str:
-    """One row a pattern, in the order of the table in the code."""
+    """One row per pattern, in the order of the table in the code."""
     rows = [HEAD, ("---",) * len(HEAD), *(_row(pattern) for pattern in PATTERNS)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def with_table(document: str) -> str:
-    """The document with its table replaced; the table is what stands between the first row and the next empty line."""
+    """The document with its table replaced, from the first row to the next empty line."""
     start = document.index(f"| {HEAD[0]} |")
     end = document.find("\n\n", start)
     return document[:start] + table() + (document[end:] if end >= 0 else "\n")

@@ -1,7 +1,7 @@
-"""Write the types of what components are sent, from their pictures: ``python -m scripts.picture_types [--check]``.
+"""Write TypeScript types for the data of components: ``python -m scripts.picture_types [--check]``.
 
-Of each module in viz/components with a picture (see viz/components/picture.py) it writes ``<module>_picture.d.ts``
-beside it. With ``--check`` it writes nothing, names the files that are not as they would be, and ends with 1.
+For each module in viz/components with a picture (see viz/components/picture.py), it writes ``<module>_picture.d.ts``
+beside it. With ``--check`` it writes nothing, lists the files that are out of date, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from viz.components.picture import ColoredPicture, Parts, Picture, TypeScript, d
 
 FOLDER = Path(viz.components.__file__ or "").parent
 ARRAYS = {"float32": "Floats", "uint8": "Bytes", "int32": "Ints"}
-SHARED = {"Texts", "Palette", *ARRAYS.values()}  # of shared/types.d.ts
+SHARED = {"Texts", "Palette", *ARRAYS.values()}  # from shared/types.d.ts
 BUILT_IN = {"Record"}
 WIDTH = 116
 
 
 def picture_modules() -> list[Path]:
-    """The modules in which a picture is declared."""
+    """The modules that declare a picture."""
     return sorted(path for path in FOLDER.glob("*/*.py") if "Picture)" in path.read_text(encoding="utf-8"))
 
 
 def types_file(module: Path) -> Path:
-    """Where its types stand."""
+    """The path of its types."""
     return module.with_name(f"{module.stem}_picture.d.ts")
 
 
 def types_of(module: Path) -> str:
-    """The text of this file. ValueError where the module has no picture, or several."""
+    """The contents of this file. Raises ValueError if the module has no picture, or several."""
     name = ".".join(("viz.components", *module.relative_to(FOLDER).with_suffix("").parts))
     loaded = importlib.import_module(name)
     own = [one for one in vars(loaded).values() if isinstance(one, type) and issubclass(one, Picture)]
@@ -51,7 +51,10 @@ def types_of(module: Path) -> str:
 
 
 def interfaces(picture: type[Picture]) -> str:
-    """``Meta`` and ``Arrays`` of a picture, and what they are made of, in TypeScript. KeyError for a type it lacks."""
+    """``Meta`` and ``Arrays`` of a picture, and the types they use, in TypeScript.
+
+    Raises KeyError for an unknown type.
+    """
     return _Types(picture).text()
 
 
@@ -124,7 +127,7 @@ class _Types:
 
     def _named(self, cls: type) -> str:
         if cls.__name__ not in self.interfaces:
-            self.interfaces[cls.__name__] = ""  # one that holds its own kind finds its name here
+            self.interfaces[cls.__name__] = ""  # a type that contains itself finds its name here
             parts = {name: hint for name, hint in parts_of(cls).items() if dtype_of(hint) is None}
             self.interfaces[cls.__name__] = self._interface(cls.__name__, cls, parts, inspect.getdoc(cls) or "")
         return cls.__name__
@@ -135,7 +138,7 @@ def _import(names: set[str], file: str) -> str:
 
 
 def _is_union(hint: Any) -> bool:
-    """Whether it is written with a bar between its kinds."""
+    """Whether it is a union."""
     if get_origin(hint) is Annotated:
         words = get_args(hint)[1:]
         return not any(isinstance(word, (Parts, TypeScript)) for word in words) and _is_union(get_args(hint)[0])
@@ -143,7 +146,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def _documented(cls: type) -> Iterator[tuple[str, str]]:
-    """Names of fields and methods, each with the sentences under it in the class, its base classes' first."""
+    """Names of fields and methods, each with the sentences under it in the class, base classes first."""
     for base in reversed([one for one in cls.__mro__ if one.__module__ != "builtins"]):
         if base in (Picture, ColoredPicture):
             continue
@@ -168,7 +171,7 @@ def _comment(words: str, margin: str) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write them, or compare."""
+    """Write the files, or compare them."""
     parser = argparse.ArgumentParser(prog="python -m scripts.picture_types", description=(__doc__ or "").split("\n")[0])
     parser.add_argument(
         "--check", action="store_true", help="write nothing; end with 1 where a file is not as it would be"

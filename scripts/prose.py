@@ -1,7 +1,7 @@
-"""A check of style: python -m scripts.prose finds patterns that read translated, in documents and on the screen.
+"""A style check: python -m scripts.prose finds patterns that read translated, in documents and on the screen.
 
-Each pattern is one that readers stumbled over, with what to write instead. Code in documents is left out; of the
-screen the English messages are read, as ``make messages`` collects them.
+Each pattern is one that readers stumbled over, with what to write instead. Code in documents is ignored; for the
+screen, the English messages are read as ``make messages`` collects them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).resolve().parents[1]
-CATALOG = ROOT / "ui" / "locales" / "zh.po"  # any has every message
+CATALOG = ROOT / "ui" / "locales" / "zh.po"  # any catalog has every message
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\|.*", re.MULTILINE)
-OF_MESSAGES = ("families.md", "masks.md", "zoo.md")  # their tables are made of messages, which are read by themselves
+OF_MESSAGES = ("families.md", "masks.md", "zoo.md")  # their tables are made of messages, which are checked separately
 START = r"(?:^|(?<=[.!?:;] )|(?<=\| )|(?<=- ))"  # of a sentence, a cell or a line of a list
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """``found`` is what is avoided, ``instead`` what to write."""
+    """``found`` is what to avoid, ``instead`` what to write."""
 
     found: re.Pattern[str]
     instead: str
@@ -54,19 +54,19 @@ PATTERNS = (
     pattern(r"\bin (?:the|its|their) places? of\b", "instead of"),
     pattern(r"\b(?:he|him|his|she|her|hers)\b", "they, their"),
 )
-FIELD = (  # in documents alone: on the screen a first lesson may say that a token looks
+FIELD = (  # in documents only: on the screen, a first lesson may say that a token looks
     pattern(r"\b(?:tokens?|heads?|quer(?:y|ies)|models?|layers?) (?:\w+ )?looks?\b", "attends"),
     pattern(r"\blooks? (?:ahead|back|both ways)\b", "attends; causal, bidirectional"),
 )
 
 
 def blanked(text: str) -> str:
-    """Without code, and each line where it was."""
+    """Blank out code, keeping line numbers."""
     return CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
 
 
 def read(path: Path) -> str:
-    """A document's own prose."""
+    """The prose of a document."""
     text = blanked(path.read_text(encoding="utf-8"))
     return ROW.sub("", text) if path.name in OF_MESSAGES else text
 

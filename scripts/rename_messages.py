@@ -1,8 +1,8 @@
-"""Change English messages and keep their translations: python -m scripts.rename_messages changes.json.
+"""Changes English messages and keeps their translations: python -m scripts.rename_messages changes.json.
 
 The file is a list of ``{"old": …, "new": …}``, with ``"zh": …`` where the Chinese changes too. Each Python string that
-is an old message becomes the new one, in tests as well; ``make messages`` then brings the catalogs in order. Texts
-that quote a part of a message are listed, for a person to read.
+is an old message becomes the new one, in tests as well; ``make messages`` then updates the catalogs. Texts that quote a
+part of a message are listed, for a person to read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from babel.messages.pofile import escape
 
 ROOT = Path(__file__).resolve().parents[1]
-WIDTH = 90  # characters of a piece of a string, so that a line stays below 120 with its indentation
+WIDTH = 90  # characters per piece of a string, so that a line stays below 120 with its indentation
 PART = 24  # characters of an old message by which a text that quotes it is found
 
 
@@ -31,7 +31,7 @@ def literal(text: str) -> str:
 
 
 def renamed_source(source: str, changes: Mapping[str, str]) -> str:
-    """Python source in which each string that is an old message is the new one."""
+    """The source with every string that is an old message replaced by the new one."""
     data = source.encode()
     starts = [0]
     for line in data.splitlines(keepends=True):

@@ -1,7 +1,7 @@
-"""The build backend of pyproject.toml: the rooms of the repository, put into one package, and setuptools' wheel of it.
+"""The build backend of pyproject.toml: puts the repository's packages into one, and builds a wheel with setuptools.
 
-In the repository ``analysis``, ``model_runner`` and the others are packages at the top, and import one another by these
-names. In the wheel they lie inside ``attention_atlas``; here each import of a room is given that prefix on the way.
+In the repository, ``analysis``, ``model_runner`` and the others are top-level packages, and import one another by these
+names. In the wheel they are inside ``attention_atlas``, and this prefix is added to their imports.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ ROOMS = (
     "analysis", "attention", "classroom", "hosting", "inline", "jobs", "lessons", "model_runner", "pages", "served",
     "ui", "viz",
 )  # fmt: skip
-BESIDE = ("app.py", ".streamlit/config.toml", "docs/privacy.md", "docs/privacy.zh.md", "LICENSE")  # that the app reads
+# files that the app reads
+BESIDE = ("app.py", ".streamlit/config.toml", "docs/privacy.md", "docs/privacy.zh.md", "LICENSE")
 LEFT_OUT = ("_repository.py",)
 
 
 class UnsupportedOperation(Exception):
-    """What a backend raises for what it does not make."""
+    """Raised for distributions that this backend does not build."""
 
 
 def stage(target: Path) -> None:
-    """The package, in this folder, which is emptied first."""
+    """Write the package into this folder, which is emptied first."""
     shutil.rmtree(target, ignore_errors=True)
     package = target / PACKAGE
     for room in (PACKAGE, *ROOMS):
@@ -49,9 +50,9 @@ def stage(target: Path) -> None:
 
 
 def prefixed(source: str) -> str:
-    """The source with ``from analysis.x import y`` as ``from attention_atlas.analysis.x import y``.
+    """Rewrite ``from analysis.x import y`` as ``from attention_atlas.analysis.x import y``, for every package.
 
-    Raises ValueError for ``import analysis``, which would have to become another name.
+    Raises ValueError for ``import analysis``, which would bind another name.
     """
     lines = source.splitlines(keepends=True)
     for node in ast.walk(ast.parse(source)):
@@ -69,23 +70,25 @@ def _of_a_room(module: str) -> bool:
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """As PEP 517 has it; returns the name of the file."""
+    """Build the wheel (PEP 517); returns the name of the file."""
     stage(STAGED)
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
-    """Refused: the repository is the source. A frontend prints the sentence of this error, and of no other."""
+    """Always raises UnsupportedOperation, since the repository is the source; frontends show the message of this error
+    only.
+    """
     raise UnsupportedOperation("There is no source distribution: build the wheel (python -m build --wheel).")
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> Sequence[str]:
-    """As PEP 517 has it."""
+    """Required by PEP 517."""
     stage(STAGED)
     return build_meta.get_requires_for_build_wheel(config_settings)
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Any = None) -> str:
-    """As PEP 517 has it."""
+    """Required by PEP 517."""
     stage(STAGED)
     return build_meta.prepare_metadata_for_build_wheel(metadata_directory, config_settings)

@@ -1,8 +1,8 @@
-"""The table of docs/zoo.md and its small pictures, made of the variants themselves on a head of the embedded model.
+"""The table of docs/zoo.md and its small pictures, made by the variants themselves on a head of the embedded model.
 
     python -m scripts.zoo_table
 
-A test fails while the document and the variants say different things.
+A test fails if the document and the variants differ.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ HEAD_ROW = (
 )
 MASKS = {"any": "any", "causal": "causal only", "none": "none: sees all"}
 PARTS = {10: "tenths", 100: "hundredths"}
-CELL = 6  # units on a side of a picture's cell
+CELL = 6  # units of a side of a picture's cell
 POSITIVE, NEGATIVE, HIDDEN = "#262165", "#b3261e", "#ecebe4"
 
 
 def table() -> str:
-    """One row a variant, in the order of the table in the code."""
+    """One row per variant, in the order of the table in the code."""
     rows = [HEAD_ROW, ("---",) * len(HEAD_ROW), *(_row(variant) for variant in VARIANTS)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def with_table(document: str) -> str:
-    """The document with its table replaced; the table is what stands between its first row and the next empty line."""
+    """The document with its table replaced, from its first row to the next empty line."""
     start = document.index(f"| {HEAD_ROW[0]} | {HEAD_ROW[1]} |")
     end = document.find("\n\n", start)
     return document[:start] + table() + (document[end:] if end >= 0 else "\n")
 
 
 def maps() -> dict[str, np.ndarray]:
-    """Softmax and every variant with its usual numbers, on one head of the embedded model; NaN where masked."""
+    """Softmax and every variant with default parameters, on one head of the embedded model; NaN where masked."""
     capture = load_runner("default").capture(CaptureRequest(text=TEXT))
     head = captured_head(capture, LAYER, HEAD)
     return {"softmax": own(head).weights} | {one.name: substituted(head, one, {}).weights for one in VARIANTS}
 
 
 def picture(values: np.ndarray) -> str:
-    """The map as SVG: dark for much, white for nothing, red for less than nothing; sizes as parts of the largest."""
+    """The map as SVG: dark for large values, white for 0, red for negative ones, relative to the largest."""
     side, largest = CELL * len(values), float(np.nanmax(np.abs(values))) or 1.0
     cells = [
         f'<rect x="{CELL * column}" y="{CELL * row}" width="{CELL}" height="{CELL}" {_paint(float(value), largest)}/>'

@@ -1,1 +1,1 @@
-"""The model runner as a server: questions come in and answers go out as :mod:`model_runner.wire` writes them."""
+"""The model runner as a server: questions and answers are serialized by :mod:`model_runner.wire`."""

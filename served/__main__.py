@@ -1,4 +1,4 @@
-"""``python -m served settings.toml``: models behind HTTP, until it is ended."""
+"""``python -m served settings.toml``: serve models over HTTP."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from jobs.torch_threads import meet_awake
 
 
 def run(path: Path) -> int:
-    """Serve by this file of settings, see :func:`served.serve.main`; its exit status."""
+    """Serve with this settings file, see :func:`served.serve.main`; returns the exit status."""
     meet_awake()
-    from served.serve import main  # after it: it imports torch
+    from served.serve import main  # imported late because it imports torch
 
     return main(path)
 

@@ -1,4 +1,4 @@
-"""Who may ask, and how much at a time: looked at before the body of a question is read."""
+"""Access keys and their limits, checked before the body of a question is read."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BEARER = "Bearer "
 
 
 class KeyCheck:
-    """Used by the one thread that takes requests."""
+    """Used only by the thread that accepts requests."""
 
     def __init__(self, settings: ServedSettings) -> None:
         self._keys = {key.sha256: key for key in settings.keys}
         self._inside: Counter[str] = Counter()
 
     def who(self, request: Request) -> Access:
-        """Whose key the request shows, in a version that is read here. Raises KeyRefused, OtherVersion."""
+        """The key of a request in a supported protocol version. Raises KeyRefused, OtherVersion."""
         access = self.key_of(request)
         theirs = request.headers.get(VERSION, "")
         if theirs != FORMAT:
@@ -33,11 +33,11 @@ class KeyCheck:
         return access
 
     def key_of(self, request: Request) -> Access:
-        """Whose key the request shows. Raises KeyRefused."""
+        """The key of a request. Raises KeyRefused."""
         shown = request.headers.get("authorization", "")
         digest = hashlib.sha256(
             shown.removeprefix(BEARER).encode()
-        ).hexdigest()  # a key has 256 bits: no timing tells it
+        ).hexdigest()  # a key has 256 bits, so timing reveals nothing
         access = self._keys.get(digest) if shown.startswith(BEARER) else None
         if access is None:
             raise KeyRefused()
@@ -45,7 +45,7 @@ class KeyCheck:
 
     @contextmanager
     def inside(self, access: Access) -> Generator[None]:
-        """While a question of this key is answered. Raises RunnerBusy where too many are."""
+        """Count a question of this key while it is answered. Raises RunnerBusy above the key's limit."""
         if self._inside[access.name] >= access.in_flight:
             raise RunnerBusy()
         self._inside[access.name] += 1

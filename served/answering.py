@@ -1,6 +1,6 @@
-"""One question, from its body to its last frame: it waits for the model, then for its turn, and ends when nobody waits.
+"""The life of a question, from its body to its last frame: it waits for the model to load, then for its turn.
 
-Whoever hangs up cancels the question, which ends before the model's next layer.
+If the client disconnects, the question is cancelled and ends before the model's next layer.
 """
 
 from __future__ import annotations
@@ -64,21 +64,23 @@ from served.settings import Access, QuestionLimits, ServedSettings
 from served.told import body_of, model_named, refuse
 
 LOG = logging.getLogger(__name__)
-SHORT = 1 << 16  # bytes of a question that is read in less than a millisecond
-PIECE = 1 << 20  # bytes of an answer that the connection takes at a time
-DIGITS = 12  # of a whole number in an address
-MOST_PARTS = 8  # of a capture in one answer
-LOOK = 0.1  # seconds between two looks at a model that loads
+SHORT = 1 << 16  # bytes of a question that is parsed in less than a millisecond
+PIECE = 1 << 20  # bytes of an answer that are sent at a time
+DIGITS = 12  # of an integer in a URL
+MOST_PARTS = 8  # parts of a capture in one answer
+LOOK = 0.1  # seconds between two checks of a model that is loading
 
 Encode = Callable[[Any], bytes]
 Asked = Literal["ask", "part", "grid", "opening", "cell", "strongest", "tile", "far", "block"]
 
 
 class QuestionEndpoint:
-    """The endpoint of questions, an ASGI application; the others are asked with a request, for what is in its capture:
-    ``part``, some of its tensors, ``grid``, the thumbnails and metrics of every head, ``opening``, the head to open,
-    ``cell``, the weight of one cell in every head, ``strongest``, the key that a query looks at most, ``tile`` of a
-    head's map, ``far``, its strongest looks far back, ``block``, what all heads of a layer do in some rows.
+    """The ASGI endpoint for questions. ``what`` selects what is returned.
+
+    "ask" answers a question. The others take a request and return something of its capture: ``part`` some of its
+    tensors, ``grid`` thumbnails and metrics of every head, ``opening`` the head to open, ``cell`` the weight of one
+    cell in every head, ``strongest`` the key with a query's largest weight, ``tile`` a tile of a head's map, ``far``
+    its strongest long-range links, ``block`` all heads of a layer in some rows.
     """
 
     def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck, *, what: Asked) -> None:
@@ -88,7 +90,7 @@ class QuestionEndpoint:
         self._runs = GrowingTexts(settings.limits.runs)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
+        """Handle an ASGI request."""
         request = Request(scope, receive)
         try:
             access = self._keys.who(request)
@@ -106,7 +108,7 @@ class QuestionEndpoint:
             await refuse(error)(scope, receive, send)
 
     async def _in_frames(self, line: _Line, request: Request, name: str, question: Any, encode: Encode) -> None:
-        """From here on the question was taken: what goes wrong is its last frame."""
+        """Answer an accepted question; from here on, an error is sent as the last frame."""
         began = time.monotonic()
         until = began + _seconds(request, self._settings.limits.seconds)
         await line.open()
@@ -133,7 +135,8 @@ class QuestionEndpoint:
         except Exception as error:
             LOG.warning("%s failed: %s", type(question).__name__, first_line(error))
             LOG.debug("where", exc_info=True)
-            return REFUSAL, to_bytes(QuestionFails(error=type(error).__name__))  # its words may name files of the host
+            # the message may contain paths of the host
+            return REFUSAL, to_bytes(QuestionFails(error=type(error).__name__))
 
     async def _runner(self, line: _Line, name: str, base: bool, until: float) -> LocalRunner:
         loading = self._models.open(name)
@@ -166,7 +169,7 @@ class QuestionEndpoint:
             job.cancel()
 
     async def _written(self, line: _Line, answer: Any, question: Any, encode: Encode, until: float) -> bytes:
-        """On a thread that is not the model's: others ask meanwhile. What takes long says that it goes on."""
+        """Serialize the answer on another thread than the model's, sending progress frames meanwhile."""
         ended, writing = asyncio.Event(), asyncio.ensure_future(asyncio.to_thread(_written, answer, question, encode))
         writing.add_done_callback(lambda done: (ended.set(), done.cancelled() or done.exception()))
         while not writing.done():
@@ -174,7 +177,10 @@ class QuestionEndpoint:
         return writing.result()
 
     async def _turn(self, line: _Line, ahead: int, until: float, ended: asyncio.Event | None = None) -> None:
-        """Half a second, or until ``ended``. Raises _Left where nobody waits, AnswerTooLate."""
+        """Wait for half a second or until ``ended``.
+
+        Raises _Left if the client disconnected, AnswerTooLate at the time limit.
+        """
         await line.wait(WAITING_EVERY if ended is not None else 0.0, ended)
         if time.monotonic() > until:
             raise AnswerTooLate(seconds=self._settings.limits.seconds)
@@ -183,7 +189,7 @@ class QuestionEndpoint:
 
 
 def _asked(runner: LocalRunner, question: Any, run: str | None) -> QueuedJob[Any]:
-    """Raises Cancelled where the model hangs on somebody else's question: whoever asks again finds it loaded anew."""
+    """Submit a question. Raises Cancelled if the model hangs on another question; a retry finds it reloaded."""
     try:
         return runner.submit(question, session=run)
     except ModelSilent as error:
@@ -191,7 +197,10 @@ def _asked(runner: LocalRunner, question: Any, run: str | None) -> QueuedJob[Any
 
 
 def _result(job: QueuedJob[Any]) -> Any:
-    """The answer. Raises ModelSilent where the model hung on this question; of one that only waited, Cancelled."""
+    """Return the answer.
+
+    Raises ModelSilent if the model hung on this question, Cancelled if the question only waited.
+    """
     try:
         return job.result()
     except ModelSilent as error:
@@ -201,23 +210,23 @@ def _result(job: QueuedJob[Any]) -> Any:
 
 
 async def _checked(body: bytes, access: Access, limits: QuestionLimits) -> Any:
-    """The question in these bytes; of few of them at once, since a thread would take longer."""
+    """Parse a question; large ones on a thread, which for small ones would take longer than parsing."""
     if len(body) <= SHORT:
         return checked_question(body, access, limits)
     return await asyncio.to_thread(checked_question, body, access, limits)
 
 
 def _written(answer: Any, question: Any, encode: Encode) -> bytes:
-    """A layer is checked in its capture."""
+    """Serialize an answer; a layer is verified in its capture."""
     return encode(answer.verify(question.layer) if isinstance(question, VerifyLayer) else answer)
 
 
 class _Left(Exception):
-    """The connection was closed."""
+    """The client disconnected."""
 
 
 class _Line:
-    """One connection, on which frames are written; it notices when the other side hangs up."""
+    """A connection on which frames are written; it notices when the client disconnects."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -233,7 +242,7 @@ class _Line:
         self._left = asyncio.create_task(self._until_left())
 
     async def wait(self, seconds: float, ended: asyncio.Event | None) -> None:
-        """So long, or until ``ended``. Raises _Left."""
+        """Wait for this time, or until ``ended``. Raises _Left."""
         assert self._left is not None
         end = None if ended is None else asyncio.create_task(ended.wait())
         await asyncio.wait(
@@ -245,17 +254,17 @@ class _Line:
             raise _Left
 
     async def waiting(self, ahead: int) -> None:
-        """Say how many are answered before."""
+        """Report the number of questions ahead."""
         await self._piece(frame(WAITING, ahead.to_bytes(4, "little")))
 
     async def last(self, kind: bytes, data: bytes) -> None:
-        """The last frame, in pieces that the connection takes one after the other."""
+        """Send the last frame, in pieces that the connection takes one after the other."""
         whole = frame(kind, data)
         for start in range(0, len(whole), PIECE):
             await self._piece(whole[start : start + PIECE], more=start + PIECE < len(whole))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._left is not None:
             self._left.cancel()
 
@@ -271,13 +280,13 @@ class _Line:
 
 
 def _seconds(request: Request, most: int) -> float:
-    """How long the answer is waited for: as long as whoever asks says, within the host's limit."""
+    """How long the client waits for the answer, at most the host's limit."""
     asked = request.headers.get(LONGEST_WAIT, "")
     return min(float(asked), most) if asked.isdecimal() else most
 
 
 def _encoder(request: Request) -> Encode:
-    """How an answer is written: a capture as its outline if that is wanted, a step as its rows from ``start`` on."""
+    """How the answer is serialized: a capture as its outline if requested, a step as its rows from ``start`` on."""
     wanted, start = request.query_params.get("form"), _number(request.query_params.get("start", "0"))
 
     def encode(answer: Any) -> bytes:
@@ -289,7 +298,7 @@ def _encoder(request: Request) -> Encode:
 
 
 def _part_encoder(request: Request) -> Encode:
-    """Parts of a capture, each as its number and some of its rows: 5:0:8. Raises NoSuchPlace."""
+    """Parts of a capture, each given by its number and rows: 5:0:8. Raises NoSuchPlace."""
     wanted = [tuple(map(_number, one.split(":"))) for one in request.query_params.getlist("rows")]
     if not 1 <= len(wanted) <= MOST_PARTS or any(len(one) != 3 for one in wanted):
         raise Unreadable()
@@ -305,7 +314,7 @@ def _part_encoder(request: Request) -> Encode:
 
 
 def _parts(capture: Capture) -> list[Tensor]:
-    """Listed once, and forgotten with their capture."""
+    """The capture's tensors, listed once and cached as long as it lives."""
     found = _PARTS.get(capture)
     if found is None:
         found = _PARTS[capture] = parts(capture)
@@ -330,7 +339,7 @@ def _opening_encoder(_request: Request) -> Encode:
 
 
 def _cell_encoder(request: Request) -> Encode:
-    """Of a query and a key. Raises Unreadable, and NoSuchPlace of those that there are not."""
+    """Parameters: query, key. Raises Unreadable, or NoSuchPlace if they do not exist."""
     wanted = _numbers_at(request, 2)
 
     def encode(capture: Capture) -> bytes:
@@ -341,7 +350,7 @@ def _cell_encoder(request: Request) -> Encode:
 
 
 def _strongest_encoder(request: Request) -> Encode:
-    """Of a layer, a head, a query, and a key if that is chosen."""
+    """Parameters: layer, head, query, and optionally the selected key."""
     layer, head, *places = _numbers_at(request, 3, 4)
 
     def encode(capture: Capture) -> bytes:
@@ -352,7 +361,7 @@ def _strongest_encoder(request: Request) -> Encode:
 
 
 def _tile_encoder(request: Request) -> Encode:
-    """Of a layer, a head, a zoom, and the tile's numbers from the left and from the top."""
+    """Parameters: layer, head, zoom, and the tile's column and row."""
     layer, head, *spot = _numbers_at(request, 5)
 
     def encode(capture: Capture) -> bytes:
@@ -362,7 +371,7 @@ def _tile_encoder(request: Request) -> Encode:
 
 
 def _far_encoder(request: Request) -> Encode:
-    """Of a layer, a head, how far away at least, and how many."""
+    """Parameters: layer, head, smallest distance, and count."""
     wanted = _numbers_at(request, 4)
 
     def encode(capture: Capture) -> bytes:
@@ -375,7 +384,7 @@ _TILES = KeptTiles()
 
 
 def _block_encoder(request: Request) -> Encode:
-    """Of a layer, a row and the row after the last."""
+    """Parameters: layer, first row, and end row (exclusive)."""
     wanted = BlockRows(*_numbers_at(request, 3))
 
     def encode(capture: Capture) -> bytes:
@@ -398,7 +407,7 @@ ENCODERS: dict[Asked, Callable[[Request], Encode]] = {
 
 
 def _numbers_at(request: Request, *counts: int) -> list[int]:
-    """The whole numbers that say which place is asked for. Raises Unreadable."""
+    """Parse the integers that say which part is requested. Raises Unreadable."""
     wanted = list(map(_number, request.query_params.getlist("at")))
     if len(wanted) not in counts:
         raise Unreadable()

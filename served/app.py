@@ -1,4 +1,4 @@
-"""The endpoints of a server of models, as one ASGI application."""
+"""The endpoints of a model server as an ASGI application."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from served.settings import Access, ServedSettings
 from served.told import body_of, model_named, refuse, told
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-MODEL = "/v1/models/{name:path}"  # in the path, so that a proxy can send one model's questions to servers of their own
-LONGEST_LOOK = 5.0  # seconds that a look at a model which loads may wait
+MODEL = "/v1/models/{name:path}"  # in the path, so that a proxy can route each model to servers of its own
+LONGEST_LOOK = 5.0  # longest long-poll for a model that is loading, in seconds
 
 
 def app(settings: ServedSettings, models: LocalModels) -> Starlette:
-    """Answers of ``models`` to whoever has a key of the settings."""
+    """The application that answers for ``models`` to clients with a key in the settings."""
     keys = KeyCheck(settings)
     small = _Small(settings, models, keys)
     return Starlette(
@@ -48,13 +48,13 @@ def app(settings: ServedSettings, models: LocalModels) -> Starlette:
 
 
 class _Small:
-    """What is answered at once, or nearly."""
+    """Endpoints that answer immediately, or nearly so."""
 
     def __init__(self, settings: ServedSettings, models: LocalModels, keys: KeyCheck) -> None:
         self._settings, self._models, self._keys = settings, models, keys
 
     def guarded(self, answer: Callable[[Request, Access], Awaitable[Response]]) -> Endpoint:
-        """For whoever has a key, with refusals as answers."""
+        """Require a key, and turn errors into responses."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -67,23 +67,23 @@ class _Small:
         return endpoint
 
     async def health(self, request: Request) -> Response:
-        """For whoever watches the server: 503 where a model hangs, so that the process is replaced."""
+        """Health for a supervisor: 503 if a model hangs, so that the process is replaced."""
         lost = self._models.lost
         return PlainTextResponse("a model hangs" if lost else "ok", 503 if lost else 200)
 
     async def plain_names(self, request: Request) -> Response:
-        """The same as JSON, of any version: for whoever has no torch at hand."""
+        """The model names as JSON, in any protocol version, for clients without torch."""
         try:
             return JSONResponse(self._settings.models_of(self._keys.key_of(request)))
         except UserFacingError as error:
             return JSONResponse({"error": str(error)}, 401)
 
     async def names(self, request: Request, access: Access) -> Response:
-        """The models that this key may ask."""
+        """The models that this key may use."""
         return told(self._settings.models_of(access))
 
     async def model(self, request: Request, access: Access) -> Response:
-        """How far a model is, which is loaded if need be, and once it is there what it is."""
+        """The loading progress of a model, loading it if needed, and then its description."""
         loading = self._models.open(model_named(request, access, self._settings))
         if not loading.future.done():
             await asyncio.to_thread(loading.wait, _seconds(request.query_params.get("wait", "")))
@@ -96,7 +96,7 @@ class _Small:
         return told(about)
 
     async def texts(self, request: Request, access: Access) -> Response:
-        """The next tokens of the vocabulary as they are drawn, from ``start`` on."""
+        """The display texts of the vocabulary's tokens from ``start`` on, one batch."""
         runner = await self._loaded(request, access)
         start = request.query_params.get("start", "")
         if not start.isdecimal() or not 0 <= int(start[:9]) < runner.info.n_vocab:
@@ -105,7 +105,7 @@ class _Small:
         return told(await asyncio.to_thread(lambda: [runner.token_text(token) for token in some]))
 
     async def ids(self, request: Request, access: Access) -> Response:
-        """The token ids of a piece of text."""
+        """The token ids of a text."""
         runner = await self._loaded(request, access)
         text = from_bytes(await body_of(request, in_bytes(self._settings.limits.body)))
         if not isinstance(text, str):

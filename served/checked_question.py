@@ -1,4 +1,4 @@
-"""A question from outside, before a model sees it: one of ours, within the limits of its key, under its name."""
+"""Validation of a question from outside: a known type, within the limits of its key, under its name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from model_runner.wire import from_bytes
 from served.settings import Access, QuestionLimits
 
 FLOAT = 4  # bytes
-WIDTH = 64  # of the tiny model of random numbers, at least
+WIDTH = 64  # smallest width of the tiny random model
 
 
 def checked_question(body: bytes, access: Access, limits: QuestionLimits) -> CaptureRequest | Question[Any]:
-    """The question in these bytes. Its run, if it has one, gets the name of the key before its own.
+    """Parse a question, and prefix its run, if it has one, with the key's name.
 
     Raises Unreadable, TextTooLongHere, TooManyTokensHere.
     """
@@ -30,7 +30,7 @@ def checked_question(body: bytes, access: Access, limits: QuestionLimits) -> Cap
         raise Unreadable()
     try:
         limit_check(Limits(text=limits.text, tokens=min(limits.tokens, access.tokens)))(question)
-    except (AttributeError, TypeError, ValueError) as error:  # a field of another type than its class has it
+    except (AttributeError, TypeError, ValueError) as error:  # a field of another type than declared
         raise Unreadable() from error
     if isinstance(question, NextToken | NextRaceStep | EndRun):
         return replace(question, run=f"{access.name} {question.run}")
@@ -38,7 +38,7 @@ def checked_question(body: bytes, access: Access, limits: QuestionLimits) -> Cap
 
 
 def check_answer(question: object, info: ModelInfo, limits: QuestionLimits) -> None:
-    """Raises AnswerTooLarge where few bytes would have the model make many."""
+    """Raises AnswerTooLarge if a small question would have a large answer."""
     rows, width = 0, info.n_vocab
     if isinstance(question, Logits):
         rows = len(question.hidden)

@@ -1,4 +1,4 @@
-"""What was made of long maps for whoever asked, as long as the captures are kept."""
+"""Tiles of long maps, cached as long as their captures."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from weakref import WeakKeyDictionary
 from jobs.head_tiles import TilesHere
 from model_runner.capture import Capture
 
-CAPTURES = 4  # whose tiles are kept, each within MOST bytes of jobs/head_tiles.py
+CAPTURES = 4  # captures whose tiles are cached, each within MOST bytes of jobs/head_tiles.py
 
 
 class KeptTiles:
-    """By capture; those of the capture that came first go first. Safe to use from several threads."""
+    """Tiles by capture; the oldest capture's are evicted first. Thread-safe."""
 
     def __init__(self) -> None:
         self._held: WeakKeyDictionary[Capture, TilesHere] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def of(self, capture: Capture) -> TilesHere:
-        """Its tiles, which do not keep it alive."""
+        """The capture's tiles; the cache does not keep the capture alive."""
         with self._lock:
             if capture not in self._held:
                 while len(self._held) >= CAPTURES:

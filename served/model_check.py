@@ -1,6 +1,6 @@
-"""``python -m served.model_check NAME``: whether a model opens and is captured here, as one line of JSON.
+"""``python -m served.model_check NAME``: print as a line of JSON whether a model loads and can be captured here.
 
-In a process of its own, so that whoever asks can stop waiting, needs no torch, and has all of the memory back.
+It runs in a process of its own, so that the caller can time out, needs no torch, and gets all memory back.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ TEXT = "The dog chased the squirrel because it was hungry"
 
 
 def checked(name: str) -> dict[str, Any]:
-    """Parameters, seconds and peak bytes of a model that opened, and ``verified``; or ``error``, a sentence.
+    """Parameters, seconds and peak bytes of a model that loaded, and ``verified``; or ``error``, a sentence.
 
-    ``missing`` with an error: its files are not on this machine. The hub is never asked.
+    ``missing`` with an error means that its files are not on this machine. The hub is never contacted.
     """
     begun = time.monotonic()
     try:
@@ -46,7 +46,7 @@ def checked(name: str) -> dict[str, Any]:
 
 
 def _peak() -> int:
-    """The most memory that this process had; 0 where the system does not say (Windows)."""
+    """Peak memory of this process in bytes; 0 if unknown (Windows)."""
     try:
         import resource
     except ImportError:

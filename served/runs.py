@@ -1,4 +1,4 @@
-"""The texts that grow here: each belongs to a key, and one that nobody asks for any more is let go."""
+"""Generations in progress on this server: each belongs to a key, and idle ones are dropped."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from model_runner.questions import EndRun
 if TYPE_CHECKING:
     from model_runner.local.runner import LocalRunner
 
-IDLE = 600.0  # seconds after which a text that nobody continues is let go
+IDLE = 600.0  # seconds of inactivity after which a generation is dropped
 
 
 class GrowingTexts:
-    """Used by the one thread that takes requests."""
+    """Used only by the thread that accepts requests."""
 
     def __init__(self, most: int) -> None:
-        """``most`` texts of one key grow at a time; the one that was continued longest ago goes first."""
+        """``most`` generations per key; above that, the least recently continued one is dropped."""
         self._most = most
         self._held: OrderedDict[str, tuple[LocalRunner, float]] = OrderedDict()
 
     def asked(self, run: str, runner: LocalRunner, *, begins: bool) -> None:
-        """This run begins or goes on; others that are too old, or too many of its key, end."""
+        """Record that this run starts or continues; drop runs that are idle, or too many for its key."""
         if not begins and run not in self._held:
-            return  # it was let go, and whoever asks is told by the runner
+            return  # it was dropped; the runner reports that to the client
         self._held[run] = runner, time.monotonic()
         self._held.move_to_end(run)
         owner = _owner(run)
@@ -37,14 +37,14 @@ class GrowingTexts:
             self._end(name)
 
     def ended(self, run: str) -> None:
-        """Its owner ends it."""
+        """Forget a run that its owner ended."""
         self._held.pop(run, None)
 
     def _end(self, run: str) -> None:
         runner, _ = self._held.pop(run)
         try:
             runner.submit(EndRun(run))
-        except (Cancelled, ModelSilent):  # its model was given up, and the text with it
+        except (Cancelled, ModelSilent):  # the model was evicted, and the run with it
             return
 
 

@@ -1,4 +1,4 @@
-"""Start a server of models, or make a key for one."""
+"""Start a model server, or generate an access key for one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from model_runner.local.local_models import LocalModels
 from served.app import app
 from served.settings import ServedSettings, read
 
-KEEP_ALIVE = 75  # seconds that a connection without a question stays open, longer than a client keeps it
+KEEP_ALIVE = 75  # seconds for which an idle connection stays open, longer than in the client
 BYTES = 32  # of a key
 
 
 def main(path: Path) -> int:
-    """Serve by this file of settings, until the process is ended; its exit status."""
+    """Serve with this settings file until the process ends; returns the exit status."""
     try:
         settings = read(path)
     except WrongSetting as error:
@@ -32,7 +32,7 @@ def main(path: Path) -> int:
 
 
 def config(settings: ServedSettings, models: LocalModels | None = None, log_level: str = "info") -> uvicorn.Config:
-    """How uvicorn serves them; ``models``: those that are there already."""
+    """The uvicorn configuration; ``models`` overrides the models to serve."""
     listed = settings.models
     models = models or LocalModels(
         listed.listed, keep=settings.limits.memory, most=listed.most, silence=float(settings.limits.silence)
@@ -53,7 +53,7 @@ def config(settings: ServedSettings, models: LocalModels | None = None, log_leve
 
 
 def new_key(name: str) -> str:
-    """A key, and the lines that allow it."""
+    """Generate a key and the settings that allow it."""
     key = secrets.token_urlsafe(BYTES)
     digest = hashlib.sha256(key.encode()).hexdigest()
     return f'{key}\n\n[[keys]]\nname = "{name}"\nsha256 = "{digest}"\n'

@@ -1,4 +1,4 @@
-"""What the host of models has set, in one file of TOML: every value has a default, and a wrong one is one sentence."""
+"""The model server's settings in one TOML file: every value has a default, and an invalid one raises one sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ SHA256 = 64  # digits
 
 @dataclass(frozen=True)
 class Listening:
-    """Where it listens; with ``certificate`` and ``key``, two files, by TLS. Without them a proxy has to end TLS."""
+    """Where the server listens; ``certificate`` and ``key``, two files, enable TLS.
+
+    Without them a proxy must provide it.
+    """
 
     address: str = "127.0.0.1"
     port: int = whole_number(8600, 0, 65535)
@@ -34,7 +37,7 @@ class Listening:
 
 @dataclass(frozen=True)
 class ServedModels:
-    """Names of embedded models and ids of the hub; ``most`` of them are in memory at a time."""
+    """Names of embedded models and hub ids; at most ``most`` of them are in memory at a time."""
 
     listed: tuple[str, ...] = ("default",)
     most: int = whole_number(2, 1, 100)
@@ -42,11 +45,11 @@ class ServedModels:
 
 @dataclass(frozen=True)
 class QuestionLimits:
-    """``body`` of a question and ``answer`` that it makes the model compute; ``seconds`` until it is given up.
+    """Limits of a question: ``body`` and ``answer`` are sizes, ``seconds`` the time limit.
 
-    ``text`` in characters and ``tokens`` generated, of one question; ``memory`` holds what is kept of all texts, and
-    ``runs`` texts of one key may grow at a time. A model that gives no sign of work for ``silence`` seconds is loaded
-    anew; one layer has to take less.
+    ``answer`` limits what it makes the model compute. ``text`` in characters and ``tokens`` generated, per question;
+    ``memory`` is the cache's budget, and ``runs`` generations per key may be in progress. A model without progress for
+    ``silence`` seconds is reloaded; one layer has to take less.
     """
 
     body: str = byte_size("16 MB")
@@ -61,9 +64,9 @@ class QuestionLimits:
 
 @dataclass(frozen=True)
 class Access:
-    """One key: of it the file has the SHA-256 alone. ``models`` are those it may ask; nothing: every listed one.
+    """An access key, of which the file has only the SHA-256. ``models`` it may use; empty: every listed one.
 
-    ``in_flight`` questions are answered or waiting at a time.
+    At most ``in_flight`` of its questions may be in progress, waiting ones included.
     """
 
     name: str = ""
@@ -75,10 +78,10 @@ class Access:
 
 @dataclass(frozen=True)
 class RayCluster:
-    """Where Ray runs, see :mod:`served.ray`. ``address`` of a cluster that is there; without one, Ray is started here.
+    """Where Ray runs, see :mod:`served.ray`. ``address`` of an existing cluster; without one, Ray is started here.
 
-    ``store`` is Ray's shared memory, of which models need none. ``grace`` are the seconds in which a replica that is
-    replaced may end what it was asked.
+    ``store`` is Ray's shared memory, which models do not use. ``grace`` is the time in seconds for a replica to finish
+    its questions before it is replaced.
     """
 
     address: str = ""
@@ -89,11 +92,11 @@ class RayCluster:
 
 @dataclass(frozen=True)
 class RayApplication:
-    """Models with replicas of their own: from ``replicas`` up to ``most`` of them, 0: always as many.
+    """Models with replicas of their own: from ``replicas`` up to ``most``; 0: a fixed number.
 
-    More are started while a replica has more than ``questions`` at a time, waiting ones too. A replica has so many
-    ``cpus``, and ``gpus``: a share of one, with as large a share of its memory, or several, over which a model that
-    fits no single one is spread.
+    Replicas are added while one has more than ``questions`` in progress, waiting ones included. A replica has ``cpus``
+    and ``gpus``: a fraction of a GPU, with the same fraction of its memory, or several GPUs, across which a model that
+    fits on no single one is split.
     """
 
     name: str = ""
@@ -106,13 +109,13 @@ class RayApplication:
 
     @property
     def at_most(self) -> int:
-        """Replicas, when all work."""
+        """Largest number of replicas."""
         return max(self.replicas, self.most)
 
 
 @dataclass(frozen=True)
 class ServedSettings:
-    """All of them, by section of the file."""
+    """All settings, by section of the file."""
 
     server: Listening = Listening()
     models: ServedModels = ServedModels()
@@ -122,7 +125,7 @@ class ServedSettings:
     applications: tuple[RayApplication, ...] = field(default=())
 
     def models_of(self, access: Access) -> tuple[str, ...]:
-        """The models that this key may ask, in order."""
+        """The models that this key may use, in order."""
         return tuple(name for name in self.models.listed if not access.models or name in access.models)
 
 
@@ -136,7 +139,7 @@ LISTS: dict[str, type[Any]] = {"keys": Access, "applications": RayApplication}
 
 
 def read(path: Path) -> ServedSettings:
-    """The settings of this file. Raises WrongSetting."""
+    """Read the settings from this file. Raises WrongSetting."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -178,7 +181,7 @@ def _check(settings: ServedSettings) -> None:
 
 
 def _check_applications(settings: ServedSettings) -> None:
-    """Each model is in one application, and one application alone has several: the others are found by their path."""
+    """Check that each model is in one application, and that only one has several; the others are routed by path."""
     applications = settings.applications
     if not applications:
         return

@@ -1,4 +1,4 @@
-"""What every endpoint reads of a request, and how it refuses one: the error as bytes, which its reader raises again."""
+"""What every endpoint reads from a request, and how it refuses one: the error as bytes, which the client raises."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ STATUSES: dict[type[UserFacingError], int] = {
     OtherVersion: 426,
     RunnerBusy: 429,
 }
-REFUSED = 422  # every other one
+REFUSED = 422  # status of all other errors
 
 
 def told(value: Any) -> Response:
-    """An answer that is there at once."""
+    """A response with this value."""
     return Response(to_bytes(value), 200, {VERSION: FORMAT, "cache-control": "no-store"}, VALUE)
 
 
 def refuse(error: UserFacingError) -> Response:
-    """The connection ends with it: the body of the question may not have been read."""
+    """Refuse and close the connection, since the question's body may not have been read."""
     headers = {VERSION: FORMAT, "connection": "close"} | ({"retry-after": "1"} if isinstance(error, RunnerBusy) else {})
     return Response(to_bytes(error), STATUSES.get(type(error), REFUSED), headers, VALUE)
 
 
 def model_named(request: Request, access: Access, settings: ServedSettings) -> str:
-    """The model that is asked. Raises ModelNotListed."""
+    """The model that the request names. Raises ModelNotListed."""
     name = request.path_params["name"]
     offered = settings.models_of(access)
     if name not in offered:
@@ -53,7 +53,7 @@ def model_named(request: Request, access: Access, settings: ServedSettings) -> s
 
 
 async def body_of(request: Request, most: int) -> bytes:
-    """All of it. Raises QuestionTooLarge as soon as it is told, or seen, to be longer."""
+    """Read the body. Raises QuestionTooLarge as soon as its length, declared or received, exceeds ``most``."""
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length[:20]) > most:
         raise QuestionTooLarge(limit=readable(most))

@@ -1,1 +1,1 @@
-"""The Streamlit glue: cached models and captures, typed inputs, the page frame, mounting of components."""
+"""The Streamlit layer: session state, the page frame, mounting of components, and the wording of the interface."""

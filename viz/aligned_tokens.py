@@ -1,6 +1,6 @@
-"""One text in two cuts, piece by piece, each with the tokens of both sides one above the other; as HTML and as SVG.
+"""Two tokenizations of a text, piece by piece, each with both sides' tokens one above the other; as HTML and as SVG.
 
-Knows nothing about tokenizers: it gets labels.
+Independent of tokenizers: its input is labels.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ N_ = str
 
 TEXTS: dict[str, str] = {"nothing": N_("no token")}
 
-_WIDTH, _CHIP, _GAP, _LINE = 900.0, 24.0, 5.0, 74.0  # of the SVG: a line of pieces, a chip, between, from line to line
+_WIDTH, _CHIP, _GAP, _LINE = 900.0, 24.0, 5.0, 74.0  # of the SVG: line width, chip height, gap, line height
 _LABEL_EMS = 14.0
 _FILL = {"same": "#ececf4", "other": "#f8dcb6", "alone": "none"}
 
 
 @dataclass(frozen=True)
 class Match:
-    """The labels of the tokens of both sides that stand for the same characters; none of a side that lacks them."""
+    """Labels of both sides' tokens that cover the same characters; empty for a side that lacks them."""
 
     first: tuple[str, ...]
     second: tuple[str, ...]
 
     @property
     def kind(self) -> str:
-        """Whether both cut it alike, otherwise, or one side has it alone."""
+        """Whether both tokenize it alike, differently, or only one side has it."""
         if not self.first or not self.second:
             return "alone"
         return "same" if len(self.first) == len(self.second) == 1 else "other"
 
 
 def aligned_tokens(blocks: Sequence[Match], *, names: tuple[str, str], label: str, texts: dict[str, str]) -> str:
-    """HTML that breaks into lines as a text does; ``label`` says to a screen reader what it is. All is escaped here."""
+    """HTML that wraps like text; ``label`` describes it to screen readers. All strings are escaped here."""
     words = TEXTS | texts
     rows = (("first", names[0]), ("second", names[1]))
     parts = []
@@ -64,7 +64,7 @@ def _chips(tokens: Sequence[str], words: dict[str, str]) -> str:
 
 
 def aligned_svg(blocks: Sequence[Match], *, names: tuple[str, str], title: str, caption: str) -> str:
-    """The same as a file."""
+    """The same as an SVG file."""
     wide = [_wide(block) for block in blocks]
     left = MARGIN + 12 + FONT * max(ems(shortened(name, _LABEL_EMS)) for name in names)
     x, y = left, MARGIN + 50.0
@@ -92,7 +92,7 @@ def _token_width(token: str) -> float:
 
 
 def _block_svg(block: Match, x: float, y: float, width: float) -> list[str]:
-    """Both lines of chips, stretched to the same width, on the colour of their kind."""
+    """Both lines of chips, stretched to equal width, on the colour of their kind."""
     drawn: list[str] = []
     for tokens, down in ((block.first, 0.0), (block.second, _CHIP + 4)):
         if not tokens:

@@ -12,16 +12,16 @@ from viz.color import palette
 from viz.svg import LIGHT, MARGIN, document, element, label, rgb, text
 
 _WIDTH = 1000
-_LEFT = MARGIN + 120  # where bars begin
+_LEFT = MARGIN + 120  # x at which bars start
 _SPAN = _WIDTH - MARGIN - 70 - _LEFT
-_HEIGHT = 56  # of a vector's bars
-_ROW = 22  # from one key to the next
+_HEIGHT = 56  # height of a vector's bars
+_ROW = 22  # height of a key's row
 _INK = "#36339a"
 
 
 @dataclass(frozen=True, eq=False)
 class VectorBars:
-    """A vector under its name, one bar a dimension, drawn to its own largest; ``side`` is "query", "key" or ""."""
+    """A named vector with one bar per dimension, scaled to its own maximum; ``side`` is "query", "key" or empty."""
 
     name: str
     values: NDArray[np.floating]
@@ -30,7 +30,7 @@ class VectorBars:
 
 @dataclass(frozen=True)
 class KeyWeight:
-    """A key of the row and its share, in words too; ``chosen`` is the cell's own."""
+    """A key of the row with its weight, also in words; ``chosen`` marks the cell's own key."""
 
     name: str
     share: float
@@ -47,7 +47,7 @@ def cell_svg(
     title: str,
     caption: str,
 ) -> str:
-    """From top to bottom: the vectors of the score, the sums made of them, the row's weights, the vectors mixed."""
+    """From top to bottom: the vectors of the score, the sums made of them, the row's weights, the values."""
     y = MARGIN + 40.0
     body: list[str] = []
     for bars in score:

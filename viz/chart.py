@@ -1,6 +1,6 @@
-"""What a chart shows, as data: lines over an axis, or horizontal bars. Plotly's figure and the SVG are made of it.
+"""A chart as data: lines over an axis, or horizontal bars. Plotly figures and SVGs are made from it.
 
-Knows nothing of models, and draws nothing.
+Independent of models, and draws nothing itself.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import TypeAlias
 from viz.svg import FONT
 from viz.token_text import ems
 
-SMALL = 1e-4  # up to it an axis names a value by its power of ten
+SMALL = 1e-4  # smaller values are labelled as powers of ten
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-ROOM = 1.4  # for the words after the longest bar
+ROOM = 1.4  # of the axis, for the words after the longest bar
 _NARROWEST = 120  # px: bars on a phone, beside their words
-_NARROW, _AROUND, _LINE = 270, 70, 18  # px: a plot on a phone, what a chart has above and below it, and a line of words
+_NARROW, _AROUND, _LINE = 270, 70, 18  # px: a plot on a phone, a chart's space above and below it, and a line of words
 
 
 @dataclass(frozen=True)
 class Line:
-    """One series; ``dash`` as Plotly names it. ``points`` marks every value; ``quiet`` is the colour of no series.
+    """One series; ``dash`` as named by Plotly. ``points`` marks every value; ``quiet`` uses a neutral colour.
 
-    Not ``joined``, it is its points alone. ``like``: the place of the line whose colour it has.
+    Without ``joined``, only its points are drawn. ``like``: the index of the line whose colour it shares.
     """
 
     name: str
@@ -40,10 +40,9 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """Lines over a common axis. ``marker`` is a place on it with its words, ``level`` a value, drawn across.
+    """Lines over a common axis. ``marker`` is a labelled position on it, ``level`` a horizontal line.
 
-    ``ticks`` are the places named on the horizontal axis, where they are not round numbers. ``y_range``: of an axis
-    that stays as it is, whatever the lines are.
+    ``ticks`` are positions to label if they are not round numbers. ``y_range`` fixes the vertical axis.
     """
 
     series: Sequence[Line]
@@ -63,10 +62,10 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True)
 class Bars:
-    """Horizontal bars, the first on top, each with its words; None has words but no bar.
+    """Horizontal bars, from the top, each with its words; None has words but no bar.
 
-    ``colors`` numbers each bar's colour among the theme's series; all are the first where it is empty. ``longest`` is
-    the longest bar, and ``words_take`` the px after it, of all charts that stand on one scale.
+    ``colors`` has each bar's index among the theme's series colours; if empty, all use the first. ``longest`` is the
+    longest bar, and ``words_take`` the width in px after it, of all charts on a common scale.
     """
 
     labels: Sequence[str]
@@ -81,19 +80,19 @@ class Bars:
 
     @property
     def span(self) -> float:
-        """The value at the end of the axis, beyond the longest bar."""
+        """The end of the axis, beyond the longest bar."""
         return ROOM * self.most
 
     @property
     def most(self) -> float:
-        """The longest bar's value, of this chart or of all that stand on its scale."""
+        """The longest bar's value, in this chart or in all that share its scale."""
         return max([self.longest, *(value for value in self.values if value is not None)]) or 1.0
 
     @property
     def beside(self) -> int:
-        """px right of the plot for the words after each bar, of which the longest ends where the plot does.
+        """px right of the plot for the words after each bar; the longest bar ends where the plot does.
 
-        Words without a bar begin where bars do, and have the plot's place too.
+        Words without a bar start where bars do, and can use the plot's width as well.
         """
         ends = [
             ems(words) * FONT * 1.05 + 10 - (1 - value / self.most) * _NARROWEST
@@ -104,7 +103,7 @@ class Bars:
 
 
 def on_one_scale(charts: Sequence[Bars]) -> list[Bars]:
-    """The same charts, in each of which a bar of some value is as long as in the others, where they are as wide."""
+    """The charts on a common scale: in charts of equal width, equal values have bars of equal length."""
     longest = max((chart.most for chart in charts if any(chart.values)), default=0.0)
     same = [replace(chart, longest=longest) for chart in charts]
     return [replace(chart, words_take=max(one.beside for one in same)) for chart in same]
@@ -115,7 +114,7 @@ Chart: TypeAlias = Lines | Bars
 
 @dataclass(frozen=True)
 class Axis:
-    """Where values are on it: 0 at ``low``, 1 at ``high``. On one that ``counts``, whole numbers alone are named."""
+    """Positions of values: 0 at ``low``, 1 at ``high``. If it ``counts``, only integers are labelled."""
 
     low: float
     high: float
@@ -123,18 +122,18 @@ class Axis:
     counts: bool = False
 
     def share(self, value: float) -> float:
-        """0..1 between its ends; NaN for what a logarithm has no place for."""
+        """Position in 0..1 between its ends; NaN where a logarithm is undefined."""
         low, high, at = (_logarithm(one) if self.log else one for one in (self.low, self.high, value))
         return (at - low) / (high - low)
 
     def value(self, share: float) -> float:
-        """What stands at this share of its length."""
+        """The value at this position."""
         if self.log:
             return self.low * (self.high / self.low) ** share
         return self.low + share * (self.high - self.low)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round values, about as many; of a logarithmic axis powers of ten, or what is between where there are few."""
+        """About this many round values; on a logarithmic axis powers of ten, or values in between if there are few."""
         if not self.log:
             found = _round_values(self.low, self.high, most)
             return [value for value in found if float(value).is_integer() or not self.counts]
@@ -147,7 +146,7 @@ class Axis:
 
 
 def axes_of(chart: Lines) -> tuple[Axis, Axis]:
-    """The horizontal and the vertical axis: all that is drawn has its place on them."""
+    """The horizontal and the vertical axis, which contain everything that is drawn."""
     values = [float(one) for line in chart.series for one in line.x]
     counts = bool(values) and all(value.is_integer() for value in values) and not chart.log_x
     across = Axis(*chart.x_range or _ends(values, log=chart.log_x), chart.log_x, counts)
@@ -161,9 +160,9 @@ def axes_of(chart: Lines) -> tuple[Axis, Axis]:
 
 
 def words_below(chart: Lines) -> float:
-    """How far below the plot's upper edge the words at its marker stand, as a share of its height.
+    """Distance of the marker's words from the plot's upper edge, as a share of its height.
 
-    0, or as far as they meet no line, and none of the axis's rules if there is such a place; 0 where there is none.
+    The position avoids lines and, if possible, the axis's grid lines; 0 if there is none.
     """
     if chart.marker is None:
         return 0.0
@@ -182,12 +181,12 @@ def words_below(chart: Lines) -> float:
 
 
 def words_after(at: float) -> bool:
-    """Whether the words at a marker at this share of the width stand right of it."""
+    """Return True if the words of a marker at this position are right of it."""
     return at < 0.8
 
 
 def heights_within(line: Line, x_axis: Axis, y_axis: Axis, span: tuple[float, float]) -> Iterator[tuple[float, float]]:
-    """Lowest and highest share of the plot's height of each piece of a line within this span of its width."""
+    """Yield the lowest and highest share of the plot's height of each segment of a line within this horizontal span."""
     places = [(x_axis.share(x), y_axis.share(y)) for x, y in zip(line.x, line.y, strict=True)]
     for (left, start), (right, end) in itertools.pairwise(places):
         if not all(map(math.isfinite, (left, start, right, end))) or right <= left:
@@ -199,7 +198,7 @@ def heights_within(line: Line, x_axis: Axis, y_axis: Axis, span: tuple[float, fl
 
 
 def tick_words(value: float) -> str:
-    """50, 0.2, 10k, 3M, 1P; what is tiny by its power of ten: 10⁻⁷, 2 × 10⁻⁵."""
+    """Format a tick: 50, 0.2, 10k, 3M, 1P; tiny values as powers of ten: 10⁻⁷, 2 × 10⁻⁵."""
     if 0 < abs(value) <= SMALL:
         digits, power = f"{value:.2e}".split("e")
         digits = f"{float(digits):g}".replace("-", "\u2212")
@@ -212,7 +211,7 @@ def tick_words(value: float) -> str:
 
 
 def _ends(values: Sequence[float], *, log: bool) -> tuple[float, float]:
-    """The least and the largest that can be drawn; apart, also where there is one or none."""
+    """The smallest and largest value that can be drawn; distinct even if there are fewer than two."""
     drawn = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
     low, high = min(drawn, default=1.0 if log else 0.0), max(drawn, default=10.0 if log else 1.0)
     return (low, high) if low < high else (low, 10 * low if log else low + 1)

@@ -1,7 +1,7 @@
-"""Charts as SVG: a document of one or several below one another, and the inside of one on the screen.
+"""Charts as SVG: a document with one or several below one another, or the inside of one on the screen.
 
-Plotly writes none without a browser. What is drawn stands on shares of the plot's width and height: units of a
-document, or per cent on the screen, where a chart is as wide as its place while words and strokes keep their size.
+Plotly cannot write SVG without a browser. Positions are shares of the plot's width and height: in units of a document,
+or in percent on the screen, where a chart is as wide as its container while text and strokes keep their size.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ DASHES = {"solid": "", "dash": "9 5", "dot": "2 4", "dashdot": "9 4 2 4"}
 _COLORS = (*ALONE, LIGHT.quiet)
 _SMALL = 11  # px, of the axes' words
 _WIDTH = 1000  # of a document
-_NARROW = 270  # px: a plot on a phone, on which the words of an axis must not meet
+_NARROW = 270  # px: a plot on a phone, where the words of an axis must not overlap
 _SAMPLE = 26  # px, of a line in the legend
-_BAR = 0.62  # of a row
+_BAR = 0.62  # share of a row's height
 
 
 @dataclass(frozen=True)
 class Plot:
-    """The rectangle that holds the values. ``fluid``: all of what is around it, however large that is."""
+    """The rectangle of the values. ``fluid``: it fills its container, whatever its size."""
 
     left: float = 0
     top: float = 0
@@ -37,11 +37,11 @@ class Plot:
     fluid: bool = False
 
     def x(self, share: float) -> float | str:
-        """From the left edge, as an attribute."""
+        """Distance from the left edge, as an attribute."""
         return f"{100 * share:.4g}%" if self.fluid else round(self.left + share * self.width, 2)
 
     def y(self, share: float) -> float | str:
-        """From the lower edge, as an attribute."""
+        """Distance from the lower edge, as an attribute."""
         return f"{100 * (1 - share):.4g}%" if self.fluid else round(self.top + (1 - share) * self.height, 2)
 
     def wide(self, share: float) -> float | str:
@@ -53,11 +53,11 @@ class Plot:
         return f"{100 * share:.4g}%" if self.fluid else round(share * self.height, 2)
 
     def point(self, x: float, y: float) -> str:
-        """Of a path, which knows no per cent: in the units of ``stretched``."""
+        """A point of a path, which cannot use percent: in the units of ``stretched``."""
         return f"{self.left + x * self.width:.2f} {self.top + (1 - y) * self.height:.2f}"
 
     def stretched(self, *paths: str) -> str:
-        """These paths, drawn over the whole plot; their strokes stay as wide as they are."""
+        """These paths, stretched over the whole plot, with strokes of constant width."""
         if not self.fluid:
             return "".join(paths)
         box, size = {"viewBox": f"0 0 {self.width:g} {self.height:g}"}, {"width": "100%", "height": "100%"}
@@ -65,7 +65,7 @@ class Plot:
 
 
 def charts_svg(charts: Sequence[Chart], *, title: str, caption: str) -> str:
-    """The document: each chart under its heading, as high as on the screen. Every string is escaped."""
+    """The document: each chart under its heading, as high as on the screen. Strings are escaped here."""
     y, body = MARGIN + 30.0, list[str]()
     for chart in charts:
         found = _alone(chart, y)
@@ -75,7 +75,7 @@ def charts_svg(charts: Sequence[Chart], *, title: str, caption: str) -> str:
 
 
 def screen_svg(chart: Chart) -> str:
-    """What stands inside the axes, over the whole of its place; it has ``left_of`` and ``right_of`` beside it."""
+    """What is inside the axes, filling its container, with space for ``left_of`` and ``right_of`` beside it."""
     drawn = _inside(chart, Plot(fluid=True))
     size = {"width": "100%", "height": "100%", "overflow": "visible"}
     return element("svg", *drawn, xmlns="http://www.w3.org/2000/svg", **size)
@@ -89,7 +89,7 @@ def left_of(chart: Chart) -> float:
 
 
 def right_of(chart: Chart) -> float:
-    """px right of the plot: for the names of lines, or the words after each bar."""
+    """px right of the plot, for the names of lines or the words after each bar."""
     return chart.beside if isinstance(chart, Bars) else max(12, ends_take(chart))
 
 
@@ -97,7 +97,7 @@ def right_of(chart: Chart) -> float:
 
 
 def _alone(chart: Chart, y: float) -> tuple[list[str], float]:
-    """Heading, legend, plot and the words under it; and where it ends."""
+    """Heading, legend, plot and the words below it; and where it ends."""
     body = list[str]()
     if chart.heading:
         body.append(text(chart.heading, "bold", x=MARGIN, y=y + 12))
@@ -120,7 +120,7 @@ def _alone(chart: Chart, y: float) -> tuple[list[str], float]:
 
 
 def _legend(chart: Lines, left: float, y: float) -> tuple[list[str], float]:
-    """A sample of every line beside its name, in as many rows as they need; and where they end."""
+    """A sample of every line beside its name, in as many rows as needed; and where they end."""
     found, x = list[str](), left
     for line, color in zip(chart.series, colors_of(chart), strict=True):
         width = _SAMPLE + 8 + ems(line.name) * FONT * 1.08 + 22
@@ -132,7 +132,7 @@ def _legend(chart: Lines, left: float, y: float) -> tuple[list[str], float]:
     return found, y + LINE + 4
 
 
-# ---- what is inside -------------------------------------------------------------------------------------------------
+# ---- inside the axes ------------------------------------------------------------------------------------------------
 
 
 def _inside(chart: Chart, plot: Plot) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _lines(chart: Lines, plot: Plot) -> Iterator[str]:
 
 
 def _name(end: LineEnd, line: Line, color: int, plot: Plot) -> str:
-    """A line's name behind a sample of it, which leads from its end; all in px, however large the plot is."""
+    """A line's name with a sample that leads from its end; in px, whatever the plot's size."""
     sample = element("path", d=f"M{GAP / 2:g} 0L{GAP + STROKE} {-end.up:g}", **_stroke(line, color))
     first = -end.up - (len(end.words) - 1) * NAME_LINE / 2 + 4
     words = [text(one, "end", x=BEFORE, y=first + row * NAME_LINE) for row, one in enumerate(end.words)]
@@ -182,7 +182,7 @@ def _name(end: LineEnd, line: Line, color: int, plot: Plot) -> str:
 
 
 def _path(line: Line, color: int, plot: Plot, x_axis: Axis, y_axis: Axis) -> str:
-    """The line through all points that have a place, with a dot on each where it has ``points``."""
+    """The line through all drawable points, with a dot on each if it has ``points``."""
     begun, path, dots = False, "", ""
     for x, y in zip(line.x, line.y, strict=True):
         at = x_axis.share(x), y_axis.share(y)
@@ -215,7 +215,7 @@ def _bars(chart: Bars, plot: Plot) -> Iterator[str]:
 
 
 def _stroke(line: Line, color: int, *, fluid: bool = False) -> dict[str, str | float]:
-    """How a line is drawn; its class brings the screen's colours, light and dark."""
+    """A line's style; its class provides the screen's colours, light and dark."""
     return {
         "class_": f"line s{color}", "color": _COLORS[color], "stroke": "currentColor", "fill": "none",
         "stroke_width": 2.2, "stroke_dasharray": DASHES[line.dash], "stroke_linejoin": "round",
@@ -224,7 +224,7 @@ def _stroke(line: Line, color: int, *, fluid: bool = False) -> dict[str, str | f
 
 
 def _apart(ticks: Sequence[tuple[str, float]], width: float) -> list[tuple[str, float]]:
-    """Those whose words do not meet the ones before, on an axis of this width; none beyond its ends."""
+    """The ticks whose words do not overlap earlier ones on an axis of this width; none beyond its ends."""
     found = list[tuple[str, float]]()
     free = -math.inf
     for words, at in ticks:

@@ -1,10 +1,10 @@
 """The colours that carry meaning, as data: components read them from `palette()`, exports use the two functions.
 
-Masked is no colour but lines across the paper, so that it never reads as a weight. Weights run along one hue from the
-background's tone to deep indigo (dark: up to a light one); signed values run
-orange – background – indigo, the indigo half being the weights' own; red and blue are a key's and a query's alone. The
-control points lie on straight lines of OKLab lightness, so equal steps look equal, and orange and indigo differ for
-every common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
+Masked cells are hatched on paper and have no colour, so that they never read as a weight. Weights run along one hue
+from the background's tone to deep indigo (dark: up to a light one); signed values run orange – background – indigo,
+where the indigo half is that of the weights; red and blue are reserved for keys and queries. The control points lie on
+straight lines of OKLab lightness, so equal steps look equal, and orange and indigo differ under every common colour
+blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SEQUENTIAL_DARK: tuple[Rgb, ...] = (
     (176, 177, 246),
     (204, 205, 255),
 )
-# As light as the weights of their place. Signed colours end a step before the darkest weights, where orange is brown.
+# As light as the weights at the same position. Signed colours end before the darkest weights, where orange turns brown.
 _NEGATIVE_LIGHT: tuple[Rgb, ...] = (
     (250, 219, 199),
     (240, 184, 148),
@@ -66,9 +66,9 @@ _MASKED_DARK: Rgb = (58, 60, 66)
 def palette() -> dict[str, dict[str, Any]]:
     """Every colour with a meaning, for light and dark, as JSON.
 
-    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked` (the lines across paper,
-    where nothing can be looked at), `query`, `key`, `value` and `compare` (the second of two heads; the first is the
-    theme's primary colour) are [r, g, b].
+    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked` (the hatching of masked
+    cells), `query`, `key`, `value` and `compare` (the second of two heads; the first has the theme's primary colour)
+    are [r, g, b].
     """
     return {
         "sequential": {"light": _points(_SEQUENTIAL_LIGHT), "dark": _points(_SEQUENTIAL_DARK)},
@@ -82,18 +82,18 @@ def palette() -> dict[str, dict[str, Any]]:
 
 
 def sequential(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """RGBA pixels, shape [..., 4], of values from 0 (background) to 1, the rest clipped; NaN is clear paper."""
+    """RGBA pixels, shape [..., 4], of values from 0 (background) to 1, clipped; NaN is transparent."""
     return _paint(np.asarray(values, dtype=np.float64), _SEQUENTIAL_DARK if dark else _SEQUENTIAL_LIGHT, dark=dark)
 
 
 def diverging(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """RGBA pixels, shape [..., 4], of values from -1 (orange) to 1 (indigo), the rest clipped; NaN is clear paper."""
+    """RGBA pixels, shape [..., 4], of values from -1 (orange) to 1 (indigo), clipped; NaN is transparent."""
     position = (np.asarray(values, dtype=np.float64) + 1) / 2
     return _paint(position, _DIVERGING_DARK if dark else _DIVERGING_LIGHT, dark=dark)
 
 
 def ink_on(color: ArrayLike) -> str:
-    """Black or white, whichever is read better on this colour, as inkOn of theme.js has it."""
+    """Black or white, whichever has more contrast on this colour, as inkOn of theme.js."""
     share = np.asarray(color, dtype=np.float64)[..., :3] / 255
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
     return "#000" if float(linear @ np.array([0.2126, 0.7152, 0.0722])) > 0.179 else "#fff"

@@ -1,6 +1,6 @@
-"""Two ways a text goes on, one above the other, with the first token that differs marked; an HTML table.
+"""Two continuations of a text, one above the other, with the first different token marked; an HTML table.
 
-Knows nothing about models: it gets the tokens as they are drawn.
+Independent of models: its input is tokens as displayed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from viz.token_text import escaped
 
 @dataclass(frozen=True)
 class TextEnding:
-    """``tokens`` as they are drawn, a leading space as ``·``; ``note`` stands under the name."""
+    """``tokens`` as displayed, a leading space as ``·``; ``note`` is shown under the name."""
 
     name: str
     note: str
@@ -23,9 +23,9 @@ class TextEnding:
 
 
 def continuations(ways: Sequence[TextEnding], *, differs_at: int | None, heading: str, beside: str = "") -> str:
-    """HTML of the ways; token number ``differs_at`` is marked in each, and what follows it stands back.
+    """HTML of the continuations; token number ``differs_at`` is marked in each, and what follows is faint.
 
-    All strings are escaped here.
+    Strings are escaped here.
     """
     rows = []
     for kind, way in zip(("first", "second", "third"), ways, strict=False):

@@ -1,7 +1,7 @@
-"""Charts as Plotly figures whose colours the page's theme gives.
+"""Charts as Plotly figures coloured by the page's theme.
 
-A figure is meant for ``st.plotly_chart``, whose theme colours the series in their order; alone
-it becomes a page that opens offline, with colours of its own.
+A figure is meant for ``st.plotly_chart``, whose theme colours the series in order; standalone it becomes an offline
+page with colours of its own.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from viz.chart import Bars, Chart, Lines, axes_of, tick_words, words_after, word
 from viz.line_ends import BEFORE, GAP, STROKE, ends_take, line_ends
 from viz.token_text import escaped
 
-# Streamlit (1.67) puts the colours of theme.chartCategoricalColors, light or dark, in the place of these.
+# Streamlit (1.67) replaces these by theme.chartCategoricalColors, light or dark.
 SERIES = ("#000001", "#000002", "#000003", "#000004", "#000005", "#000006")
-ALONE = ("#5151A7", "#C46400", "#00976F", "#6B6E78", "#B4478A", "#2A7FB8")  # the same colours in a file of its own
+ALONE = ("#5151A7", "#C46400", "#00976F", "#6B6E78", "#B4478A", "#2A7FB8")  # the same colours in a standalone file
 COLORED = (0, 1, 2, 4, 5)  # of lines: the fourth is the grey of markers and levels
-QUIET_SERIES = len(SERIES)  # the number of the colour that is none of theirs
-QUIET = "rgba(128, 128, 128, 0.9)"  # reads on both themes
+QUIET_SERIES = len(SERIES)  # index of a colour outside the series
+QUIET = "rgba(128, 128, 128, 0.9)"  # legible on both themes
 CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "modeBarButtons": [["toImage"]],
     "toImageButtonOptions": {"format": "svg"},
     "scrollZoom": False,
 }
-LOW = 240  # pixels: up to this height the words beside an axis take two lines
-FEW = 12  # layers, say: a wide axis of no more would name halves
+LOW = 240  # px: up to this height the words beside an axis take two lines
+FEW = 12  # values on a wide axis: with fewer, Plotly would label halves
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
-# Of the app's page, whose charts are scaled as a whole (ui/shell/frame.css): Streamlit's theme (1.67) would take sizes
-# from the window in which a chart is drawn first, and keep them.
+# For the app's page, whose charts are scaled as a whole (ui/shell/frame.css): Streamlit's theme (1.67) would take sizes
+# from the window in which a chart is first drawn, and keep them.
 WORDS, TITLES = {"size": 11.25}, {"size": 13}
 IN_PAGE: dict[str, Any] = {
     "font": WORDS, "legend": {"font": WORDS}, "hoverlabel": {"font": WORDS}, "margin": {"pad": 7.5},
@@ -53,17 +53,17 @@ PAGE = Template(
 
 
 def figure(chart: Chart) -> go.Figure:
-    """The chart as Plotly draws it."""
+    """The chart as a Plotly figure."""
     return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
 
 
 def page_figure(chart: Chart) -> go.Figure:
-    """The same for the app's page, with sizes in the page's usual pixels."""
+    """The same for the app's page, with sizes in the page's px."""
     return figure(chart).update_layout(IN_PAGE)
 
 
 def standalone(charts: Sequence[Chart], *, title: str, caption: str, lang: str) -> bytes:
-    """One HTML file with these charts that opens offline: Plotly's script is part of it."""
+    """One HTML file with these charts that opens offline, including Plotly's script."""
     parts = []
     for number, chart in enumerate(charts):
         parts += [f"<h2 style='font-size:1rem'>{_heading(chart)}</h2>"] if chart.heading else []
@@ -89,7 +89,7 @@ def _lines(chart: Lines) -> go.Figure:
             hovertemplate="%{y:.4~g}", cliponaxis=False,
         )  # fmt: skip
     log_x, log_y = chart.log_x, chart.log_y
-    below = re.sub("([;；]) ?", r"\1<br>", chart.x_title)  # on a phone there is no room for two clauses in a line
+    below = re.sub("([;；]) ?", r"\1<br>", chart.x_title)  # on a phone two clauses do not fit on a line
     beside = chart.y_title if chart.height > LOW else "<br>".join(textwrap.wrap(chart.y_title, 16))
     drawn.update_xaxes(title=below, type="log" if log_x else "linear", range=_range(chart.x_range, log=log_x))
     drawn.update_yaxes(
@@ -110,7 +110,7 @@ def _lines(chart: Lines) -> go.Figure:
             span = _range((upright.low, upright.high), log=True)
             drawn.update_yaxes(tickmode="array", tickvals=upright.ticks(), range=span)
     for axis, update in ((ends, drawn.update_xaxes), (upright, drawn.update_yaxes)):
-        if (axis.low if axis.log else axis.high) < 1e-3:  # by powers of ten, where Plotly would write 100n
+        if (axis.low if axis.log else axis.high) < 1e-3:  # as powers of ten, where Plotly would write 100n
             named = axis.ticks()
             update(tickmode="array", tickvals=named, ticktext=[tick_words(value) for value in named])
     if chart.ticks:
@@ -135,7 +135,7 @@ def _lines(chart: Lines) -> go.Figure:
 
 
 def _name_ends(drawn: go.Figure, chart: Lines) -> None:
-    """Each line's name at its end, behind a sample of the line that leads there, in the place of a legend."""
+    """Put each line's name at its end, with a sample of the line, instead of a legend."""
     ends = line_ends(chart)
     across, upright = axes_of(chart)
     if ends:
@@ -163,7 +163,7 @@ def _color(number: int) -> str:
 
 
 def colors_of(chart: Lines) -> list[int]:
-    """The number of each line's colour: quiet ones have one of their own, all others the next of ``COLORED``."""
+    """The colour index of each line: a separate one for quiet lines, otherwise the next of ``COLORED``."""
     numbers = itertools.cycle(COLORED)
     own = [QUIET_SERIES if line.quiet else 0 if line.like is not None else next(numbers) for line in chart.series]
     return [color if line.like is None else own[line.like] for line, color in zip(chart.series, own, strict=True)]
@@ -183,19 +183,19 @@ def _bars(chart: Bars) -> go.Figure:
         if values[place] is None:
             drawn.add_annotation(x=0, xref="paper", y=place, text=words[place], showarrow=False, xanchor="left")
     span = [len(places) - 0.5, -0.5]
-    labels = [escaped(label) for label in chart.labels]  # a token “<b>” is no markup
+    labels = [escaped(label) for label in chart.labels]  # a token “<b>” is not markup
     drawn.update_yaxes(tickvals=places, ticktext=labels, range=span, showgrid=False, zeroline=False)
     drawn.update_xaxes(range=[0, chart.most], showticklabels=False, showgrid=False, zeroline=False)
     return _set(drawn, height=chart.height, margin=MARGIN | {"t": 0, "r": chart.beside})
 
 
 def _range(span: tuple[float, float] | None, *, log: bool) -> list[float] | None:
-    """As Plotly wants it: powers of ten on a logarithmic axis."""
+    """A range for Plotly: powers of ten on a logarithmic axis."""
     return None if span is None else [_place(edge, log=log) for edge in span]
 
 
 def _place(value: float, *, log: bool) -> float:
-    """Where a range or an annotation has to say that a value is; shapes take the value itself."""
+    """A value's position in ranges and annotations; shapes take the value itself."""
     return math.log10(value) if log else value
 
 

@@ -1,6 +1,6 @@
 """The most likely next tokens as an accessible HTML table whose bars are drawn by CSS alone.
 
-Knows nothing about models or vocabularies: it gets labels and probabilities.
+Independent of models and vocabularies: its input is labels and probabilities.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def next_token_bars(
     follows: tuple[str, bool] = ("", True),
     texts: dict[str, str] | None = None,
 ) -> str:
-    """HTML of the next-token list: one row a token, its bar as long as its probability (the full track is 100 %).
+    """HTML of the next-token list: one row per token, with a bar of its probability (the full track is 100 %).
 
-    `rest` is the probability of everything not listed and gets a quiet row of its own unless it is zero, so that the
-    rows add up to 100 %. `beside` stands beside the heading, behind the end of the text that the token `follows`,
-    which may be all of it. All strings are escaped here.
+    `rest` is the probability of everything not listed, shown in a quiet row unless it is zero, so that the rows sum to
+    100 %. `beside` is shown beside the heading, after the end of the text that the token `follows`, which may be given
+    in full. Strings are escaped here.
     """
     if len(labels) != len(probabilities):
         raise ValueError(f"{len(labels)} labels for {len(probabilities)} probabilities")
@@ -67,9 +67,9 @@ def next_token_changes(
     follows: tuple[str, bool] = ("", True),
     texts: dict[str, str] | None = None,
 ) -> str:
-    """HTML of a list in which each token has two bars: its probability before a change, and after it.
+    """HTML of a list with two bars per token: its probability before and after a change.
 
-    `beside` and `follows` as in :func:`next_token_bars`. All strings are escaped here.
+    `beside` and `follows` as in :func:`next_token_bars`. Strings are escaped here.
     """
     if not len(labels) == len(before) == len(after):
         raise ValueError(f"{len(labels)} labels for {len(before)} and {len(after)} probabilities")
@@ -90,9 +90,9 @@ def next_token_changes(
 
 
 def number_rows(labels: list[str], values: list[list[float]], *, heading: str, columns: list[str] | None = None) -> str:
-    """HTML of a list of numbers without bars, for scores that are no shares: a column a number, ``columns`` above them.
+    """HTML of a list of numbers without bars, for scores that are not probabilities, with headings ``columns``.
 
-    All strings are escaped here.
+    Strings are escaped here.
     """
     if len(labels) != len(values):
         raise ValueError(f"{len(labels)} labels for {len(values)} rows")
@@ -111,7 +111,7 @@ def number_rows(labels: list[str], values: list[list[float]], *, heading: str, c
 
 
 def percent(probability: float, template: str = TEXTS["percent"]) -> str:
-    """A probability as a reader's percentage, as all shares are; of a list, no smaller ones than a tenth are told."""
+    """Format a probability as a percentage like all shares, with at most one decimal in a list."""
     return template.format(number="< 0.1" if 0 < probability < 0.0005 else share_digits(probability))
 
 
@@ -130,7 +130,7 @@ def _row(label: str, probability: float, words: dict[str, str], kind: str = "tok
 
 
 def _name(label: str, words: dict[str, str]) -> str:
-    """The token; one that is nothing but spaces with a word for it."""
+    """The token's name; a description if it is only spaces."""
     shown = lone_spaces(label)
     aside = f" <small>{escaped(words['space'])}</small>" if shown != label else ""
     return f"<bdi>{escaped(shown)}</bdi>{aside}"

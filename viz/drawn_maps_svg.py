@@ -1,4 +1,4 @@
-"""What the head_map component was given as one self-contained SVG, for files and prints: a map, or several in a row."""
+"""The head_map component's payload as self-contained SVG, for files and prints: one map, or several in a row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viz.figure_svg import Drawn, drawn_map, map_width
 from viz.svg import FONT, MARGIN, document, element, text
 from viz.token_text import ems, shortened
 
-_SIDES = (520, 380)  # the longer side of the cells of one, and of each of several, roughly
+_SIDES = (520, 380)  # approximate longer side of the cells, for one map and for several
 _LEAST_SIDE = 60  # of a map on paper
 _HEADING_EMS = 30.0  # longer headings are cut
 _TITLE = 26  # room for the title of several
@@ -19,11 +19,11 @@ _TITLE = 26  # room for the title of several
 def drawn_maps_svg(
     maps: bytes | Mapping[str, bytes], *, title: str, caption: str, room: float | None = None, every_row: bool = False
 ) -> str:
-    """One map, or several from left to right, each by the heading above it, as they stand on the screen.
+    """One map, or several from left to right, each under its heading, as on the screen.
 
-    Values, window, labels, colours, what is pinned and the words of the axes are those that the component was given.
-    With `room` one map is made so small that it fits into this width, in units of the file, as a paper has it: title
-    and caption are in the file and not drawn. With `every_row` its rows are then so high that each has its label.
+    Values, window, labels, colours, pins and axis titles are those of the component. With `room` a single map is made
+    small enough for this width, in units of the file, as for a paper: title and caption are in the file's metadata and
+    not drawn. With `every_row` rows are high enough for each to have its label.
     """
     if isinstance(maps, bytes) and room is not None:
         one = _drawn(maps, "", _side_in(maps, room), paper=True, every_row=every_row)
@@ -58,7 +58,7 @@ def _drawn(
 
 
 def _side_in(payload: bytes, room: float) -> int:
-    """The longest side at which a map is no wider than this."""
+    """The longest side with which a map is no wider than this."""
     meta, arrays = unpack(payload)
     rows, columns = arrays["values"].shape
     sides = range(_SIDES[0], _LEAST_SIDE, -2)
@@ -67,7 +67,7 @@ def _side_in(payload: bytes, room: float) -> int:
 
 
 def _pinned(meta: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """The row and the column of the picture that are pinned: of a pooled map those that hold the pinned units."""
+    """The pinned row and column of the picture; in a pooled map those that contain the pinned units."""
     if meta["selected"] is None:
         return None, None
     starts, ends = (meta["window"][0], meta["window"][2]), (meta["window"][1], meta["window"][3])

@@ -1,7 +1,7 @@
-"""What the reader takes away: one offline HTML file of a component, an SVG, and the numbers as CSV or NPZ.
+"""Exports: a component as one offline HTML file, an SVG, and the numbers as CSV or NPZ.
 
-Every string in these files may come from a token, so each format has its own defence: base64 and escaping in HTML,
-escaping in SVG, quoting and a guard against formulas in CSV, no pickles in NPZ.
+Any string in these files may come from a token, so each format has its own protection: base64 and escaping in HTML,
+escaping in SVG, quoting and protection against formulas in CSV, no pickles in NPZ.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from viz.share_text import MINUS
 from viz.token_text import escaped, printable
 
 _FOLDER = Path(__file__).parent / "standalone"
-_FORMULA = re.compile(r"[\t\r]|\s*[=+\-@＝＋－＠]")  # a spreadsheet passes over spaces and line breaks before a formula
+_FORMULA = re.compile(r"[\t\r]|\s*[=+\-@＝＋－＠]")  # spreadsheets ignore spaces and line breaks before a formula
 
 
 def standalone_html(
     source: Source, payload: bytes | Mapping[str, bytes], *, title: str, caption: str, lang: str
 ) -> bytes:
-    """One HTML file that shows the component with these data, offline, in light or dark as the reader's system is.
+    """One HTML file that shows the component with these data offline, light or dark as the reader's system.
 
-    Several data, each by its heading, stand side by side.
-
-    The file forbids itself every request and every script except its own by a content security policy.
+    Several data, each with its heading, are shown side by side. The file's content security policy forbids every
+    request and every script except its own.
     """
     if source.js.count(EXPORT) != 1:
         raise ValueError(f"component {source.name!r} must contain {EXPORT!r} exactly once")
@@ -61,10 +60,10 @@ def standalone_html(
 def csv_bytes(
     values: NDArray[np.floating], row_labels: Sequence[str], col_labels: Sequence[str], caption: str
 ) -> bytes:
-    """UTF-8 CSV: the caption as `#` lines, then one header line of column labels and one line a row.
+    """UTF-8 CSV: the caption as `#` lines, a header line of column labels, and one line per row.
 
-    Masked cells (NaN) are empty. Numbers carry nine digits, enough to restore a float32. A label that a spreadsheet
-    would run as a formula gets a `'` in front.
+    Masked cells (NaN) are empty. Numbers have nine digits, enough to restore a float32. A label that a spreadsheet
+    would run as a formula is prefixed with `'`.
     """
     if values.shape != (len(row_labels), len(col_labels)):
         raise ValueError(f"values of shape {values.shape} for {len(row_labels)} × {len(col_labels)} labels")
@@ -72,7 +71,7 @@ def csv_bytes(
     lines.append(",".join(["", *(csv_cell(label) for label in col_labels)]))
     for label, row in zip(row_labels, values.tolist(), strict=True):
         lines.append(",".join([csv_cell(label), *("" if math.isnan(value) else f"{value:.9g}" for value in row)]))
-    return "\r\n".join([*lines, ""]).encode("utf-8-sig")  # the mark tells spreadsheets that it is UTF-8
+    return "\r\n".join([*lines, ""]).encode("utf-8-sig")  # the byte order mark tells spreadsheets that it is UTF-8
 
 
 def npz_bytes(arrays: Mapping[str, NDArray[Any]], caption: str) -> bytes:
@@ -88,7 +87,7 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]], caption: str) -> bytes:
 
 
 def _figure(heading: str, data: bytes) -> str:
-    """The place of a component and what it is given."""
+    """A component's container and its payload."""
     above = f"<h2>{escaped(heading)}</h2>" if heading else ""
     packed = base64.b64encode(data).decode("ascii")
     given = f'<script type="application/octet-stream" class="payload">{packed}</script>'
@@ -96,23 +95,23 @@ def _figure(heading: str, data: bytes) -> str:
 
 
 def _inline(script: str) -> str:
-    # Inside strings and patterns, the only places they can stand in, these spellings mean the same to JavaScript.
+    # Inside strings and patterns, the only possible places, these spellings mean the same to JavaScript.
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def csv_cell(label: str) -> str:
-    """One cell of a CSV file, quoted; a `'` in front of what a spreadsheet would run as a formula."""
+    """One quoted cell of a CSV file, prefixed with `'` if a spreadsheet would run it as a formula."""
     # Always quoted: a token may be a comma, a line break, or the # that starts a comment line.
     return '"' + guarded(printable(label)).replace('"', '""') + '"'
 
 
 def guarded(label: str) -> str:
-    """With a `'` in front if a spreadsheet would run it as a formula."""
+    """Prefix the label with `'` if a spreadsheet would run it as a formula."""
     return f"'{label}" if _FORMULA.match(label) else label
 
 
 def _comment(line: str) -> str:
-    # A spreadsheet splits the line at separators, and what follows one could be a formula of its own. A number below 0
-    # gets the sign of print, with which it is none.
+    # A spreadsheet splits the line at separators, and what follows one could be a formula of its own. A negative number
+    # gets a minus sign (−), with which it is not a formula.
     line = re.sub(r"([,;\t]\s*)-(?=\d)", rf"\1{MINUS}", line)
     return re.sub(r"([,;\t]\s*)(?=[=+\-@])", r"\1'", line)

@@ -1,6 +1,6 @@
-"""The head map as a self-contained SVG: its cells are one embedded picture, everything else is vector and text.
+"""The head map as self-contained SVG: its cells are one embedded image, everything else is vector and text.
 
-For files and prints; on the screen the head_map component draws the same figure. Knows nothing about heads or models.
+For files and prints; on the screen the head_map component draws the same figure. Independent of heads and models.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
 }
 
-_NARROWEST = 420.0  # in which a caption can be read
-_SIDE = 520  # the longer side of the cells, roughly
-_LARGEST = 38.0  # a cell
-_NUMBERED, _WRITTEN = 36.0, 0.0995  # the least cell that has its number, and the least share that is written
+_NARROWEST = 420.0  # narrowest legible caption
+_SIDE = 520  # approximate longer side of the cells
+_LARGEST = 38.0  # largest side of a cell
+_NUMBERED, _WRITTEN = 36.0, 0.0995  # smallest cell with a number, and smallest weight that is written
 _LABEL_EMS = 11.0  # longer labels are cut
 _SLOPE = math.radians(60)
-_LETTER = 13.0  # from one letter of a label to the one below it
+_LETTER = 13.0  # line height of stacked letters
 _BAR = (14, 168)  # width and height of the colour bar
 
 
 class MapSettings(TypedDict, total=False):
-    """What `map_svg` hands on to `drawn_map`."""
+    """Arguments that `map_svg` passes to `drawn_map`."""
 
     row_labels: Required[Sequence[str]]
     col_labels: Required[Sequence[str]]
@@ -55,7 +55,7 @@ class MapSettings(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where things are, in SVG units: the column axis' word, the cells' corner, one cell, and the whole figure.
+    """Positions in SVG units: the column axis' title, the cells' corner, one cell, and the whole figure.
 
     A cell is ``cell`` wide and ``tall`` high.
     """
@@ -79,13 +79,13 @@ class _Frame:
 
     @property
     def below(self) -> float:
-        """Where the caption begins."""
+        """Where the caption starts."""
         return max(self.bottom, self.top + _BAR[1] + 40) + 26
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """One map as markup, in a room of this width; what stands under it begins at `below`."""
+    """One map as markup, and its width; what is under it starts at `below`."""
 
     body: tuple[str, ...]
     width: float
@@ -95,7 +95,7 @@ class Drawn:
 def map_svg(
     values: NDArray[np.floating], *, title: str, caption: str, dark: bool = False, **settings: Unpack[MapSettings]
 ) -> str:
-    """The figure as SVG text; what is drawn and how says `drawn_map`. Nothing outside the file is referred to."""
+    """The figure as SVG text, see `drawn_map`. It has no external references."""
     drawn = drawn_map(values, dark=dark, headed=title, **settings)
     ink = DARK if dark else LIGHT
     return document(
@@ -125,12 +125,12 @@ def drawn_map(
 ) -> Drawn:
     """One map; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
 
-    With `log` the colour is linear in log(value), so `low` must be positive; a diverging scale runs from -m to m, m the
-    larger of |low| and |high|, and has no logarithm. Labels may be empty lists (a pooled picture); every string is
-    escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
-    maps in one file this is the `nth`. Masked cells are paper with lines across it, those of `left_out` with others.
-    The row and the column that are `pinned` have a frame. On `paper` no room is kept for words below, and cells need
-    not be whole. With `every_row` rows are so high that each has its label, whatever the columns are.
+    With `log` the colour is linear in log(value), so `low` must be positive; a diverging scale runs from -m to m, where
+    m is the larger of |low| and |high|, and cannot be logarithmic. Labels may be empty lists (for a pooled picture);
+    strings are escaped here. There is room above for the line `headed`. The longer side of the cells is about `side`;
+    `nth` numbers the maps in a file. Masked cells are hatched, those of `left_out` differently. The `pinned` row and
+    column have a frame. On `paper` no room is kept for words below, and cells may have fractional sizes. With
+    `every_row` rows are high enough for each to have its label, whatever the columns are.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -167,19 +167,19 @@ def drawn_map(
 def _placed(
     values: NDArray[np.floating] | Sequence[float], scale: str, low: float, high: float, log: bool
 ) -> NDArray[np.float64]:
-    """Where on the colour scale the values lie: 0..1, or -1..1 on the diverging one. NaN stays NaN."""
+    """Positions of the values on the colour scale: 0..1, or -1..1 on the diverging one. NaN stays NaN."""
     exact = np.asarray(values, dtype=np.float64)
     if scale == "diverging":
         return exact / (max(abs(low), abs(high)) or 1.0)
     if log:
-        with np.errstate(divide="ignore", invalid="ignore"):  # a weight of 0 lies below every low end
+        with np.errstate(divide="ignore", invalid="ignore"):  # a weight of 0 lies below any lower end
             exact = np.log(exact)
         low, high = math.log(low), math.log(high)
     return (exact - low) / ((high - low) or 1.0)
 
 
 def _ticks(scale: str, low: float, high: float, log: bool, percent: str) -> list[tuple[float, str]]:
-    """Height on the colour bar (0 bottom, 1 top) and text of each tick, plain where there is no `percent` template."""
+    """Height on the colour bar (0 bottom, 1 top) and text of each tick, without percent if `percent` is empty."""
     if scale == "diverging":
         most = max(abs(low), abs(high))
         marks = [-most, 0.0, most]
@@ -236,13 +236,13 @@ def _frame(
 
 
 def map_width(rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], side: int) -> float:
-    """Of a map on paper, whose cells are about `side` long together."""
+    """The width of a map on paper whose cells are about `side` long in total."""
     return _frame(rows, columns, row_labels, col_labels, "", side, paper=True).width
 
 
 def _cells(pixels: NDArray[np.uint8], frame: _Frame, background: str) -> str:
     picture = Image.fromarray(np.ascontiguousarray(pixels))
-    # Not every reader of SVG knows image-rendering, so the cells are enlarged here: at twice the drawn size smoothing
+    # Not every SVG viewer supports image-rendering, so the cells are enlarged here: at twice the drawn size, smoothing
     # blurs no more than a line of pixels.
     wide, high = (max(1, math.ceil(2 * size)) for size in (frame.cell, frame.tall))
     picture = picture.resize((frame.columns * wide, frame.rows * high), Image.Resampling.NEAREST)
@@ -257,7 +257,7 @@ def _cells(pixels: NDArray[np.uint8], frame: _Frame, background: str) -> str:
 
 
 def _numbers(values: NDArray[np.floating], pixels: NDArray[np.uint8], frame: _Frame) -> str:
-    """Shares of two digits, in cells that have room for them."""
+    """Weights with two digits, in cells that are large enough."""
     if frame.cell < _NUMBERED:
         return ""
     written = [
@@ -273,7 +273,7 @@ def _numbers(values: NDArray[np.floating], pixels: NDArray[np.uint8], frame: _Fr
 
 
 def _pins(pinned: tuple[int | None, int | None], frame: _Frame, *, dark: bool) -> str:
-    """The frames of a pinned query, a row, and of a pinned key, a column."""
+    """Frames of a pinned query (a row) and of a pinned key (a column)."""
     row, column = pinned
     boxes: list[str] = []
     if row is not None and row < frame.rows:
@@ -298,12 +298,12 @@ def _separators(frame: _Frame, color: str) -> str:
 
 
 def _step(cell: float) -> int:
-    """Every which row has its label: as many as do not overlap."""
+    """Label every n-th row, so that labels do not overlap."""
     return max(1, math.ceil((FONT + 1) / cell))
 
 
 def _column_step(labels: Sequence[str], cell: float) -> int:
-    """The same for columns; numbers, of which a reader needs only some, so far apart that each stands upright."""
+    """The same for columns; numbers, of which only some are needed, are far enough apart to be upright."""
     if not all(word.isdigit() for word in labels):
         return _step(cell)
     widest = max((ems(word) for word in labels), default=0.0) + 0.3
@@ -326,7 +326,7 @@ def _column_labels(labels: Sequence[str], frame: _Frame) -> str:
 
 
 def _column_label(word: str, x: float, y: float, room: float) -> str:
-    """A label upright where it fits, with its letters one below the other where they are written so, else turned."""
+    """A label upright if it fits, with stacked letters if its script is written so, otherwise rotated."""
     match stance(word, room / FONT):
         case "upright":
             return text(label(word, _LABEL_EMS), x=x, y=y, text_anchor="middle")
@@ -365,7 +365,7 @@ def _axis_words(words: Mapping[str, str], frame: _Frame, *, labelled: bool, dark
 
 def _color_bar(frame: _Frame, ticks: list[tuple[float, str]], scale: str, nth: int, *, dark: bool) -> str:
     x, y, (width, height) = frame.right + 24, frame.top, _BAR
-    name = f"atlas-scale{nth or ''}"  # a file has one of each name
+    name = f"atlas-scale{nth or ''}"  # names must be unique in a file
     stops = [
         element("stop", offset=point[0], stop_color=rgb(point[1:]))
         for point in palette()[scale][_side(dark)]
@@ -384,18 +384,18 @@ def _swatch(word: str, pattern: str, frame: _Frame, nth: int) -> str:
 
 
 def _lines(kind: Hatch, cells: NDArray[np.bool_], frame: _Frame, ink: Ink, nth: int) -> str:
-    """The cells that no colour is painted over, in their lines."""
+    """Hatching of the cells that have no colour."""
     return lines_across(kind, ink, name=_pattern(kind, nth)) + element(
         "path", d=cells_path(cells, frame.left, frame.top, frame.cell, frame.tall), fill=f"url(#{_pattern(kind, nth)})"
     )
 
 
 def _pattern(kind: str, nth: int) -> str:
-    return f"atlas-{kind.replace('_', '-')}{nth or ''}"  # a file has one of each name
+    return f"atlas-{kind.replace('_', '-')}{nth or ''}"  # names must be unique in a file
 
 
 def cells_path(cells: NDArray[np.bool_], left: float, top: float, size: float, tall: float | None = None) -> str:
-    """The outline of these cells as data of a path, a run of each row at a time; `tall` where they are no squares."""
+    """The outline of these cells as path data, one run per row at a time; `tall` if they are not square."""
     high = size if tall is None else tall
     parts: list[str] = []
     for row, line in enumerate(cells):

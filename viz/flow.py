@@ -1,4 +1,4 @@
-"""How a text goes down through parts that stand beside and below each other, as HTML. Knows nothing about models."""
+"""How a text flows through parallel and successive parts, as HTML. Independent of models."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _ARROW = '<span class="arrow" aria-hidden="true">↓</span>'
 
 
 def flow(first: str, lanes: Sequence[Sequence[str]], join: str, last: str) -> str:
-    """From `first` through every lane, whose parts follow each other, to `join` ("": nothing joins them) and `last`.
+    """From `first` through every lane, whose parts follow each other, to `join` (empty: nothing joins them) and `last`.
 
-    A screen reader hears a lane after the other as lists. All strings are escaped here.
+    Screen readers get the lanes as lists. Strings are escaped here.
     """
     apart = len(lanes) > 1
     beside = "".join(f"<ol>{_parts(lane, apart)}</ol>" for lane in lanes)
@@ -28,7 +28,7 @@ def _part(words: str) -> str:
 
 
 def _parts(lane: Sequence[str], apart: bool) -> str:
-    """Arrows between them; of one of several lanes into its first and out of its last, too."""
+    """Arrows between the parts; with several lanes also into the first and out of the last."""
     last = len(lane) - 1
     return "".join(
         f"<li>{_ARROW if place or apart else ''}{_part(words)}{_ARROW if apart and place == last else ''}</li>"

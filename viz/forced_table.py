@@ -1,6 +1,6 @@
-"""A decoder position by position as an accessible HTML table: what it is given, what it has to say, how likely that is.
+"""A decoder under teacher forcing as an accessible HTML table: input, target and its probability at each position.
 
-Knows nothing about models: it gets labels and probabilities.
+Independent of models: its input is labels and probabilities.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXTS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class ForcedRow:
-    """One position; ``probability`` is of ``wanted``, None where there is none. ``differs``: ``own`` is another."""
+    """One position; ``probability`` is that of ``wanted``, None if undefined. ``differs``: ``own`` is another token."""
 
     given: str
     wanted: str
@@ -37,7 +37,10 @@ class ForcedRow:
 
 
 def forced_table(rows: Sequence[ForcedRow], *, heading: str, beside: str, texts: dict[str, str] | None = None) -> str:
-    """HTML of the positions in order; where the model would say another token, its choice stands out. Escapes all."""
+    """HTML of the positions in order; if the model would choose another token, it is highlighted.
+
+    Strings are escaped.
+    """
     words = TEXTS | (texts or {})
     head = "".join(f'<th scope="col">{escaped(words[name])}</th>' for name in ("given", "wanted", "own", "free"))
     body = "".join(_row(row, words) for row in rows)

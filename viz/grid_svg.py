@@ -1,6 +1,6 @@
 """Every head as a thumbnail in one self-contained SVG: rows are layers, columns are heads.
 
-For files and prints; on the screen the head_grid component draws the same. Knows nothing about models.
+For files and prints; on the screen the head_grid component draws the same. Independent of models.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from viz.color import sequential
 from viz.figure_svg import cells_path
 from viz.svg import FONT, LIGHT, MARGIN, document, element, lines_across, text
 
-LARGEST, SMALLEST = 72, 16  # pixels of a thumbnail's side
-GAP = 4  # between two of them
-SIDE = 900  # of the whole picture, roughly
+LARGEST, SMALLEST = 72, 16  # px of a thumbnail's side
+GAP = 4  # between thumbnails
+SIDE = 900  # approximate side of the whole picture
 
 
 def grid_svg(
@@ -31,10 +31,10 @@ def grid_svg(
     left_out: NDArray[np.uint8] | None = None,
     room: float | None = None,
 ) -> str:
-    """The grid as SVG; darkest is 255 in `thumbnails` [layers, heads, n, n], masked is 0 in `keep` [layers, n, n].
+    """The grid as SVG; 255 in `thumbnails` [layers, heads, n, n] is darkest, 0 in `keep` [layers, n, n] is masked.
 
-    Of masked cells those that are 1 in `left_out` [layers, n, n] are so since an indexer did not choose their keys.
-    With `room` it is no wider than this, in units of the file, as a paper has it: title and caption are not drawn.
+    Masked cells with 1 in `left_out` [layers, n, n] are masked because an indexer did not select their keys. With
+    `room` it is at most that wide, in units of the file, as for a paper: title and caption are not drawn.
     """
     layers, heads = thumbnails.shape[:2]
     left, top = MARGIN + 34, MARGIN + (46 if room is None else 14)
@@ -73,7 +73,7 @@ def grid_svg(
 
 
 def _thumbnail(values: np.ndarray, left_out: NDArray[np.bool_] | None, x: float, y: float, size: float) -> str:
-    """One picture; enlarged here, for not every reader of SVG knows image-rendering."""
+    """One picture, enlarged here because not every SVG viewer supports image-rendering."""
     factor = max(1, math.ceil(2 * size / len(values)))
     picture = Image.fromarray(np.ascontiguousarray(sequential(values)))
     data = io.BytesIO()
@@ -91,7 +91,7 @@ def _thumbnail(values: np.ndarray, left_out: NDArray[np.bool_] | None, x: float,
 
 
 def _hatched(values: np.ndarray, left_out: NDArray[np.bool_] | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The cells that are masked, and of them those whose keys were not chosen."""
+    """The masked cells, and among them those whose keys were not selected."""
     masked = np.isnan(values)
     out = masked & (np.zeros_like(masked) if left_out is None else left_out)
     return masked & ~out, out

@@ -1,6 +1,6 @@
-"""Where the names of a chart's lines stand at their ends, so that nobody has to look up a colour in a legend.
+"""Placement of line names at the lines' ends, so that nobody has to look up colours in a legend.
 
-They stand after the plot, or in it behind a line that ends early, moved up or down until none meets another.
+A name is after the plot, or inside it if the line ends early, moved vertically until it overlaps no other.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from viz.chart import Lines, axes_of, heights_within, words_after, words_below
 from viz.svg import FONT
 from viz.token_text import ems, wrapped
 
-STROKE, GAP = 14, 6  # px: the sample of the line before its name, and what is before and after it
+STROKE, GAP = 14, 6  # px: the sample of the line before its name, and the gaps around it
 BEFORE = STROKE + 2 * GAP
-LINE = 15  # px, of a line of a name
-MOST = 8  # lines: more of them have a legend
-AROUND = 76  # px, of the chart's height, that are not the plot's
+LINE = 15  # px, line height of a name
+MOST = 8  # lines: more of them get a legend
+AROUND = 76  # px of the chart's height outside the plot
 NARROW = 220  # px: a plot on a phone beside the names
-_WIDEST = 9.0  # ems of a line of a name
-_RIGHT = 0.97  # of the width: a line that comes so far is named after the plot
+_WIDEST = 9.0  # em, widest line of a name
+_RIGHT = 0.97  # of the width: a line that reaches so far is named after the plot
 
 
 @dataclass(frozen=True)
 class LineEnd:
-    """The name of line ``place`` as ``words``, a string a line.
+    """The name of line ``place`` as ``words``, one string per line of text.
 
-    The line ends at ``x`` and ``y``, shares of the plot; ``x`` is 1 where the name stands after the plot. It begins
-    ``BEFORE`` px after the end, its middle ``up`` px above it.
+    The line ends at ``x`` and ``y``, shares of the plot; ``x`` is 1 if the name is after the plot. The name starts
+    ``BEFORE`` px after the end, and its middle is ``up`` px above it.
     """
 
     place: int
@@ -39,7 +39,9 @@ class LineEnd:
 
 
 def line_ends(chart: Lines) -> list[LineEnd]:
-    """The names of all lines that have a point; none where a legend has to say them: one line, many, or no room."""
+    """The names of all lines that have a point; empty if a legend is needed: for a single line, many lines, or lack of
+    room.
+    """
     if not 2 <= len(chart.series) <= MOST or not all(line.joined and line.name for line in chart.series):
         return []
     found = [end for place in range(len(chart.series)) if (end := _end(chart, place)) is not None]
@@ -59,7 +61,7 @@ def line_ends(chart: Lines) -> list[LineEnd]:
 
 
 def ends_take(chart: Lines) -> int:
-    """px after the plot for the names, also of lines that are still to come; 0 where there is a legend."""
+    """px after the plot for the names, including lines still to come; 0 with a legend."""
     if not line_ends(chart):
         return 0
     widest = max(ems(words) for line in chart.series for words in _words(line.name))
@@ -89,7 +91,7 @@ def _plot_height(chart: Lines) -> float:
 
 
 def _end(chart: Lines, place: int) -> LineEnd | None:
-    """Where a line's last point is; None before it has one."""
+    """The position of a line's last point; None before it has one."""
     line, (across, upright) = chart.series[place], axes_of(chart)
     points = [(across.share(x), upright.share(y)) for x, y in zip(line.x, line.y, strict=True)]
     drawn = [point for point in points if all(map(math.isfinite, point))]
@@ -115,7 +117,7 @@ def _box(end: LineEnd, high: float) -> _Box:
 
 
 def _spread(ends: Sequence[LineEnd], high: float) -> list[LineEnd] | None:
-    """Those after the plot, each as near to its line as the others leave it; None where they need more height."""
+    """Place names after the plot as near to their lines as possible; None if they need more height."""
     if sum(map(_height, ends)) > high + LINE:
         return None
     groups = list[list[LineEnd]]()
@@ -133,16 +135,16 @@ def _spread(ends: Sequence[LineEnd], high: float) -> list[LineEnd] | None:
 
 
 def _span(group: Sequence[LineEnd], high: float) -> tuple[float, float]:
-    """Lowest and highest px of names that stand one on the other, their middle where their lines' is, in the plot."""
+    """Lowest and highest px of stacked names, centred on their lines' mean and within the plot."""
     total = sum(map(_height, group))
     low = sum(end.y * high for end in group) / len(group) - total / 2
-    edge = LINE / 2  # beyond the plot, as the words of the axis are
+    edge = LINE / 2  # may extend beyond the plot, as the axis labels do
     low = max(-edge, min(low, high + edge - total))
     return low, low + total
 
 
 def _places(end: LineEnd, high: float) -> Iterator[_Box]:
-    """Behind an early end, then a little above and below it, as far as the plot goes."""
+    """Candidate positions: behind an early end, then increasingly above and below it, within the plot."""
     for up in (0, 8, -8, 14, -14, 20, -20, 28, -28):
         box = _box(_moved(end, end.y * high + up, high), high)
         if box.low >= -LINE / 2 and box.high <= high + LINE / 2:
@@ -150,7 +152,7 @@ def _places(end: LineEnd, high: float) -> Iterator[_Box]:
 
 
 def _meets(chart: Lines, end: LineEnd, box: _Box, taken: Sequence[_Box], high: float) -> bool:
-    """Whether a name there would cover another, or a line."""
+    """Return True if a name there would cover another name or a line."""
     if any(box.meets(other) for other in taken):
         return True
     across, upright = axes_of(chart)
@@ -165,7 +167,7 @@ def _meets(chart: Lines, end: LineEnd, box: _Box, taken: Sequence[_Box], high: f
 
 
 def _marked(chart: Lines, high: float) -> list[_Box]:
-    """Where the words of the chart's marker and of its level stand."""
+    """Positions of the words of the chart's marker and level."""
     across, upright = axes_of(chart)
     found = list[_Box]()
     if chart.marker is not None:

@@ -1,4 +1,4 @@
-"""What the token_lines component was given as one self-contained SVG: lines from the tokens that look to their keys."""
+"""The token_lines component's payload as self-contained SVG: lines from query tokens to their keys."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from viz.svg import FONT, LIGHT, MARGIN, document, element, label, rgb, text
 from viz.token_text import ems
 
 ROW = 18  # units from one token to the next
-LONGEST = 11.0  # ems of a label
-ACROSS, NARROWEST = 150, 40  # of the lines, at most and at least
-HEADING = 16  # above the columns
+LONGEST = 11.0  # em of a label
+ACROSS, NARROWEST = 150, 40  # width of the lines, at most and at least
+HEADING = 16  # height above the columns
 
 
 def lines_svg(payload: bytes, *, title: str, caption: str, room: float | None = None) -> str:
-    """The figure as it stands on the screen: with a pinned query its lines are strong and the others faint.
+    """The figure as on the screen: with a pinned query its lines are strong and the others faint.
 
-    With `room` it is no wider than this, in units of the file, as a paper has it: title and caption are not drawn.
+    With `room` it is at most that wide, in units of the file, as for a paper: title and caption are not drawn.
     """
     meta, arrays = unpack(payload)
     queries, keys = meta["queries"], meta["keys"]

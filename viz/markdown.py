@@ -1,16 +1,17 @@
-"""Text as it is, for places that read Markdown."""
+"""Escaping of plain text for places that render Markdown."""
 
 from __future__ import annotations
 
 import re
 
-# CommonMark 0.31 and the extensions of GitHub and Streamlit, for what could mean something else anywhere, …
-ANYWHERE = re.compile(r"[\\`*_\[\]<>|~$&]|:(?=\S|$)|\.(?=[^\W\d])")  # … a link too, as www.name; not the point of 0.5
-AT_A_START = re.compile(r"(?m)^(\s*)(?:([#+=-])|(\d+)([.)](?=\s|$)))")  # … and only where a line begins
+# CommonMark 0.31 and the extensions of GitHub and Streamlit: characters with a meaning anywhere, …
+ANYWHERE = re.compile(r"[\\`*_\[\]<>|~$&]|:(?=\S|$)|\.(?=[^\W\d])")
+# … and characters with a meaning only at the start of a line
+AT_A_START = re.compile(r"(?m)^(\s*)(?:([#+=-])|(\d+)([.)](?=\s|$)))")
 
 
 def plain(text: str) -> str:
-    """Every character escaped that could mean something else where it stands; others not, as labels are read aloud."""
+    """Escape every character that has a meaning where it stands; others are not escaped, as labels are read aloud."""
     return AT_A_START.sub(_at_a_start, ANYWHERE.sub(r"\\\g<0>", text))
 
 

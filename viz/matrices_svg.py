@@ -1,4 +1,4 @@
-"""Matrices with their numbers as self-contained SVG, for files and prints: one after the other, like words."""
+"""Matrices with their numbers as self-contained SVG, for files and prints, flowing like words."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from viz.svg import LIGHT, MARGIN, document, element, label, lines_across, rgb, 
 
 _WIDTH = 1000
 _CELL, _ROW = 46, 22
-_NAMES = 44  # room for the names of rows
-_STRONG = 0.45  # of the colours: the numbers stand on them
-_LEAST = 0.05  # at the end of a matrix's own colours: what is written ≈0 stays pale (matrix.js has the same)
+_NAMES = 44  # width of row names
+_STRONG = 0.45  # opacity of the colours, under the numbers
+_LEAST = 0.05  # smallest end of a matrix's own colour scale: values shown as ≈0 stay pale (matrix.js has the same)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A matrix with the names of its rows and columns; −∞ is masked, ``share`` weights between 0 and 1.
+    """A matrix with its row and column names; −∞ is masked; ``share``: weights in 0..1.
 
-    ``most`` ends the colours of other numbers, above 0 and below, in every picture; without it the largest one does.
+    ``most`` is the end of the colour scale of other numbers, above and below 0, in every picture; by default the
+    maximum.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Table:
 
 
 def matrices_svg(tables: Sequence[Table], *, title: str, caption: str) -> str:
-    """From left to right, and on below where there is no room."""
+    """From left to right, wrapping to the next line."""
     x, y, line = float(MARGIN), float(MARGIN + 34), 0.0
     masked = any(not np.isfinite(table.values).all() for table in tables)
     body = [lines_across("masked", LIGHT, name="atlas-masked")] if masked else []
@@ -78,7 +79,7 @@ def _table(table: Table, x: float, y: float) -> list[str]:
 
 
 def written(value: float) -> str:
-    """Two decimals, without zeros at the end; −∞ where masked."""
+    """Two decimals without trailing zeros; −∞ where masked."""
     if np.isneginf(value):
         return "−∞"
     return f"{round(value, 2) + 0.0:g}".replace("-", "−")

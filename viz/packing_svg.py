@@ -1,4 +1,4 @@
-"""Rows of a window with documents in them, side by side in colours, as a picture; what is empty stays an outline."""
+"""Windows filled with documents, as rows of coloured segments; empty parts are outlined."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from viz.svg import MARGIN, document, element
 from viz.token_text import escaped
 
 _WIDTH, _ROW, _GAP = 460, 9, 3
-_COLORS = ("#6f70c4", "#c9843d", "#4f9d8b", "#b06a92")  # neighbours differ, on light and on dark
+_COLORS = ("#6f70c4", "#c9843d", "#4f9d8b", "#b06a92")  # adjacent colours differ, on light and on dark
 _REST = "#8d8e94"
 
-Rows = Sequence[Sequence[tuple[int, int]]]  # of each row the documents with their lengths
+Rows = Sequence[Sequence[tuple[int, int]]]  # the documents and their lengths in each row
 
 
 def windows_html(rows: Rows, window: int, about: str, *, most: int) -> str:
@@ -26,7 +26,7 @@ def windows_html(rows: Rows, window: int, about: str, *, most: int) -> str:
 
 
 def windows_svg(panels: Sequence[tuple[str, Rows]], window: int, *, title: str, caption: str, most: int) -> str:
-    """Several such pictures, one below the other, each under its name."""
+    """Several such pictures, one below the other, each with its name."""
     body: list[str] = []
     y = MARGIN + 40.0
     for name, rows in panels:

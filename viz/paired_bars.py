@@ -1,6 +1,6 @@
-"""Two numbers side by side for each of several things, as an accessible HTML table whose bars are drawn by CSS alone.
+"""Two numbers side by side for several items, as an accessible HTML table whose bars are drawn by CSS alone.
 
-Knows nothing about what is compared: it gets labels, lengths and words.
+Independent of what is compared: its input is labels, lengths and words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from viz.token_text import escaped
 class Pair:
     """A row: two bars, as shares of the track in 0..1, with their words; None has words but no bar.
 
-    ``note`` stands small under the label; ``between`` is the difference in words.
+    ``note`` is shown small under the label; ``between`` is the difference in words.
     """
 
     label: str
@@ -29,9 +29,9 @@ class Pair:
 
 
 def paired_bars(pairs: Sequence[Pair], *, headings: tuple[str, str, str, str], label: str) -> str:
-    """The table: headings are of the labels, of both columns of bars and of the difference; ``label`` is its name.
+    """The table: headings for labels, both columns of bars and the difference; ``label`` is its name.
 
-    All strings are escaped here.
+    Strings are escaped here.
     """
     head = "".join(f'<th scope="col">{escaped(word)}</th>' for word in headings)
     return (

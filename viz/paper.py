@@ -1,6 +1,6 @@
-"""The SVG of a figure as a PDF or a picture, for a paper or a slide: so many inches wide, and no text below 7 points.
+"""A figure's SVG as a PDF or image for a paper or slide: a given number of inches wide, with no text below 7 points.
 
-typst sets it (its wheel has no other needs): the fonts of a PDF are embedded, and each word is drawn in one that has
+Typeset by typst (its wheel has no dependencies): a PDF's fonts are embedded, and each word is set in a font that has
 its characters.
 """
 
@@ -20,9 +20,9 @@ N_ = str  # marks a text for Babel without translating it here
 
 INCHES: dict[str, float] = {"column": 3.3, "page": 6.9, "slide": 12.0}
 LABELS = {"column": N_("one column (3.3 in)"), "page": N_("two columns (6.9 in)"), "slide": N_("slide (12 in)")}
-POINTS = 72  # in an inch
+POINTS = 72  # per inch
 LEAST = 7.0  # points of the smallest text
-PIXELS = 300  # of a PNG, in an inch
+PIXELS = 300  # of a PNG, per inch
 
 _SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)" viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _PAGE = b"""#set page(width: auto, height: auto, margin: 0pt)
@@ -31,7 +31,7 @@ _PAGE = b"""#set page(width: auto, height: auto, margin: 0pt)
 
 
 class NoTypesetter(ImportError):
-    """The package that makes PDFs and pictures is not installed."""
+    """The package that makes PDFs and images is not installed."""
 
     def __init__(self) -> None:
         super().__init__('PDF and PNG files need the package typst. Run: pip install "attention-atlas[pdf]"')
@@ -43,12 +43,12 @@ def room_of(size: str) -> float:
 
 
 def fits(svg: str, size: str) -> bool:
-    """Whether no text of the figure would be below 7 points at this size."""
+    """Return True if no text of the figure is below 7 points at this size."""
     return _width(svg) <= room_of(size) + 0.01  # its width is written with six digits
 
 
 def on_paper(svg: str, size: str) -> str:
-    """The figure so wide, on white. ValueError where its text would be too small to read."""
+    """The figure at this width on white. Raises ValueError if its text would be too small to read."""
     if not fits(svg, size):
         points = SMALLEST_TEXT * INCHES[size] * POINTS / _width(svg)
         raise ValueError(f"At {INCHES[size]} inches its text would have {points:.1f} points; it needs {LEAST:g}.")
@@ -58,12 +58,12 @@ def on_paper(svg: str, size: str) -> str:
 
 
 def pdf_bytes(svg: str) -> bytes:
-    """One page that is the figure, whose title and description become the file's properties. Raises NoTypesetter."""
+    """One page with the figure, whose title and description become the file's metadata. Raises NoTypesetter."""
     return _compiled(svg, "pdf")
 
 
 def png_bytes(svg: str, *, pixels: float = PIXELS) -> bytes:
-    """The figure as a picture of so many pixels an inch, its title and description inside. Raises NoTypesetter."""
+    """The figure as an image with this many pixels per inch, title and description included. Raises NoTypesetter."""
     said = PngInfo()
     said.add_itxt("Title", _said(svg, "title"))
     said.add_itxt("Description", _said(svg, "desc"))
@@ -75,7 +75,7 @@ def png_bytes(svg: str, *, pixels: float = PIXELS) -> bytes:
 
 def _compiled(svg: str, form: Literal["pdf", "png"], pixels: float | None = None) -> bytes:
     try:
-        import typst  # a large library, and nothing else needs it
+        import typst  # a large library that nothing else needs
     except ImportError:
         raise NoTypesetter() from None
     inputs = {"svg": svg, "title": _said(svg, "title"), "description": _said(svg, "desc")}

@@ -1,4 +1,4 @@
-"""A page that opens offline of what is HTML already: tables and strips that need no script."""
+"""A standalone offline page for figures that are HTML: tables and strips without scripts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from string import Template
 
 from viz.token_text import escaped
 
-# Nothing is fetched and nothing runs, whatever a token says.
+# Nothing is fetched and nothing runs, whatever a token contains.
 PAGE = Template(
     "<!DOCTYPE html><html lang='$lang'><head><meta charset='utf-8'><title>$title</title>"
     "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -19,7 +19,7 @@ PAGE = Template(
 
 
 def plain_page(body: str, *, title: str, caption: str, lang: str) -> bytes:
-    """``body`` is HTML, escaped by who made it; title and caption are escaped here."""
+    """``body`` is HTML that the caller has escaped; title and caption are escaped here."""
     words = "<br>".join(escaped(line) for line in caption.splitlines())
     page = PAGE.substitute(lang=escaped(lang), title=escaped(title), body=body, caption=words)
     return page.encode("utf-8")

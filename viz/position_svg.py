@@ -1,4 +1,4 @@
-"""Figures on positions as self-contained SVG, for files and prints: pairs in dials, and lines in small panels."""
+"""Figures about positions as self-contained SVG, for files and prints: pairs in dials, and lines in small panels."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def dials_svg(
     title: str,
     caption: str,
 ) -> str:
-    """`q` and `k` [pairs, 2] before the rotation as thin arrows and, turned by `angles`, as thick ones.
+    """`q` and `k` [pairs, 2] before the rotation as thin arrows and, rotated by `angles`, as thick ones.
 
-    Each kind is drawn to the length of its own longest pair; labels are the frequencies `theta`.
+    Each kind is scaled to its own longest pair; labels are the frequencies `theta`.
     """
     columns = min(len(theta), 8 if len(theta) <= 32 else 16)
     pitch = (_WIDTH - 2 * MARGIN) / columns
@@ -55,7 +55,7 @@ def panels_svg(
     caption: str,
     shared: bool = True,
 ) -> str:
-    """One panel a label: its lines [lines, points] over 0, 1, 2, …; `shared` gives all the same span of values."""
+    """One panel per label: its lines [lines, points] over 0, 1, 2, …; `shared` uses one vertical scale."""
     columns = min(len(labels), 4)
     pitch = (_WIDTH - 2 * MARGIN) / columns
     width, height, top = pitch - 64, 110, MARGIN + 50
@@ -87,7 +87,7 @@ def panels_svg(
 def _arrow(
     x: float, y: float, vector: NDArray[np.floating], angle: float, color: str, width: float, opacity: float
 ) -> str:
-    """From the dial's centre; up is the second coordinate, a positive angle turns against the clock."""
+    """An arrow from the dial's centre; the second coordinate points up, positive angles turn counterclockwise."""
     length = float(np.hypot(*vector))
     direction = math.atan2(float(vector[1]), float(vector[0])) + angle
     dx, dy = math.cos(direction), -math.sin(direction)

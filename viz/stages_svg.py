@@ -1,4 +1,4 @@
-"""Stages of a model as a self-contained SVG, one row each, for files and prints. Knows nothing about models.
+"""Stages of a model as self-contained SVG, one row each, for files and prints. Independent of models.
 
 On the screen the model_stages component draws the same.
 """
@@ -11,7 +11,7 @@ from viz.svg import LIGHT, MARGIN, document, element, label, text
 
 _WIDTH, _ROW = 1000, 24
 _COLUMNS = (MARGIN + 18, MARGIN + 300, MARGIN + 560, MARGIN + 800)  # names, modules, shapes, sizes
-_BAR = 70  # of a share of 1
+_BAR = 70  # length for a share of 1
 _INK = "#5151a7"
 
 Stage = tuple[int, str, str, str, str, float | None]  # depth, title, module, shapes, size, share

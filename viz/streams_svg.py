@@ -1,4 +1,4 @@
-"""Columns of nodes, one a token and one row a layer, with links between rows: on the page, and as an SVG file."""
+"""A column of nodes per token and a row per layer, with links between rows: on the page, and as an SVG file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from viz.svg import MARGIN, document, element, label
 from viz.token_text import escaped
 
 _DOWN, _TOP = 34, 30
-_PITCH, _LEFT, _RIGHT = {False: 58, True: 48}, {False: 132, True: 90}, 50  # of columns, wide and sparse
-_NARROW, _UPRIGHT = 84, 54  # px: the rows' names on a phone; columns closer than that have their names aslant
-_ROOMS = (336, 520, 760, 1040)  # px that the same picture is laid out for
+# distances of columns and margins, for wide and sparse columns
+_PITCH, _LEFT, _RIGHT = {False: 58, True: 48}, {False: 132, True: 90}, 50
+_NARROW, _UPRIGHT = 84, 54  # px: width of row names on a phone; columns closer than the second have slanted names
+_ROOMS = (336, 520, 760, 1040)  # widths in px for which the picture is laid out
 _LEAST, _MOST = 20, {False: 96, True: 72}  # px between columns
-_LIT, _REST = "#6f70c4", "#8d8e94"  # that read on light and on dark
+_LIT, _REST = "#6f70c4", "#8d8e94"  # visible on light and on dark
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ class DrawnLink:
 
 @dataclass(frozen=True)
 class Columns:
-    """``lit`` [rows][columns] are the filled nodes, whose ways down are thick; ``end`` stands under the last column.
+    """``lit`` [rows][columns] are the filled nodes, with thick lines down; ``end`` is shown under the last column.
 
-    ``sparse`` columns stand closer, with no nodes but the filled ones, and a way from the first to the last of each.
+    ``sparse`` columns are closer together, with only their filled nodes, and a line from the first to the last.
     """
 
     names: Sequence[str]
@@ -46,9 +47,10 @@ class Columns:
 
 
 def columns_html(columns: Columns, about: str) -> str:
-    """As wide as there is room, in a part that scrolls sideways; ``about`` is what a screen reader says.
+    """As wide as its container, scrolling sideways if needed; ``about`` is for screen readers.
 
-    The picture is laid out for a phone, a column, and a page with little and with much room; a style sheet shows one.
+    The picture is laid out for a phone, a column, and a page with little and much room; a style sheet shows one of
+    them.
     """
     pitches = [pitch_for(room, columns) for room in _ROOMS]
     images = ""
@@ -66,7 +68,7 @@ def columns_html(columns: Columns, about: str) -> str:
 
 
 def pitch_for(room: int, columns: Columns) -> int:
-    """Pixels between two columns in a picture of this width; never so few that the columns run together."""
+    """px between two columns in a picture of this width, with a minimum that keeps the columns apart."""
     steps = max(1, len(columns.names) - 1)
     left = _NARROW if room == _ROOMS[0] else _LEFT[columns.sparse]
     return min(_MOST[columns.sparse], max(_LEAST, (room - left - _margin(room)) // steps))
@@ -80,12 +82,12 @@ def columns_svg(columns: Columns, *, title: str, caption: str) -> str:
 
 
 def _margin(room: int) -> int:
-    """Right of the last column, for its name."""
+    """Margin right of the last column, for its name."""
     return _RIGHT if room > _ROOMS[0] else 24
 
 
 def _body(columns: Columns, across: int, *, narrow: bool = False) -> tuple[list[str], int, int]:
-    """Ways first, nodes and words above them; columns that stand close have their names aslant."""
+    """Lines first, nodes and words on top; columns that are close together have slanted names."""
     left = _NARROW if narrow else _LEFT[columns.sparse]
     aslant, past = across < _UPRIGHT, _margin(_ROOMS[0] if narrow else _ROOMS[-1])
     top = 76 if aslant else _TOP
@@ -130,7 +132,7 @@ def _way(x: float, y: float, x_end: float, y_end: float, width: float, *, lit: b
 
 
 def _aslant(words: str, x: float, y: float) -> str:
-    """A column's name, read upwards from its first node."""
+    """A column's name, slanted upwards from its first node."""
     turn = {"transform": f"rotate(-58 {x} {y})"}
     place = {"x": x, "y": y, "text_anchor": "start", "font_size": 12, "font_family": "sans-serif"}
     return element("text", escaped(label(words, 5.6)), **place, **turn, fill=_LIT)

@@ -1,6 +1,6 @@
-"""The one writer of SVG documents, for files and prints: strings escaped, and what all figures share written once.
+"""The only writer of SVG documents, for files and prints: escapes strings, and has what all figures share.
 
-A document carries its own colours and refers to nothing outside itself.
+A document has its own colours and no external references.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from viz.token_text import escaped, shortened, wrapped
 Hatch: TypeAlias = Literal["masked", "left_out"]
 
 MARGIN = 20
-FONT = 12  # of words; the title has 15
+FONT = 12  # of words; titles have 15
 SMALLEST_TEXT = 11  # of words in `quiet` and of the axes
-# The reader's own face; where a file is set without one, as for a PDF, the first of those that systems come with.
+# The reader's own font; in a file set without one, such as a PDF, the first that the system has.
 _FAMILIES = (
     "system-ui,-apple-system,'Segoe UI','Noto Sans','Helvetica Neue',Arial,'Liberation Sans','DejaVu Sans',sans-serif"
 )
 _TITLE_LINE = 20
-LINE = 16  # from one line of the caption to the next
+LINE = 16  # line height of the caption
 
 
 @dataclass(frozen=True)
 class Ink:
-    """The colours of a document that are not of its data."""
+    """A document's colours that do not depend on its data."""
 
     background: str
     text: str
@@ -42,7 +42,7 @@ DARK = Ink(background="#14151a", text="#e6e6e1", quiet="#9d9d9b", rule="#3b3c40"
 def element(name: str, *children: str, **attributes: str | float) -> str:
     """One element; its children are markup already. `text_anchor=` is the attribute text-anchor, `class_=` class.
 
-    Numbers keep six digits; an attribute that is "" is left out.
+    Numbers have six digits; an attribute that is "" is left out.
     """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escaped(value) if isinstance(value, str) else f"{value:g}"}"'
@@ -53,12 +53,12 @@ def element(name: str, *children: str, **attributes: str | float) -> str:
 
 
 def text(words: str, kind: str = "", **attributes: str | float) -> str:
-    """A line of words, which are escaped here; `kind` is a class of the style sheet: quiet, bold, removed, …."""
+    """A line of text, escaped here; `kind` is a class of the style sheet: quiet, bold, removed, …."""
     return element("text", escaped(words), class_=kind, **attributes)
 
 
 def label(words: str, ems: float) -> str:
-    """A token cut to a width, between direction marks: it must not reorder what stands beside it."""
+    """A token cut to a width, between direction marks, so that it cannot reorder its surroundings."""
     return f"\u2068{shortened(words, ems)}\u2069"
 
 
@@ -69,9 +69,10 @@ def rgb(color: Sequence[float]) -> str:
 
 
 def lines_across(kind: Hatch, ink: Ink, *, name: str) -> str:
-    """A pattern to fill with, `url(#name)`: paper with thin lines, as hatch.js draws what cannot be looked at.
+    """A fill pattern, `url(#name)`: paper with thin lines, as hatch.js draws masked cells.
 
-    Masked lines lean to the right, wide apart; those of keys that an indexer did not choose to the left, and closer.
+    Lines of masked cells lean to the right, far apart; those of keys that an indexer did not select lean to the left,
+    closer together.
     """
     masked = kind == "masked"
     every, color = (8, rgb(palette()["masked"]["dark" if ink is DARK else "light"])) if masked else (5, ink.quiet)
@@ -86,12 +87,12 @@ def lines_across(kind: Hatch, ink: Ink, *, name: str) -> str:
 
 
 def caption_lines(caption: str, width: float) -> list[str]:
-    """The caption as the lines that fit a document of this width."""
+    """The caption as lines that fit a document of this width."""
     return [line for part in caption.splitlines() for line in wrapped(part, (width - 2 * MARGIN) / 11)]
 
 
 def title_lines(title: str, width: float) -> list[str]:
-    """The title as the lines that fit a document of this width."""
+    """The title as lines that fit a document of this width."""
     return wrapped(title, (width - 2 * MARGIN) / 15) if title else []
 
 
@@ -108,9 +109,8 @@ def document(
 ) -> str:
     """The whole file: title at the top, `body`, and from `below` on the caption, with `room` under it.
 
-    A title longer than the file is wide has several lines, and the rest stands lower.
-
-    `bare`: title and caption are the file's alone and not drawn, as a paper has them in its own words.
+    A title longer than the file's width wraps, and the rest moves down. `bare`: title and caption are metadata and not
+    drawn, as a paper has its own.
     """
     lines = [] if bare else caption_lines(caption, width)
     headed = [] if bare else title_lines(title, width)

@@ -1,4 +1,4 @@
-"""Two texts token under token as HTML; where they differ, both tokens are marked. Knows nothing about models."""
+"""Two texts token under token as HTML; different tokens are marked. Independent of models."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def text_pair(
     shown: Sequence[bool],
     label: str,
 ) -> str:
-    """A table of two rows; `differ` marks columns, and the longer text's tokens beyond the other stand alone.
+    """A table of two rows; `differ` marks columns, and the longer text's extra tokens have no counterpart.
 
-    Neighbouring columns that are not `shown` are one with dots. `label` says to a screen reader what the table is. All
-    strings are escaped here.
+    Adjacent columns that are not `shown` are merged into one with dots. `label` describes the table to screen readers.
+    Strings are escaped here.
     """
     pairs = list(zip_longest(first, second))
     if not len(differ) == len(shown) == len(pairs):
@@ -55,5 +55,5 @@ def _cell(token: str | None, marked: bool) -> str:
 
 @cache
 def text_pair_css() -> str:
-    """The style of the table and of marked words, in a table of another kind too."""
+    """The style of the table and of marked words, also for other tables."""
     return (Path(__file__).parent / "text_pair.css").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Labels as drawings need them: free of characters a file cannot carry, cut to a width, measured in ems.
+"""Labels for drawings: without characters that a file cannot contain, cut to a width, measured in ems.
 
-Knows nothing about tokenizers: it gets display strings and returns display strings.
+Independent of tokenizers: display strings in, display strings out.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ import re
 import unicodedata
 from typing import Literal
 
-# XML 1.0 forbids these even as references, so a single one would make an exported file unreadable.
+# XML 1.0 forbids these even as references; a single one would make an exported file unreadable.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DOWNWARDS = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef·]+$")
 _ELEMENT = re.compile("<[^>]*>")
 
 
 def printable(text: str) -> str:
-    """The text with every character that XML or UTF-8 cannot carry (controls, lone surrogates) shown as U+FFFD."""
+    """The text with every character that XML or UTF-8 cannot contain (controls, lone surrogates) replaced by U+FFFD."""
     return _FORBIDDEN.sub("\ufffd", text)
 
 
 def escaped(text: str) -> str:
-    """The text safe inside HTML and XML, as element content and as a quoted attribute."""
+    """The text escaped for HTML and XML, as element content and as a quoted attribute."""
     return html.escape(printable(text))
 
 
 def lone_spaces(label: str) -> str:
-    """A token's label; that of a token which is nothing but spaces shows each as ␣, for a dot alone reads as a dot."""
+    """A token's label; if it is only spaces, each is shown as ␣, since a single dot reads as a dot."""
     return label.replace("·", "␣") if label and not label.strip("·") else label
 
 
 def plain_text(markup: str) -> str:
-    """What is written in this HTML, which the app made, without its elements."""
+    """The text of this HTML, which the app made, without its elements."""
     return html.unescape(_ELEMENT.sub("", markup)).strip()
 
 
 def ems(text: str) -> float:
-    """The drawn width in ems, estimated: wide East Asian characters count 1, marks 0, all others 0.58."""
+    """Estimated width in ems: wide East Asian characters count 1, marks 0, all others 0.58."""
     return sum(_character_ems(character) for character in text)
 
 
@@ -55,14 +55,14 @@ def shortened(text: str, limit: float) -> str:
 
 
 def stance(label: str, room: float) -> Literal["upright", "stacked", "turned"]:
-    """How a label stands over a column of `room` ems, as components/shared/upright.js has it."""
+    """The orientation of a label over a column of `room` ems, as in components/shared/upright.js."""
     if ems(label) <= room - 0.25 or len(label) == 1:
         return "upright"
     return "stacked" if _DOWNWARDS.match(label) else "turned"
 
 
 def stacked(label: str, most: int) -> list[str]:
-    """The letters of a label that stand one below the other, as many as there is room for; no dot of a space."""
+    """The letters of a stacked label, as many as fit, without the dot of a space."""
     letters = [letter for letter in label if letter != "·"]
     return [*letters[: most - 1], "…"] if len(letters) > most else letters
 
@@ -73,13 +73,14 @@ def _character_ems(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.58
 
 
-# a word, or a Chinese character with what may begin no line
+# a word, or a Chinese character with following characters that may not start a line
 _UNITS = re.compile(r"[^\u2e80-\uffff]+|[\u2e80-\uffff][，。、；：？！）”]*")
 
 
 def wrapped(text: str, limit: float) -> list[str]:
-    """The text as lines of at most `limit` ems, broken at spaces and, where what is between two of them is too long,
-    between Chinese characters; inside a word only where it alone is too long.
+    """Wrap the text to lines of at most `limit` ems, at spaces or between Chinese characters.
+
+    A word is broken only if it is too long by itself.
     """
     lines: list[str] = []
     line = ""

@@ -1,4 +1,4 @@
-"""Small trees with the way to one of their leaves, as pictures in colours that read on light and dark."""
+"""Small trees with the path to one leaf highlighted, as pictures whose colours work on light and dark."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from viz.token_text import escaped
 
 _WIDTH, _LEVEL, _TOP = 320, 42, 14
 _WAY, _REST = "#6f70c4", "#8d8e94"
-_TALL = 46  # of a level with words between
-_LEAVES = 4  # drawn of a group, however many it has
-_EDGE = 16  # beside the outermost leaves, whose words are wider than their places
-_LEAST = 0.85  # of a wide picture: narrower it scrolls in its box, as its words would be too small
+_TALL = 46  # height of a level with words in between
+_LEAVES = 4  # leaves drawn per group, whatever its size
+_EDGE = 16  # margin at the outermost leaves, whose words are wider than the leaves
+_LEAST = 0.85  # smallest scale of a wide picture; beyond that it scrolls, as its words would become too small
 
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """``across`` from 0 to 1; ``up`` is its parent's place in the list; ``beside`` stands at a thick way down to it."""
+    """``across`` in 0..1; ``up`` is the parent's index; ``beside`` is shown at a highlighted edge to it."""
 
     across: float
     level: int
@@ -30,7 +30,7 @@ class DrawnNode:
 
 
 def tree_html(nodes: Sequence[DrawnNode], label: str, *, width: int = _WIDTH) -> str:
-    """Nodes by their place below the root, ways to those ``on_way`` thick; ``label`` stands under the picture."""
+    """Nodes placed below the root, with edges to those ``on_way`` highlighted; ``label`` is the caption."""
     depth, room = max(node.level for node in nodes), width - 2 * _EDGE
     parts: list[str] = []
     for node in nodes:
@@ -47,13 +47,14 @@ def tree_html(nodes: Sequence[DrawnNode], label: str, *, width: int = _WIDTH) ->
 
 
 def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str) -> str:
-    """What ``adaptive_tree_svg`` draws, with ``label`` under it."""
+    """The picture of ``adaptive_tree_svg`` with the caption ``label``."""
     return _picture(adaptive_tree_svg(groups, chosen), _WIDTH, label)
 
 
 def adaptive_tree_svg(groups: Sequence[Sequence[str]], chosen: int) -> str:
-    """Leaves of the first group hang on the root, those of each other one on a node that does; the way to a leaf of
-    group ``chosen`` thick. A group's lines of words stand under its leaves. A document of its own.
+    """The first group's leaves are attached to the root, other groups' to a node that is.
+
+    The path to a leaf of group ``chosen`` is highlighted. A group's words are under its leaves. A standalone document.
     """
     parts, root = [_node(_WIDTH / 2, _TOP, on_way=True)], _WIDTH / 2
     for number, words in enumerate(groups):

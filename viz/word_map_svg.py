@@ -1,6 +1,6 @@
-"""A map of words as a self-contained SVG: each cell a word on the colour of its value, for files and prints.
+"""A map of words as self-contained SVG, for files and prints: each cell is a word on its value's colour.
 
-On the screen the layer_head_map component draws the same. Knows nothing about models.
+On the screen the layer_head_map component draws the same. Independent of models.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from viz.color import sequential
 from viz.svg import FONT, LIGHT, MARGIN, document, element, label, lines_across, rgb, text
 
 _WIDE, _HIGH = 84, 22  # of a cell
-_DARK = 0.5  # of the colours: beyond, words on them are light
+_DARK = 0.5  # share of the colour scale beyond which words are light
 
 
 def word_map_svg(

@@ -1,1 +1,1 @@
-"""Rivals of softmax attention in pure torch, one idea a file; ``table.py`` lists them."""
+"""Alternatives to softmax attention in pure torch, one idea per file; ``table.py`` lists them."""

@@ -1,15 +1,15 @@
 """Attention-weight refinement (AWRSR, Liu et al. 2024, arXiv:2410.21048, section 3): attention to attention weights.
 
-The rows of softmax's map A are queries and keys once more: B = (A W_Q′)(A W_K′)ᵀ / √n, under the model's mask, and
-softmax(B) takes the place of A. Two tokens whose weights are alike look at each other. *Simple*: softmax(B) V.
-*Value-weighted*: the new weights are softmax(B) A W_V′. *Additive*: A and softmax(B) added, each row over its sum.
-*Stochastic*, for models whose vectors are distributions (STOSA, Fan et al. 2022, arXiv:2201.06035): a row of A is the
-mean A W_μ and the variance elu(A W_Σ) + 1 of a normal distribution, and B is less the squared 2-Wasserstein distance
-between two of them, over √n.
+The rows of softmax's map A serve as queries and keys: B = (A W_Q′)(A W_K′)ᵀ / √n, under the model's mask, and
+softmax(B) replaces A. Two tokens with similar weights attend to each other. *Simple*: softmax(B) V. *Value-weighted*:
+the new weights are softmax(B) A W_V′. *Additive*: A and softmax(B) added, each row divided by its sum. *Stochastic*,
+for models whose vectors are distributions (STOSA, Fan et al. 2022, arXiv:2201.06035): a row of A gives the mean A W_μ
+and the variance elu(A W_Σ) + 1 of a normal distribution, and B is the negative squared 2-Wasserstein distance between
+two of them, over √n.
 
-The paper learns every W′. Here none is: each is the identity, or a random orthogonal matrix that turns the rows and
-keeps their lengths. W_V′ stays the identity: a random one would give weight to tokens that the mask hides. A model of
-one vector a token has no variances of its own, so both numbers of a distribution are made of the same row.
+The paper learns every W′. Here each is the identity, or a random orthogonal matrix, which rotates the rows and keeps
+their norms. W_V′ stays the identity: a random one would give weight to masked tokens. A model with one vector per token
+has no variances of its own, so both parameters of a distribution come from the same row.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Map = Float[Tensor, "tokens tokens"]
 
 
 def simple(head: Head, turned: int, seed: int) -> Map:
-    """softmax(B); rows sum to 1, whatever a sink has taken of those of A."""
+    """softmax(B); rows sum to 1, whatever part of A's a sink takes."""
     own = head.softmax()
     query, key = _turns(own, turned, seed, count=2)
     return _softmax(head, _times(own, query) @ _times(own, key).T)
 
 
 def by_values(head: Head, turned: int, seed: int) -> Map:
-    """softmax(B) A: each token takes over the weights of those whose weights are like its own.
+    """softmax(B) A: each token adopts the weights of tokens with similar weights.
 
-    A window's tokens would look out of it by others: what the mask hides goes to the rest of the row.
+    With a window, tokens would reach outside it through others; masked weight is redistributed over the row.
     """
     rows = simple(head, turned, seed) @ head.softmax()
     return normalised(rows.masked_fill(~head.keep, 0.0)) * rows.sum(-1, keepdim=True)
@@ -61,7 +61,7 @@ def _softmax(head: Head, products: Map) -> Map:
 
 
 def _turns(own: Map, turned: int, seed: int, *, count: int) -> list[Map | None]:
-    """So many random orthogonal matrices, equally likely all of them; None: the identity."""
+    """This many random orthogonal matrices, uniformly distributed; None: the identity."""
     if not turned:
         return [None] * count
     chance = torch.Generator().manual_seed(seed)
@@ -70,7 +70,7 @@ def _turns(own: Map, turned: int, seed: int, *, count: int) -> list[Map | None]:
 
 def _orthogonal(n: int, chance: torch.Generator) -> Map:
     q, r = torch.linalg.qr(torch.randn(n, n, generator=chance, dtype=torch.float64))
-    return q * r.diagonal().sign()  # without it a QR decomposition prefers some (Mezzadri 2007, arXiv:math-ph/0609050)
+    return q * r.diagonal().sign()  # without it the distribution is not uniform (Mezzadri 2007, arXiv:math-ph/0609050)
 
 
 def _times(own: Map, turn: Map | None) -> Map:
@@ -78,12 +78,12 @@ def _times(own: Map, turn: Map | None) -> Map:
 
 
 def _squared(queries: Map, keys: Map) -> Map:
-    """Squared distances of rows, of which the product is the work."""
+    """Squared distances of rows; their matrix product is the work that is counted."""
     return queries.square().sum(-1)[:, None] + keys.square().sum(-1)[None, :] - 2 * queries @ keys.T
 
 
 def adds_simple(n_tokens: int, d_head: int, turned: int, seed: int) -> int:
-    """Of softmax, of B, and of two matrices W′ where they are not the identity."""
+    """Softmax, B, and two matrices W′ unless they are the identity."""
     return 2 * n_tokens**2 * d_head + (1 + 2 * turned) * n_tokens**3
 
 

@@ -1,7 +1,7 @@
-"""cosFormer (Qin et al. 2022, arXiv:2202.08791): ReLU features, and a cosine that falls with the distance.
+"""cosFormer (Qin et al. 2022, arXiv:2202.08791): ReLU features, and a cosine that decreases with distance.
 
-cos(π/2 · (i − j)/M) = cos·cos + sin·sin, so that the cosine too is a product of features; M is the length of
-the text, at which it would be 0.
+cos(π/2 · (i − j)/M) = cos·cos + sin·sin, so the cosine is a product of features too; M is the length of the text, at
+which it reaches 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attention.zoo.head import Head
 
 
 def features(x: Float[Tensor, "tokens d_head"], length: int) -> Float[Tensor, "tokens twice_d_head"]:
-    """ReLU(x) times the cosine and the sine of the token's place."""
+    """ReLU(x) times the cosine and the sine of the token's position."""
     angle = math.pi / 2 * torch.arange(len(x), dtype=x.dtype, device=x.device)[:, None] / length
     return torch.cat([relu(x) * angle.cos(), relu(x) * angle.sin()], dim=1)
 

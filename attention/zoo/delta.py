@@ -1,8 +1,9 @@
-"""The delta rule: a state that is asked for a key's value before it is told the new one, and mended by the difference.
+"""The delta rule: a state that is queried for a key's value before the new one is written, and corrected by the
+difference.
 
-S_t = α S_{t−1} + β (v_t − α S_{t−1} k_t) k_tᵀ, output S_t q_t, with keys and queries of length one. DeltaNet is α = 1
-(Yang et al. 2024, arXiv:2406.06484), Gated DeltaNet forgets besides (arXiv:2412.06464). Both numbers
-are learned of each token in the papers; here they are the same for all.
+S_t = α S_{t−1} + β (v_t − α S_{t−1} k_t) k_tᵀ, output S_t q_t, with unit keys and queries. DeltaNet is α = 1 (Yang et
+al. 2024, arXiv:2406.06484), Gated DeltaNet also forgets (arXiv:2412.06464). The papers learn both numbers for each
+token; here they are constants.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from attention.zoo.head import Head
 
 
 def unit(x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads tokens d_head"]:
-    """Each row of length one; a row of zeros stays."""
+    """Each row normalized; a zero row stays."""
     size = x.norm(dim=-1, keepdim=True)
     return x / torch.where(size == 0, 1.0, size)
 
 
 def token_rows(x: Float[Tensor, "*heads tokens d"]) -> tuple[Float[Tensor, "heads 1 d"], ...]:
-    """A tensor for each token, heads first: one where there is no axis of them."""
+    """One tensor per token, heads first; a head axis is added if there is none."""
     return (x if x.dim() > 2 else x[None]).unsqueeze(-2).unbind(1)
 
 
 def weights(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens tokens"]:
-    """What the state comes to, written out: A T, where T undoes what each key already stood for."""
+    """The equivalent map: A T, where T removes what the state already holds for each key."""
     q, k = unit(head.q), unit(head.k)
     places = torch.arange(head.n_tokens, dtype=q.dtype, device=q.device)
     left = torch.tensor(kept, dtype=q.dtype, device=q.device) ** (places[:, None] - places[None, :]).clamp(min=0)
@@ -37,7 +38,7 @@ def weights(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens t
 
 
 def output(head: Head, strength: float, kept: float) -> Float[Tensor, "*heads tokens d_value"]:
-    """Token by token."""
+    """Computed token by token."""
     q, k, values = token_rows(unit(head.q)), token_rows(unit(head.k)), token_rows(head.v)
     state, rows = head.blank_state().view(-1, head.k.shape[-1], head.v.shape[-1]), list[Tensor]()
     for query, key, value in zip(q, k, values, strict=True):
@@ -48,5 +49,5 @@ def output(head: Head, strength: float, kept: float) -> Float[Tensor, "*heads to
 
 
 def multiply_adds(n_tokens: int, d_head: int, strength: float, kept: float) -> int:
-    """Three products of a vector and the state for each token: asked, told, read."""
+    """Three products of a vector and the state per token: query, write, read."""
     return 3 * n_tokens * d_head**2

@@ -1,7 +1,7 @@
-"""Differential attention (Ye et al. 2024, arXiv:2410.05258, eq. 1): one softmax map less λ times another.
+"""Differential attention (Ye et al. 2024, arXiv:2410.05258, eq. 1): one softmax map minus λ times another.
 
-In the paper the two maps are of two halves of a head's queries and keys, learned as such; here the second is of the
-head beside this one. The norm that follows in the paper is no part of it here.
+In the paper the two maps are learned halves of a head's queries and keys; here the second is that of the adjacent head.
+The paper's norm that follows is left out.
 """
 
 from __future__ import annotations

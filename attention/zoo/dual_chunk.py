@@ -1,8 +1,8 @@
-"""Dual chunk attention (An et al. 2024, arXiv:2402.17463): softmax over all keys, from distances that were trained.
+"""Dual chunk attention (An et al. 2024, arXiv:2402.17463): softmax over all keys, at distances seen in training.
 
-Keys have their place within their chunk; a query has three places, and so three products of matrices: with the keys of
-its own chunk, with those of the chunk before, and with all keys before that (``attention/dual_chunk.py``). A text
-within one chunk is softmax as it is.
+Keys have their position within their chunk; a query has three positions, and so three matrix products: with the keys of
+its own chunk, of the previous chunk, and of all earlier ones (``attention/dual_chunk.py``). For a text of a single
+chunk this is softmax.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def weights(head: Head, chunk: int, local: int) -> Float[Tensor, "tokens tokens"
 
 
 def scores(head: Head, chunk: int, local: int) -> Float[Tensor, "tokens tokens"]:
-    """Of keys up to the query's chunk; 0 after it."""
+    """Scores of keys up to the query's chunk; 0 after it."""
     if head.layer is None or head.layer.turn_at is None:
         raise ValueError("dual chunk attention needs queries and keys that are turned by their positions")
     turn, n = head.layer.turn_at, head.n_tokens
@@ -40,11 +40,11 @@ def scores(head: Head, chunk: int, local: int) -> Float[Tensor, "tokens tokens"]
 
 
 def parts(n_tokens: int, chunk: int, local: int) -> tuple[Bool[Tensor, "tokens tokens"], ...]:
-    """The keys of the own chunk, of the one before, and all before that."""
+    """The keys of the query's chunk, of the previous one, and all earlier ones."""
     region = index_map(n_tokens, chunk=chunk, local=local).region
     return region == INTRA, region == SUCCESSIVE, region == INTER
 
 
 def multiply_adds(n_tokens: int, d_head: int, chunk: int, local: int) -> int:
-    """As softmax: each query meets each key once, in one of its three positions."""
+    """As softmax: each query is multiplied with each key once, at one of its three positions."""
     return 2 * n_tokens**2 * d_head

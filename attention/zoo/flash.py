@@ -1,8 +1,8 @@
-"""FlashAttention's order of work (Dao et al. 2022, arXiv:2205.14135, algorithm 1): softmax by tiles, exact.
+"""FlashAttention's algorithm (Dao et al. 2022, arXiv:2205.14135, algorithm 1): softmax by tiles, exact.
 
-A tile of queries meets one tile of keys after the other. Kept are the largest score so far, the sum of exponentials
-and the mixed values, all three rescaled when a larger score is met; no queries × keys matrix is made. Tiles of
-queries know nothing of one another: as many as are small together are computed at once, as they are on a GPU.
+A tile of queries is multiplied with one tile of keys after another. The running maximum, the sum of exponentials and
+the weighted values are rescaled when a larger score occurs; no queries × keys matrix is made. Tiles of queries are
+independent: small ones are computed together, as on a GPU.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ AT_ONCE = 2**16  # scores of tiles that are computed together; a larger tile is 
 
 
 def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
-    """The mixed values [tokens, d_value] and the log of each row's sum [tokens], of every head that is stacked."""
+    """The weighted values [tokens, d_value] and the log of each row's sum [tokens], for every stacked head."""
     outputs, sums = [], []
     together = rows * max(1, AT_ONCE // (rows * columns))
     for start in range(0, head.n_tokens, together):
@@ -25,7 +25,7 @@ def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
         most = torch.full_like(head.q[..., here, :1], -torch.inf)
         total, mixed = torch.zeros_like(most), torch.zeros_like(head.v[..., here, :])
         for first in range(0, head.n_tokens, columns):
-            scores = head.tile(here, slice(first, first + columns))  # on a GPU made here, and nowhere else
+            scores = head.tile(here, slice(first, first + columns))  # on a GPU this exists only in SRAM
             larger = torch.maximum(most, scores.amax(-1, keepdim=True))
             shift = torch.where(torch.isneginf(larger), 0.0, larger)
             shrink, exps = (most - shift).exp(), (scores - shift).exp()
@@ -42,7 +42,7 @@ def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
 
 
 def weights(head: Head, rows: int, columns: int) -> Float[Tensor, "tokens tokens"]:
-    """What a backward pass makes anew of the kept sums: exp(score − log of the sum)."""
+    """What a backward pass recomputes from the stored sums: exp(score − log of the sum)."""
     lse = tiled(head, rows, columns)[1][:, None]
     return (head.scores - torch.where(torch.isneginf(lse), 0.0, lse)).exp()
 
@@ -52,5 +52,5 @@ def output(head: Head, rows: int, columns: int) -> Float[Tensor, "*heads tokens 
 
 
 def multiply_adds(n_tokens: int, d_head: int, **numbers: float | int) -> int:
-    """Q·Kᵀ and the weights times V, whatever the tiles: the work of softmax attention."""
+    """Q·Kᵀ and the weights times V, for any tiles: the work of softmax attention."""
     return 2 * n_tokens**2 * d_head

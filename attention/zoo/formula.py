@@ -1,4 +1,4 @@
-"""A count by formula: as it is written for the reader, and as it is computed."""
+"""A count by formula: as text for display, and as a function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Formula:
-    """``written`` in n tokens, d numbers of a query, d_v of a value, and the letters of a variant's parameters.
+    """``written`` uses n tokens, d dimensions of a query, d_v of a value, and the letters of a variant's parameters.
 
     ``of`` takes n_tokens, d_head, d_value, and the parameters by name.
     """

@@ -1,4 +1,4 @@
-"""What a rival of softmax is given: one head's queries, keys and values, as its model's attention saw them."""
+"""The input of a variant: one head's queries, keys and values, as in its model's attention."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attention.zoo.layer import Layer
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One head over one text, float64; queries and keys are of the same tokens.
+    """One head over one text, float64; queries and keys belong to the same tokens.
 
     ``scores`` are the model's own before the softmax: scaled, soft-capped, biased, −inf where masked. ``beside`` are
-    those of a second head of the layer, None where there is one alone; ``sink`` is a learned one's logit.
-    ``layer`` has the keys and values of all heads, of which ``kv_head`` is this one's; None where keys cannot be turned
-    back. Heads that are :func:`stacked` have an axis of heads before the others.
+    those of a second head of the layer, None if there is only one; ``sink`` is a learned sink's logit. ``layer`` has
+    the keys and values of all heads, of which ``kv_head`` is this one's; None if the rotation of keys cannot be undone.
+    :func:`stacked` heads have a leading axis of heads.
     """
 
     q: Float[Tensor, "*heads tokens d_head"]
@@ -39,29 +39,29 @@ class Head:
 
     @property
     def sees_all(self) -> bool:
-        """Whether every query may look at every key."""
+        """True if every query may attend to every key."""
         return bool(self.keep.all())
 
     @property
     def sees_past(self) -> bool:
-        """Whether every query may look at itself and at all that came before, and at nothing else."""
+        """True if the mask is exactly causal."""
         return torch.equal(self.keep, torch.ones_like(self.keep).tril())
 
     @property
     def elsewhere(self) -> bool:
-        """Whether tokens that look do not see themselves: they look at another text."""
+        """True if queries do not attend to themselves: cross-attention."""
         looks, themselves = self.keep.any(-1), self.keep.diagonal(dim1=-2, dim2=-1)
         return bool(looks.any()) and not bool((looks & themselves).any())
 
     @property
     def plain(self) -> bool:
-        """Whether its scores are scaled products of queries and keys and nothing else, and no sink takes a share."""
+        """True if its scores are only scaled products of queries and keys, and there is no sink."""
         products = (self.q @ self.k.T * self.scale)[self.keep]
         return self.sink is None and torch.allclose(self.scores[self.keep], products, rtol=1e-4, atol=1e-4)
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether a query may look at a key after it."""
+        """True if a query may attend to a later key."""
         return bool(self.keep.triu(1).any())
 
     def tile(self, rows: slice, columns: slice) -> Float[Tensor, "*heads queries keys"]:
@@ -69,7 +69,7 @@ class Head:
         return self.scores[..., rows, columns]
 
     def blank_state(self) -> Float[Tensor, "*heads d_head d_value"]:
-        """A memory that has read nothing."""
+        """An empty memory."""
         return self.v.new_zeros(*self.k.shape[:-2], self.k.shape[-1], self.v.shape[-1])
 
     def softmax(self) -> Float[Tensor, "tokens tokens"]:
@@ -84,7 +84,7 @@ def head_of(
     *,
     causal: bool,
 ) -> Head:
-    """A head of plain scaled dot products, of any numbers."""
+    """A head with plain scaled dot products of any vectors."""
     q, k, v = q.double(), k.double(), v.double()
     keep = torch.ones(len(q), len(q), dtype=torch.bool)
     keep = keep.tril() if causal else keep
@@ -93,7 +93,7 @@ def head_of(
 
 
 def stacked(heads: Sequence[Head]) -> Head:
-    """Heads without sinks of one layer as one, ``beside`` and ``layer`` left out."""
+    """Stack heads of one layer without sinks; ``beside`` and ``layer`` are left out."""
 
     def together(name: str) -> Tensor:
         return torch.stack([getattr(one, name) for one in heads])
@@ -105,7 +105,7 @@ def stacked(heads: Sequence[Head]) -> Head:
 def softmax_rows(
     scores: Float[Tensor, "*heads queries keys"], sink: float | Float[Tensor, "queries"] | None = None
 ) -> Float[Tensor, "*heads queries keys"]:
-    """Rows that sum to 1, or to less by what a sink takes; 0 where a row sees nothing."""
+    """Rows that sum to 1, or less by a sink's share; 0 for an empty row."""
     lse = torch.logsumexp(scores, dim=-1, keepdim=True)
     if sink is not None:
         lse = torch.logaddexp(lse, sink_column(sink).to(lse).expand_as(lse))
@@ -113,12 +113,12 @@ def softmax_rows(
 
 
 def sink_column(sink: float | Float[Tensor, "queries"]) -> Float[Tensor, "*queries_and_one"]:
-    """A sink that all queries share as a number, one of every query as a column."""
+    """A sink shared by all queries as a number, a sink per query as a column."""
     sink = torch.as_tensor(sink)
     return sink[:, None] if sink.dim() else sink
 
 
 def normalised(rows: Float[Tensor, "queries keys"]) -> Float[Tensor, "queries keys"]:
-    """Each row divided by its sum; a row of nothing stays nothing."""
+    """Each row divided by its sum; a zero row stays."""
     total = rows.sum(-1, keepdim=True)
     return rows / torch.where(total == 0, 1.0, total)

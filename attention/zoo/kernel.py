@@ -1,7 +1,7 @@
-"""Attention with a kernel that is a product of features: φ(q)·φ(k) in the place of exp(q·k).
+"""Attention with a kernel that is a product of features: φ(q)·φ(k) instead of exp(q·k).
 
-Then (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V), and the right side never makes a queries × keys matrix (Katharopoulos et al.
-2020, arXiv:2006.16236); read from left to right it is a state that grows by one product a token.
+Then (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V), and the right side never makes a queries × keys matrix (Katharopoulos et al. 2020,
+arXiv:2006.16236); read token by token it is a state that grows by one product per token.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.zoo.head import Head, normalised
 
-TILE = 64  # tokens whose products are made at once in a causal text
+TILE = 64  # tokens whose products are computed at once in a causal text
 
 
 def weights(
@@ -30,8 +30,8 @@ def mix(
     v: Float[Tensor, "tokens d_value"],
     head: Head,
 ) -> Float[Tensor, "tokens d_value"]:
-    """The values under that map and the head's mask, in time linear in the tokens where that is none or causal."""
-    ones = torch.cat([v, torch.ones_like(v[:, :1])], dim=1)  # its last column gathers the sum of a row
+    """The values under that map and the head's mask, in linear time if the mask is full or causal."""
+    ones = torch.cat([v, torch.ones_like(v[:, :1])], dim=1)  # the last column accumulates a row's sum
     if head.sees_all:
         sums = phi_q @ (phi_k.T @ ones)
     elif head.sees_past:
@@ -47,7 +47,7 @@ def causal_sums(
     v: Float[Tensor, "tokens d_value"],
     tile: int = TILE,
 ) -> Float[Tensor, "tokens d_value"]:
-    """Σ over keys up to the query of φ(q)·φ(k) v, a tile at a time: inside it masked, all before it as one state."""
+    """Σ over keys up to the query of φ(q)·φ(k) v, tile by tile: masked within a tile, earlier ones as a state."""
     state = v.new_zeros(phi_k.shape[1], v.shape[1])
     rows = []
     for start in range(0, len(v), tile):
@@ -59,5 +59,5 @@ def causal_sums(
 
 
 def multiply_adds(n_tokens: int, d_head: int, features: int) -> int:
-    """φ(K)ᵀV and φ(Q) times it, the column of ones included."""
+    """φ(K)ᵀV and φ(Q) times it, including the column of ones."""
     return 2 * n_tokens * features * (d_head + 1)

@@ -1,4 +1,4 @@
-"""The rows of the table for what compares queries and keys by another kernel than the exponential of their product."""
+"""Rows of the table: variants that compare queries and keys with a kernel other than the exponential."""
 
 from __future__ import annotations
 

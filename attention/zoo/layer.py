@@ -1,4 +1,4 @@
-"""What all heads of a layer keep of a token together: keys before positions turn them, values, and how both lie."""
+"""What all heads of a layer store per token: keys before the rotation and values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def _as_they_are(vectors: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """``turn`` turns vectors of these tokens as the model's positions do, and ``turn_back`` undoes it.
+    """``turn`` rotates vectors of these tokens by the model's positions, and ``turn_back`` undoes it.
 
-    ``turn_at`` turns each as if its token stood at another place, counted from the first of these tokens, at most
-    twice as far as the last of them; None where positions turn nothing.
+    ``turn_at`` rotates each as if its token were at another position, relative to the first of these tokens and at most
+    twice the last one's; None if there is no rotation.
     """
 
     k: Float[Tensor, "kv_heads tokens d_head"]
@@ -31,10 +31,10 @@ class Layer:
 
     @property
     def rows(self) -> Float[Tensor, "tokens width"]:
-        """A token a row: the keys of all heads, then their values."""
+        """One row per token: the keys of all heads, then their values."""
         return torch.cat([one.transpose(0, 1).flatten(1) for one in (self.k, self.v)], dim=1)
 
     @cached_property
     def svd(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Of the rows: left vectors in columns, singular values from the largest on, right vectors in rows."""
+        """SVD of the rows: left vectors as columns, singular values in decreasing order, right vectors as rows."""
         return torch.linalg.svd(self.rows, full_matrices=False)

@@ -1,8 +1,7 @@
-"""Lightning attention (Qin et al. 2024, arXiv:2401.04658): a linear state that forgets, computed by tiles.
+"""Lightning attention (Qin et al. 2024, arXiv:2401.04658): a linear state with decay, computed by tiles.
 
-output_i = Σ_{j ≤ i} λ^(i−j) (q_i·k_j) v_j. Inside a tile as a masked product, everything before it as one d × d state,
-decayed from tile to tile. The activations and the norm around it (MiniMax-01, arXiv:2501.08313) are no
-part of it here.
+output_i = Σ_{j ≤ i} λ^(i−j) (q_i·k_j) v_j. Within a tile as a masked product, everything before it as one d × d state
+that decays from tile to tile. The activations and norm around it (MiniMax-01, arXiv:2501.08313) are left out.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from attention.zoo.head import Head
 
 
 def decay_of(half_life: int) -> float:
-    """λ: what is left of a token one token later."""
+    """λ: the factor by which a token's contribution decays per token."""
     return 0.5 ** (1 / half_life)
 
 
 def weights(head: Head, half_life: int, tile: int) -> Float[Tensor, "tokens tokens"]:
-    """No sum divides the rows: a weight may have any sign and size. The tile makes no difference."""
+    """Rows are not normalized: a weight may have any sign and magnitude. The tile size does not affect the result."""
     places = torch.arange(head.n_tokens, dtype=head.q.dtype, device=head.q.device)
     apart = (places[:, None] - places[None, :]).clamp(min=0)
     return (head.q @ head.k.T * head.scale * decay_of(half_life) ** apart).tril()
@@ -42,6 +41,6 @@ def output(head: Head, half_life: int, tile: int) -> Float[Tensor, "*heads token
 
 
 def multiply_adds(n_tokens: int, d_head: int, half_life: int, tile: int) -> int:
-    """Two products inside each tile, and two with the state."""
+    """Two products within each tile, and two with the state."""
     tile = min(tile, n_tokens)
     return 2 * n_tokens * tile * d_head + 2 * n_tokens * d_head**2

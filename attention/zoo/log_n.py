@@ -1,6 +1,6 @@
-"""Log-n scaling: scores grow with the logarithm of how many keys a query sees, so that a long text does not blur them.
+"""Log-n scaling: scores grow with the logarithm of the number of visible keys, so that long texts do not blur them.
 
-score · ln n / ln m (Chiang & Cholak 2022, arXiv:2202.12172; Su 2021); at n = m nothing changes.
+score · ln n / ln m (Chiang & Cholak 2022, arXiv:2202.12172; Su 2021); for n = m nothing changes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from attention.zoo.head import Head, softmax_rows
 
 
 def weights(head: Head, length: int) -> Float[Tensor, "tokens tokens"]:
-    """``length`` is m: how many keys leave a row as it is."""
+    """``length`` is m: the number of keys for which a row is unchanged."""
     seen = head.keep.sum(-1, keepdim=True).clamp(min=1).to(head.scores)
     factor = seen.log() / math.log(length)
-    scores = torch.where(head.keep, head.scores, 0.0) * factor  # 0 · −∞ is no number
+    scores = torch.where(head.keep, head.scores, 0.0) * factor  # 0 · −∞ is NaN
     return softmax_rows(scores.masked_fill(~head.keep, -torch.inf), head.sink)

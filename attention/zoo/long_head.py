@@ -1,4 +1,4 @@
-"""A head whose mask and scores are made where they are asked for, so that a long text's cost is the variant's own."""
+"""A head that computes its mask and scores on demand, so that a long text costs only what the variant needs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from attention.rotary import angles_at, frequencies, pairs_of, rotate
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
 
-BASE = 10_000.0  # of the rotation that is assumed (Su et al. 2021, arXiv:2104.09864)
+BASE = 10_000.0  # of the assumed rotation (Su et al. 2021, arXiv:2104.09864)
 
 
 class LongHead(Head):
-    """As :class:`Head`, of plain scaled products, in the dtype of ``q``; no queries × keys matrix is ever held.
+    """Like :class:`Head`, with plain scaled products, in the dtype of ``q``; never allocates a queries × keys matrix.
 
-    ``second`` are the queries and keys of the head beside it.
+    ``second`` are the queries and keys of the adjacent head.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class LongHead(Head):
         causal: bool,
         second: tuple[Tensor, Tensor] | None = None,
     ) -> None:
-        layer = Layer(k[None], v[None], turn_at=_turned if q.shape[1] > 1 else None)  # whose only head it is
+        layer = Layer(k[None], v[None], turn_at=_turned if q.shape[1] > 1 else None)  # the layer's only head
         held = {"q": q, "k": k, "v": v, "scale": q.shape[1] ** -0.5, "sink": None, "causal": causal, "second": second,
                 "layer": layer, "kv_head": 0}  # fmt: skip  # as a Head has it
         for name, value in held.items():
@@ -67,6 +67,6 @@ class LongHead(Head):
 
 
 def _turned(x: Float[Tensor, "tokens d_head"], places: Int[Tensor, "tokens"]) -> Float[Tensor, "tokens d_head"]:
-    """By the rotation that is assumed; the vectors that are given are taken for those before it."""
+    """Apply the assumed rotation to vectors that count as not rotated yet."""
     d_turned = x.shape[1] // 2 * 2
     return rotate(x, angles_at(places, frequencies(BASE, d_turned)), pairs_of(d_turned, "half"))

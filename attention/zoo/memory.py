@@ -1,7 +1,7 @@
-"""What a head holds at once while a whole text is computed, in numbers beyond q, k and v, as the rule itself needs it.
+"""A head's peak memory for a whole text, in numbers besides q, k and v, as the rule itself requires.
 
-A map, features, tiles, states, and the output. What a program holds besides, such as a map before and after its
-exponential, is a factor of these that does not grow.
+Maps, features, tiles, states, and the output. A program's further copies, such as a map before and after its
+exponential, are a constant factor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PERFORMER = Formula(
 TWICE = Formula("n (4 d + d_v) + 2 d (d_v + 1)", lambda n, d, v, **_: n * (4 * d + v) + 2 * d * (v + 1))
 UNDIVIDED = Formula("n (2 d + d_v) + d d_v", lambda n, d, v, **_: n * (2 * d + v) + d * v)
 BLOCKS = Formula("n (b + d_v)", lambda n, d, v, size: n * (size + v))
-HASHED = Formula(  # the own chunk of 2 n / b and the one before, in every round
+HASHED = Formula(  # the own chunk of 2 n / b and the previous one, in every round
     "n (4 n h / b + d_v)", lambda n, d, v, buckets, hashes, seed: n * (hashes * min(n, 4 * n // buckets) + v)
 )
 SEGMENTS = Formula("n (k + d_v) + k (d + d_v)", lambda n, d, v, rank: n * (rank + v) + rank * (d + v))

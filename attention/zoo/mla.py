@@ -1,10 +1,11 @@
-"""Multi-head latent attention (DeepSeek-AI 2024, arXiv:2405.04434, section 2.1): a short vector a token for all heads.
+"""Multi-head latent attention (DeepSeek-AI 2024, arXiv:2405.04434, section 2.1): one short vector per token for all
+heads.
 
-c = x W_down is kept, keys and values are c W_up, each head its own columns. Both matrices are learned there; here they
-are the best of their rank for the layer's own keys and values in this text, its truncated singular value decomposition
-(Eckart & Young 1936). There a few more coordinates, shared by all heads, are kept turned by their positions, and the
-others are never turned (decoupled RoPE), so that W_up folds into the queries; that takes training. Here the keys made
-of the latent are turned as the model turns its own.
+c = x W_down is cached, keys and values are c W_up, with columns for each head. The paper learns both matrices; here
+they are the best of their rank for the layer's own keys and values in this text, by a truncated singular value
+decomposition (Eckart & Young 1936). In the paper a few more dimensions, shared by all heads, are cached after rotation,
+and the others are not rotated (decoupled RoPE), so that W_up folds into the queries; that requires training. Here keys
+made from the latent are rotated as in the model.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from attention.zoo.layer import Layer
 
 
 def latent(layer: Layer, rank: int) -> tuple[Float[Tensor, "tokens rank"], Float[Tensor, "rank width"]]:
-    """What is kept of each token, and what makes keys and values of it."""
+    """What is cached for each token, and the matrix that makes keys and values from it."""
     left, sizes, right = layer.svd
     return left[:, :rank] * sizes[:rank], right[:rank]
 
 
 def left_out(layer: Layer, rank: int) -> float:
-    """‖rows − rebuilt‖ / ‖rows‖: of all singular values the part beyond the rank, by squares."""
+    """‖rows − rebuilt‖ / ‖rows‖: the singular values beyond the rank, relative to all, by squares."""
     squares = layer.svd[1] ** 2
     total = float(squares.sum())
     return (float(squares[rank:].sum()) / total) ** 0.5 if total else 0.0
 
 
 def values(head: Head, rank: int) -> Float[Tensor, "tokens d_value"]:
-    """The head's values as they are rebuilt."""
+    """The head's reconstructed values."""
     layer = _layer(head)
     kept, up = latent(layer, rank)
     start = layer.k.shape[0] * layer.k.shape[2] + head.kv_head * layer.v.shape[2]
@@ -39,12 +40,12 @@ def values(head: Head, rank: int) -> Float[Tensor, "tokens d_value"]:
 
 
 def weights(head: Head, rank: int) -> Float[Tensor, "tokens tokens"]:
-    """Softmax over the keys as they are rebuilt, and turned."""
+    """Softmax over the keys as reconstructed and rotated."""
     layer = _layer(head)
     kept, up = latent(layer, rank)
     width = layer.k.shape[2]
     lacking = layer.turn(kept @ up[:, head.kv_head * width : (head.kv_head + 1) * width] - layer.k[head.kv_head])
-    scores = head.q @ (head.k + lacking).T * head.scale  # what is rebuilt exactly is not rounded by turning it
+    scores = head.q @ (head.k + lacking).T * head.scale  # avoids rounding errors where the reconstruction is exact
     return softmax_rows(scores.masked_fill(~head.keep, -torch.inf))
 
 
@@ -53,7 +54,7 @@ def output(head: Head, rank: int) -> Float[Tensor, "tokens d_value"]:
 
 
 def multiply_adds(n_tokens: int, d_head: int, rank: int) -> int:
-    """Keys and values made of the latent, then softmax attention; how the latent was found is not counted."""
+    """Keys and values from the latent, then softmax attention; computing the latent is not counted."""
     return 2 * n_tokens * d_head * min(rank, n_tokens) + 2 * n_tokens**2 * d_head
 
 

@@ -1,7 +1,7 @@
-"""No positions (NoPE, Kazemnejad et al. 2023, arXiv:2305.19466): queries and keys before positions turn them.
+"""No positions (NoPE, Kazemnejad et al. 2023, arXiv:2305.19466): queries and keys before the rotation.
 
-A causal model trained so learns where its tokens are from what each may see; one that was trained with RoPE has not.
-Where a layer turns nothing this is softmax.
+A causal model trained this way infers positions from the mask; one that was trained with RoPE does not. In a layer
+without rotation this is softmax.
 """
 
 from __future__ import annotations

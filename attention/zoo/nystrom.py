@@ -1,6 +1,6 @@
 """Nyströmformer (Xiong et al. 2021, arXiv:2102.03902): the map as a product of three small ones over landmarks.
 
-softmax(Q K̃ᵀ) · softmax(Q̃ K̃ᵀ)⁺ · softmax(Q̃ Kᵀ), where Q̃ and K̃ are means of even segments.
+softmax(Q K̃ᵀ) · softmax(Q̃ K̃ᵀ)⁺ · softmax(Q̃ Kᵀ), where Q̃ and K̃ are means of equal segments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attention.zoo.linformer import segments
 
 
 def pseudo_inverse(matrix: Float[Tensor, "m m"], steps: int) -> Float[Tensor, "m m"]:
-    """The Moore–Penrose inverse, as far as so many steps of an iteration go (Razavi et al. 2014)."""
+    """The Moore–Penrose inverse, approximated by this many iterations (Razavi et al. 2014)."""
     sums = matrix.abs().sum(0).max() * matrix.abs().sum(1).max()
     found, one = matrix.T / sums, torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
     for _ in range(steps):
@@ -32,7 +32,7 @@ def factors(head: Head, landmarks: int, steps: int) -> tuple[Tensor, Tensor, Ten
 
 
 def weights(head: Head, landmarks: int, steps: int) -> Float[Tensor, "tokens tokens"]:
-    """Some may be negative, and rows sum to 1 only as far as the inverse is one."""
+    """Weights may be negative, and rows sum to 1 only as far as the inverse is exact."""
     left, middle, right = factors(head, landmarks, steps)
     return left @ middle @ right
 
@@ -43,7 +43,7 @@ def output(head: Head, landmarks: int, steps: int) -> Float[Tensor, "tokens d_va
 
 
 def multiply_adds(n_tokens: int, d_head: int, landmarks: int, steps: int) -> int:
-    """The means, three maps, the iteration's four products a step, and the mixing from the right."""
+    """The means, three maps, four products per iteration, and the product with the values from the right."""
     m = min(landmarks, n_tokens)
     maps = 2 * n_tokens * m * d_head + m * m * d_head
     return 2 * m * n_tokens * d_head + maps + 4 * steps * m**3 + 2 * n_tokens * m * d_head + m * m * d_head

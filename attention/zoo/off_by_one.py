@@ -1,4 +1,4 @@
-"""A sink in the softmax: one more term in the sum of a row, so that a head can look at nothing.
+"""A sink in the softmax: an additional term in a row's sum, which allows a head to attend to nothing.
 
 exp(score) / (exp(sink) + Σ exp(score)). With a sink of 0 it is "softmax off by one" (Miller 2023); gpt-oss learns one
 for each head (arXiv:2508.10925, section 2).

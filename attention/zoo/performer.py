@@ -12,9 +12,9 @@ from attention.zoo import kernel
 from attention.zoo.head import Head
 
 
-@functools.lru_cache(maxsize=16)  # every head of a model asks for the same; nobody changes them
+@functools.lru_cache(maxsize=16)  # shared by all heads of a model, and never modified
 def directions(features: int, d_head: int, seed: int, *, orthogonal: bool = True) -> Float[Tensor, "features d_head"]:
-    """Gaussian vectors; ``orthogonal`` in blocks of d_head, with lengths drawn as those of Gaussian ones (section 2.4).
+    """Gaussian vectors; if ``orthogonal``, in blocks of d_head, with norms drawn as of Gaussian ones (section 2.4).
 
     The same numbers for the same seed, on the CPU.
     """
@@ -26,7 +26,7 @@ def directions(features: int, d_head: int, seed: int, *, orthogonal: bool = True
     for start in range(0, features, d_head):
         square = torch.randn(d_head, d_head, generator=chance, dtype=torch.float64)
         turned, rest = torch.linalg.qr(square)
-        turned = turned * rest.diagonal().sign()  # without, not every rotation would be as likely as every other
+        turned = turned * rest.diagonal().sign()  # without it, not all rotations would be equally likely
         blocks.append(turned.T[: min(d_head, features - start)])
     return torch.cat(blocks) * drawn.norm(dim=1, keepdim=True)
 
@@ -34,12 +34,14 @@ def directions(features: int, d_head: int, seed: int, *, orthogonal: bool = True
 def positive_features(
     x: Float[Tensor, "tokens d_head"], omega: Float[Tensor, "features d_head"]
 ) -> Float[Tensor, "tokens features"]:
-    """The logarithm of exp(ω·x − ‖x‖²/2) / √m (Lemma 1): the exponential is for who knows what cancels."""
+    """The logarithm of exp(ω·x − ‖x‖²/2) / √m (Lemma 1); the caller takes the exponential, as it knows which factors
+    cancel.
+    """
     return x @ omega.T - x.square().sum(-1, keepdim=True) / 2 - torch.tensor(float(len(omega))).log() / 2
 
 
 def _both(head: Head, features: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Features of queries and keys; a factor of each query's and one of all keys cancel in the division by the sum."""
+    """Features of queries and keys; a factor per query and one of all keys cancel in the division by the sum."""
     omega = directions(features, head.q.shape[1], seed).to(head.q)
     root = head.scale**0.5
     q, k = positive_features(head.q * root, omega), positive_features(head.k * root, omega)

@@ -1,9 +1,9 @@
-"""PolaFormer (Meng et al. 2025, arXiv:2501.15061): entries of the same sign and of opposite signs each have a map.
+"""PolaFormer (Meng et al. 2025, arXiv:2501.15061): separate maps for entries of equal and of opposite signs.
 
-A ReLU kernel drops what is negative. Here a vector is its positive and its negative part, each raised to a power; the
-first half of the values is mixed by entries of the same sign, the second by those of opposite signs. Each half is then
-multiplied by a gate, Gˢ and Gᵒ. In the paper they are learned, a number of every token and dimension; here one number
-each, 1 the neutral one. The learned convolution that follows is no part of it here.
+A ReLU kernel drops negative entries. Here a vector is split into its positive and its negative part, each raised to a
+power; the first half of the values is weighted by entries of equal sign, the second by those of opposite signs. Each
+half is multiplied by a gate, Gˢ and Gᵒ. The paper learns them for every token and dimension; here each is one number, 1
+being neutral. The learned convolution that follows is left out.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from attention.zoo.head import Head
 
 
 def parts(x: Float[Tensor, "tokens d_head"], power: float) -> tuple[Tensor, Tensor]:
-    """The positive part and the size of the negative one, each to the power."""
+    """The positive part and the magnitude of the negative one, each raised to the power."""
     return relu(x) ** power, relu(-x) ** power
 
 
 def features(head: Head, power: float, opposite: int) -> tuple[Tensor, Tensor]:
-    """Features of queries and keys whose products are of the same sign, or of ``opposite`` ones."""
+    """Features of queries and keys whose products have equal signs, or ``opposite`` ones."""
     (q_plus, q_minus), (k_plus, k_minus) = parts(head.q, power), parts(head.k, power)
     q = (q_minus, q_plus) if opposite else (q_plus, q_minus)
     return torch.cat(q, dim=1), torch.cat([k_plus, k_minus], dim=1)
@@ -32,7 +32,7 @@ def features(head: Head, power: float, opposite: int) -> tuple[Tensor, Tensor]:
 def weights(
     head: Head, power: float, opposite: int, gate_same: float = 1.0, gate_opposite: float = 1.0
 ) -> Float[Tensor, "tokens tokens"]:
-    """The map of the first half of the values, or with ``opposite`` that of the second, times its gate."""
+    """The map of the first half of the values or, with ``opposite``, of the second, times its gate."""
     gate = gate_opposite if opposite else gate_same
     return gate * kernel.weights(*features(head, power, opposite), head.keep)
 
@@ -40,7 +40,7 @@ def weights(
 def output(
     head: Head, power: float, opposite: int, gate_same: float = 1.0, gate_opposite: float = 1.0
 ) -> Float[Tensor, "tokens d_value"]:
-    """Both halves, whichever map is asked for."""
+    """Both halves, whichever map is requested."""
     first, second = head.v.chunk(2, dim=1) if head.v.shape[1] > 1 else (head.v, head.v[:, :0])
     return torch.cat(
         [

@@ -1,4 +1,4 @@
-"""The rows of the table for what is made of softmax's own map: AWRSR's rules, and others of ours."""
+"""Rows of the table: variants computed from softmax's own map, AWRSR's rules and others of ours."""
 
 from __future__ import annotations
 

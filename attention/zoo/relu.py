@@ -1,4 +1,4 @@
-"""ReLU linear attention, as the SANA image model has it (Xie et al. 2024, arXiv:2410.10629)."""
+"""ReLU linear attention, as in the SANA image model (Xie et al. 2024, arXiv:2410.10629)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention.zoo.head import Head
 
 
 def weights(head: Head) -> Float[Tensor, "tokens tokens"]:
-    """A query without a positive entry in common with any key looks at nothing: its row is 0."""
+    """A query without a positive entry in common with any key has a zero row."""
     return kernel.weights(relu(head.q), relu(head.k), head.keep)
 
 

@@ -1,9 +1,9 @@
-"""Softmax's own map, weighed anew by four rules of ours; nothing in them is learned.
+"""Softmax's own map, reweighted by four rules of ours without learned parameters.
 
-Passing a look on is the rollout of Abnar & Zuidema 2020 (arXiv:2005.00928, section 3) inside one head, counting how
-long a value is comes from Kobayashi et al. 2020 (arXiv:2004.10102, section 3), and drawing keys instead of averaging
-them is the hard attention of Xu et al. 2015 (arXiv:1502.03044, section 4.1). A row keeps the sum of the row that it was
-made of: 1, or what a sink has left of it.
+Propagating attention is the rollout of Abnar & Zuidema 2020 (arXiv:2005.00928, section 3) within one head, weighting by
+a value's norm comes from Kobayashi et al. 2020 (arXiv:2004.10102, section 3), and sampling keys instead of averaging
+them is the hard attention of Xu et al. 2015 (arXiv:1502.03044, section 4.1). A row keeps its sum: 1, or what a sink
+leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from attention.zoo.head import Head
 
 
 def passed_on(head: Head, rounds: int) -> Float[Tensor, "tokens tokens"]:
-    """A token looks where those look that it looks at, so many times over; none is softmax."""
+    """The map composed with itself this many times; 0 is softmax."""
     own = refined = head.softmax()
     for _ in range(rounds):
         refined = _as_rows_of(own, (refined @ own).masked_fill(~head.keep, 0.0))
@@ -24,20 +24,20 @@ def passed_on(head: Head, rounds: int) -> Float[Tensor, "tokens tokens"]:
 
 
 def added(head: Head, share: float) -> Float[Tensor, "tokens tokens"]:
-    """``share`` of each row is taken from the looks of those that it looks at, the rest stays."""
+    """A mixture of each row with the composed map, whose proportion is ``share``."""
     return (1 - share) * head.softmax() + share * passed_on(head, 1)
 
 
 def by_values(head: Head, power: float) -> Float[Tensor, "tokens tokens"]:
-    """Each weight times the length of its value, to a power; a row without any value stays."""
+    """Each weight times a power of its value's norm; a row without any value stays."""
     own = head.softmax()
     return _as_rows_of(own, own * head.v.norm(dim=-1) ** power)
 
 
 def drawn(head: Head, draws: int, seed: int) -> Float[Tensor, "tokens tokens"]:
-    """So many keys drawn of each row by its weights, with replacement; the share of draws each key got.
+    """This many keys sampled per row by its weights, with replacement; the share of samples for each key.
 
-    A draw that a sink takes is of no key. The same numbers for the same seed, on the CPU, row by row.
+    Samples of a sink count for no key. The same numbers for the same seed, on the CPU, row by row.
     """
     own = head.softmax()
     chance = torch.rand(len(own), draws, generator=torch.Generator().manual_seed(seed), dtype=own.dtype).to(own)
@@ -49,7 +49,7 @@ def drawn(head: Head, draws: int, seed: int) -> Float[Tensor, "tokens tokens"]:
 
 
 def _as_rows_of(own: Float[Tensor, "tokens tokens"], rows: Float[Tensor, "tokens tokens"]) -> Tensor:
-    """Each row brought to the sum of its own; where nothing is left, its own."""
+    """Scale each row to the sum of the original; a zero row is replaced by the original."""
     total = rows.sum(-1, keepdim=True)
     return torch.where(total == 0, own, rows * (own.sum(-1, keepdim=True) / torch.where(total == 0, 1.0, total)))
 
@@ -63,10 +63,10 @@ def adds_added(n_tokens: int, d_head: int, share: float) -> int:
 
 
 def adds_by_values(n_tokens: int, d_head: int, power: float) -> int:
-    """As softmax; lengths of values are no products of matrices."""
+    """As softmax; norms of values are no matrix products."""
     return adds_passed_on(n_tokens, d_head, 0)
 
 
 def adds_drawn(n_tokens: int, d_head: int, draws: int, seed: int) -> int:
-    """All scores, and the sum of the values that were drawn."""
+    """All scores, and the sum of the sampled values."""
     return n_tokens**2 * d_head + n_tokens * draws * d_head

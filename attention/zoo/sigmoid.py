@@ -1,6 +1,6 @@
-"""Sigmoid attention (Ramapuram et al. 2024, arXiv:2409.04431): each cell by itself, with no sum over the row.
+"""Sigmoid attention (Ramapuram et al. 2024, arXiv:2409.04431): each cell separately, without normalization of the row.
 
-weight = σ(score + b), b = −ln n: where all scores are 0, n keys then share about 1.
+weight = σ(score + b), b = −ln n: if all scores are 0, the weights of n keys sum to about 1.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ from attention.zoo.head import Head
 
 
 def weights(head: Head, keys: int) -> Float[Tensor, "tokens tokens"]:
-    """Rows sum to anything; ``keys`` is the n of the bias."""
+    """Rows may have any sum; ``keys`` is the n of the bias."""
     return (head.scores - math.log(keys)).sigmoid()

@@ -1,4 +1,4 @@
-"""The rows of the table for what keeps one state of all that it has read, and is causal for that."""
+"""Rows of the table: variants with one state for everything read so far, which makes them causal."""
 
 from __future__ import annotations
 

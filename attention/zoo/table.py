@@ -1,4 +1,4 @@
-"""The table of rivals: a new one is one file beside this one and one paragraph, here or in one of the files of rows.
+"""The table of variants: a new one is one file beside this one and one paragraph, here or in one of the files of rows.
 
 docs/zoo.md is written from it (``python -m scripts.zoo_table``), and the page Zoo draws it.
 """
@@ -248,7 +248,7 @@ VARIANTS = (
     *REFINEMENTS,
 )  # fmt: skip  # one variant a paragraph
 BY_NAME = {variant.name: variant for variant in VARIANTS}
-# What they were called while they had AWRSR's names: old addresses and edits keep working.
+# Former names, from when they were named after AWRSR: old URLs and edits keep working.
 FORMER = {
     "refined": "rollout", "refined_added": "rollout_mixed", "refined_values": "value_norms",
     "refined_drawn": "drawn_keys",

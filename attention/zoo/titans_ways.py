@@ -1,17 +1,17 @@
-"""Three ways to put a memory that learns beside attention (Behrouz et al. 2024, arXiv:2501.00663, section 4).
+"""Three ways to combine a memory that learns with attention (Behrouz et al. 2024, arXiv:2501.00663, section 4).
 
-MAC, memory as a context: what the memory has of all segments before is read with this segment's queries, and softmax is
-over what was read and the segment. MAG, memory as a gate: softmax over the last tokens and the memory both work, and a
-gate mixes them. MAL, memory as a layer: softmax over the last tokens has what the memory made of each for values.
+MAC, memory as context: the memory of all earlier segments is read with this segment's queries, and softmax is over what
+was read and the segment. MAG, memory as gate: softmax over the last tokens and the memory run in parallel, and a gate
+mixes them. MAL, memory as layer: softmax over the last tokens uses the memory's output for each as values.
 
-In the paper each part has queries and keys of its own, the gate is a product of learned and normed outputs, and MAC's
-memory learns what attention made of the segment; there are learned tokens besides (persistent memory). Here all parts
-share the head's queries, keys and values, the gate is one number, MAC's memory learns the segment itself (keys too, so
-that what is read can be compared), and a token sees what was read up to itself.
+In the paper each part has its own queries and keys, the gate is a product of learned and normalized outputs, and MAC's
+memory learns attention's output for the segment; there are also learned persistent tokens. Here all parts share the
+head's queries, keys and values, the gate is one number, MAC's memory learns the segment itself (keys too, so that what
+is read can be compared), and a token uses what was read up to itself.
 
-Persistent tokens stand before the text in each of them, the same for every text (section 3.3). They are learned in the
-paper. Here their keys are drawn at random by a seed and their values are 0, the neutral value: they take a share of
-attention and add nothing, and the memory, which foresees 0 of them, learns nothing of them.
+Persistent tokens precede the text in each variant and are the same for every text (section 3.3). The paper learns them.
+Here their keys are random by a seed and their values are 0, the neutral value: they take a share of attention and add
+nothing, and the memory, which predicts 0 for them, learns nothing from them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def persistent_keys(count: int, d_head: int, seed: int) -> Float[Tensor, "persis
 
 
 def _with_persistent(head: Head, rest: Tensor, count: int, seed: int) -> tuple[Tensor, Tensor]:
-    """One softmax over persistent tokens and ``rest``, the scores of all else: the weights of each."""
+    """The weights of one softmax over persistent tokens and ``rest``, all other scores."""
     keys = persistent_keys(count, head.q.shape[-1], seed).to(head.q)
     weights = softmax_rows(torch.cat([head.q @ keys.mT * head.scale, rest], dim=-1), head.sink)
     return weights[..., :count], weights[..., count:]
@@ -45,7 +45,7 @@ def _with_persistent(head: Head, rest: Tensor, count: int, seed: int) -> tuple[T
 
 
 def near(head: Head, window: int, persistent: int = 0, seed: int = 0) -> Float[Tensor, "*heads tokens tokens"]:
-    """Softmax over the last keys, each query's own among them, and persistent tokens, whose share is left out."""
+    """Softmax over the last keys, the query's own included, and persistent tokens, whose weights are left out."""
     return _near(head, window, persistent, seed)[1]
 
 
@@ -73,7 +73,7 @@ def layer_output(head: Head, window: int, persistent: int = 0, seed: int = 0, **
 
 
 def window_persistent(head: Head, window: int, persistent: int, seed: int, **_others: float) -> Tensor:
-    """What each token gives to each persistent one [tokens, persistent]."""
+    """Each token's weight on each persistent token [tokens, persistent]."""
     return _near(head, window, persistent, seed)[0]
 
 
@@ -94,7 +94,7 @@ def _all_three(
 
 
 def context_weights(head: Head, segment: int, persistent: int = 0, seed: int = 0, **memory: float) -> Tensor:
-    """What was read is linear in all that was learned, so it is written out over the tokens themselves."""
+    """What is read is linear in what was learned, so it is expressed as weights on the tokens themselves."""
     one = torch.eye(head.n_tokens, dtype=head.v.dtype, device=head.v.device)
     spread = titans.read_before(head, one, segment, **memory)
     _first, read, own = _all_three(head, segment, spread @ head.k, persistent, seed)
@@ -110,20 +110,20 @@ def context_output(head: Head, segment: int, persistent: int = 0, seed: int = 0,
 
 
 def context_persistent(head: Head, segment: int, persistent: int, seed: int, **memory: float) -> Tensor:
-    """What each token gives to each persistent one [tokens, persistent]."""
+    """Each token's weight on each persistent token [tokens, persistent]."""
     return _all_three(head, segment, titans.read_before(head, head.k, segment, **memory), persistent, seed)[0]
 
 
-# -- what is told of them ---------------------------------------------------------------------------------------------
+# -- for display ------------------------------------------------------------------------------------------------------
 
 
 def surprise(head: Head, step: float, momentum: float, forgotten: float, **_others: float | int) -> Tensor:
-    """Of the memory alone, see :func:`attention.zoo.titans.surprise`."""
+    """The surprise of the memory alone, see :func:`attention.zoo.titans.surprise`."""
     return titans.surprise(head, step, momentum, forgotten)
 
 
 def context_parts(n_tokens: int, segment: int, **_memory: float | int) -> tuple[Tensor, ...]:
-    """Keys of the segment, what its tokens read (by who read it), and the tokens that the memory had learned then."""
+    """Keys of the segment, what its tokens read (by reading token), and tokens that the memory had learned by then."""
     here, before = _places(n_tokens)
     own = (here // segment == before // segment) & (before <= here)
     return own, own & (here >= segment), before // segment < here // segment
@@ -141,10 +141,10 @@ def _places(n_tokens: int) -> tuple[Tensor, Tensor]:
 
 
 def adds_gate(n_tokens: int, d_head: int, window: int, persistent: int, **memory: float | int) -> int:
-    """Softmax over the window and persistent tokens, and the memory's three products a token."""
+    """Softmax over the window and persistent tokens, and the memory's three products per token."""
     return 2 * n_tokens * (window + persistent) * d_head + 3 * n_tokens * d_head**2
 
 
 def adds_context(n_tokens: int, d_head: int, segment: int, persistent: int, **memory: float | int) -> int:
-    """A memory of twice the width, and softmax over persistent tokens, what was read, and as much of the segment."""
+    """A memory of twice the width, and softmax over persistent tokens, what was read, and the segment."""
     return 2 * n_tokens * (2 * segment + persistent) * d_head + 6 * n_tokens * d_head**2

@@ -1,8 +1,8 @@
-"""TransNormer (Qin et al. 2022, arXiv:2210.10340): a norm after the sum in the place of a division by it.
+"""TransNormer (Qin et al. 2022, arXiv:2210.10340): a norm after the sum instead of a division by the row's sum.
 
-RMSNorm(φ(Q) (φ(K)ᵀ V)), φ = elu + 1: the denominator of linear attention, whose gradients have no bound, is
-gone. The norm has no epsilon, so that it stays the same whatever the rows are multiplied by. Its lower layers have
-softmax inside blocks instead (DiagAttention).
+RMSNorm(φ(Q) (φ(K)ᵀ V)), φ = elu + 1: it removes linear attention's denominator, whose gradients are unbounded. The norm
+has no epsilon, so that it is invariant to a scaling of the rows. Its lower layers use softmax within blocks instead
+(DiagAttention).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attention.zoo.linear import features
 
 
 def weights(head: Head) -> Float[Tensor, "tokens tokens"]:
-    """Each row is multiplied by what the norm of its own output is."""
+    """Each row is multiplied by the norm factor of its output."""
     raw = (features(head.q) @ features(head.k).T).masked_fill(~head.keep, 0.0)
     return raw * rms_factor(raw @ head.v, epsilon=0.0)
 
@@ -37,7 +37,7 @@ def multiply_adds(n_tokens: int, d_head: int) -> int:
 
 
 def block_weights(head: Head, size: int) -> Float[Tensor, "tokens tokens"]:
-    """Softmax over the keys of the query's own block of so many tokens; the last block may be shorter."""
+    """Softmax over the keys of the query's own block of this many tokens; the last block may be shorter."""
     block = torch.arange(head.n_tokens, device=head.q.device) // size
     return softmax_rows(head.scores.masked_fill(block[:, None] != block[None, :], -torch.inf), head.sink)
 

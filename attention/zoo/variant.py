@@ -1,4 +1,4 @@
-"""One row of the table: what a rival puts in the place of softmax attention, what that costs, and where it is from."""
+"""One row of the table: what a variant replaces softmax attention by, its cost, and its source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAST = N_("{variant} keeps one state of all that came before; that this layer hi
 
 
 class VariantNotPossible(ValueError):
-    """A variant or a number of it that has no place in this head; ``message`` is a template, ``values`` fill it."""
+    """A variant or a parameter value that does not apply to this head; ``message`` is a template for ``values``."""
 
     def __init__(self, message: str, **values: object) -> None:
         super().__init__(message.format(**values))
@@ -45,11 +45,11 @@ class VariantNotPossible(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A whole number of a variant; ``counts`` says what. The variant is given it divided by ``per``, as readers see it.
+    """An integer parameter; ``counts`` says what it counts. The variant receives it divided by ``per``, as displayed.
 
-    ``choices`` are the words for each of the numbers from ``least`` on, where these are no amounts.
-    ``default`` or ``most`` None: as many as the text has tokens. It is a multiple of ``step``. ``letter`` stands for it
-    in the work of its variant.
+    ``choices`` are words for the numbers from ``least`` on, if these are not amounts. ``default`` or ``most`` None: as
+    many as the text has tokens. Values are multiples of ``step``. ``letter`` is its symbol in the variant's work
+    formula.
     """
 
     name: str
@@ -64,47 +64,47 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def written(self, value: int) -> str:
-        """As a reader sees it: with its decimals, 2.5 of 250 hundredths."""
+        """The displayed value with its decimals: 2.5 for 250 hundredths."""
         return f"{value / self.per:g}"
 
     def most_of(self, n_tokens: int) -> int:
-        """The largest number in a text of so many tokens."""
+        """The largest value for a text of this length."""
         return max(n_tokens, self.least) if self.most is None else self.most
 
     def usual(self, n_tokens: int) -> int:
-        """What to begin with in a text of so many tokens."""
+        """The initial value for a text of this length."""
         wanted = n_tokens if self.default is None else self.default
         return max(self.least, min(wanted, self.most_of(n_tokens)))
 
 
 @dataclass(frozen=True)
 class Flow:
-    """How what is read goes through the parts of a variant: lanes side by side, each of parts one after the other."""
+    """How data flow through the parts of a variant: parallel lanes of successive parts."""
 
     lanes: tuple[tuple[str, ...], ...]
-    join: str  # what makes one of them; empty where there is one lane
+    join: str  # what merges the lanes; empty for a single lane
 
 
 @dataclass(frozen=True)
 class Variant:
-    """``weights`` and ``output`` take a :class:`Head` and the parameters by name; both speak of the same thing.
+    """``weights`` and ``output`` take a :class:`Head` and the parameters by name, and describe the same computation.
 
-    ``weights`` is the map that the variant draws or implies: what the values are multiplied by, O(tokens²).
-    ``output`` is computed in the order that the paper proposes; None: it is the weights times the values.
-    ``multiply_adds`` takes tokens, d_head and the parameters: of its matrix products for one head, forward, not halved
-    by a causal mask. ``memory`` is what the head holds at once beyond q, k and v; ``whole_map``: here it makes a map of
-    tokens × tokens, without which its paper does. ``published`` says whether the rule is its paper's, or what is
-    simplified and why, for docs/zoo.md. ``mask`` is what it can obey: any rule, the causal one alone, or
-    none. ``signed``: weights may be negative, or of any size. ``on_scores``: it begins with the model's own scores and
-    all that is added to them, not with queries and keys. ``by_token`` is a number of each token that it tells besides,
-    and ``by_token_as`` says which. ``whole``: a row hangs on how long the text is, or on what follows it. ``halves`` is
-    the parameter that says of which half of the values the map is, where each has its own; ``values`` are what the map
-    multiplies, where that is not the head's own values. ``loops``: its output goes over the tokens one after the other,
-    for any number of stacked heads. ``fitted``: to the whole text, before any of its rows is made. ``flow``: of one in
-    parts. ``recurrent``: of one that can read a text a token at a time, where it looks back alone.
-    ``persistent`` gives the weights on tokens that are no part of the text.
-    ``parts`` takes tokens and the parameters: a mask of what each of ``part_names`` is made of. ``one_text``: its
-    queries and keys are places of one text.
+    ``weights`` is the map that the variant makes or implies: the values' factors, O(tokens²). ``output`` is computed in
+    the order that the paper proposes; None: the weights times the values. ``multiply_adds`` takes tokens, d_head and
+    the parameters and counts the matrix products of one head's forward, not halved by a causal mask. ``memory`` is the
+    head's peak memory besides q, k and v; ``whole_map``: this implementation makes a tokens × tokens map, which the
+    paper's does not. ``published`` says whether the rule is the paper's, or what is simplified and why, for
+    docs/zoo.md.
+
+    ``mask`` is what it can obey: any rule, only a causal one, or none. ``signed``: weights may be negative, or of any
+    magnitude. ``on_scores``: it uses the model's own scores and everything added to them, not queries and keys.
+    ``by_token`` computes a further number per token, described by ``by_token_as``. ``whole``: a row depends on the
+    text's length or on later tokens. ``halves`` is the parameter that selects which half of the values the map is for,
+    if each has its own; ``values`` are what the map multiplies, if not the head's own values. ``loops``: its output
+    loops over the tokens, for any number of stacked heads. ``fitted``: to the whole text, before any row is computed.
+    ``flow``: for a variant with several parts. ``recurrent``: for one that can read a causal text token by token.
+    ``persistent`` gives the weights on tokens that are not part of the text. ``parts`` takes tokens and the parameters
+    and gives a mask for each of ``part_names``. ``one_text``: its queries and keys must be of one text.
     """
 
     name: str
@@ -144,7 +144,7 @@ class Variant:
     persistent: Callable[..., Float[Tensor, "tokens persistent"]] | None = None
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
-        """Every parameter's number; one that is not named has its usual one. Raises NotHere."""
+        """All parameters' values, with defaults for missing ones. Raises VariantNotPossible."""
         found: dict[str, int] = {}
         for one in self.parameters:
             value = values.get(one.name, one.usual(n_tokens))
@@ -164,12 +164,12 @@ class Variant:
         return found
 
     def numbers(self, values: Mapping[str, int], n_tokens: int) -> dict[str, Any]:
-        """The same as the variant is given them: divided by ``per``. Raises NotHere."""
+        """The values as the variant receives them, divided by ``per``. Raises VariantNotPossible."""
         found = self.filled(values, n_tokens)
         return {one.name: found[one.name] / one.per if one.per > 1 else found[one.name] for one in self.parameters}
 
     def refusal(self, head: Head) -> str:
-        """Why it has no place in this head, a template of {variant}; empty where it has."""
+        """Why it does not apply to this head, a template of {variant}; empty if it does."""
         if self.needs_beside and head.beside is None:
             return ONE_HEAD
         if self.needs_layer and head.layer is None:
@@ -181,32 +181,35 @@ class Variant:
         return OTHER_TEXT if (self.mask == "causal" or self.one_text) and head.elsewhere else ""
 
     def left_out(self, head: Head) -> list[str]:
-        """What it does not obey of this head's mask and scores, templates of {variant}; none where it obeys all."""
+        """What it ignores of this head's mask and scores, templates of {variant}; empty if nothing."""
         found = [FUTURE] if self.mask == "none" and not head.sees_all else []
         found += [PAST] if self.mask == "causal" and not head.sees_past else []
         return found if self.on_scores or head.plain else [*found, VECTORS]
 
     def on(self, head: Head, values: Mapping[str, int]) -> tuple[Tensor, Tensor]:
-        """Its weights [tokens, tokens] and the head's output with them [tokens, d_value]. Raises NotHere."""
+        """Its weights [tokens, tokens] and the head's output with them [tokens, d_value]. Raises VariantNotPossible."""
         return self.map(head, values), self.mixed(head, values)
 
     def map(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens tokens"]:
-        """Its weights alone. Raises NotHere."""
+        """Its weights only. Raises VariantNotPossible."""
         return self.weights(head, **self._here(head, values))
 
     def mixed(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "*heads tokens d_value"]:
-        """The head's output alone, in the order that the paper proposes. Raises NotHere."""
+        """The head's output only, in the order that the paper proposes. Raises VariantNotPossible."""
         numbers = self._here(head, values)
         return self.weights(head, **numbers) @ head.v if self.output is None else self.output(head, **numbers)
 
     def mixed_of(self, heads: Sequence[Head], values: Mapping[str, int]) -> list[Float[Tensor, "tokens d_value"]]:
-        """As :meth:`mixed`, of heads of one layer; what loops over the tokens does so once for all. Raises NotHere."""
+        """Like :meth:`mixed`, for several heads of a layer; a loop over the tokens runs once for all.
+
+        Raises VariantNotPossible.
+        """
         if not self.loops or any(one.sink is not None for one in heads):
             return [self.mixed(one, values) for one in heads]
         return list(self.mixed(stacked(heads), values))
 
     def by_map(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens d_value"]:
-        """The values under its map, or each half of them under its own. Raises NotHere."""
+        """The values under its map, or each half of them under its own. Raises VariantNotPossible."""
         if self.values is not None:
             return self.map(head, values) @ self.values(head, **self._here(head, values))
         if not self.halves:

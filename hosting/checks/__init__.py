@@ -1,1 +1,1 @@
-"""What can be known of a settings file before the first visitor comes: one file for each thing that is tried."""
+"""Checks of a settings file before the first visitor, one module per subject."""

@@ -1,4 +1,4 @@
-"""Whether a browser that trusts its issuer accepts the certificate: a TLS handshake in memory, without a network."""
+"""Check the certificate as a browser that trusts its issuer would, by a TLS handshake in memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 from hosting.checks.finding import Findings, error, ok, warning
 from hosting.settings import Server
 
-SOON = 14  # days before its end; issuers renew about a month before
+SOON = 14  # days before expiry; issuers renew about a month before
 DAY = 24 * 3600  # seconds
 WHAT = "server.certificate"
 
 
 def certificate(server: Server) -> Findings:
-    """It and its key match, it is valid now, names the host of the URL, and how long it lasts."""
+    """Check that the certificate matches its key, is valid now and names the URL's host, and report its expiry."""
     if not server.certificate:
         return
     offered = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -43,7 +43,7 @@ def certificate(server: Server) -> Findings:
     days = int((until - time.time()) / DAY)
     words = f"it and its key match, it names {host}, and lasts for {days} more days."
     yield warning(WHAT, f"{words} Renew it.") if days < SOON else ok(WHAT, words)
-    with suppress(OSError):  # an empty store of a small container says nothing about browsers
+    with suppress(OSError):  # an empty store, as in a small container, says nothing about browsers
         yield from _known(offered, host)
     if Path(server.key).stat().st_mode & 0o004:
         yield warning("server.key", f"everybody on this machine can read it; run chmod o-r {server.key}.")
@@ -61,7 +61,7 @@ def _known(offered: ssl.SSLContext, host: str) -> Findings:
 
 
 class _Locked(Exception):
-    """A key that asks for a password."""
+    """The key is encrypted with a password."""
 
 
 def _no_password() -> str:
@@ -69,7 +69,7 @@ def _no_password() -> str:
 
 
 def _trusting(certificate: str) -> ssl.SSLContext:
-    """Of a browser that trusts just this certificate, whoever issued it; it looks at names and dates."""
+    """Context of a browser that trusts only this certificate, whoever issued it; it checks names and dates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.load_verify_locations(certificate)
@@ -77,7 +77,7 @@ def _trusting(certificate: str) -> ssl.SSLContext:
 
 
 def _shaken(server: ssl.SSLContext, browser: ssl.SSLContext, host: str) -> float:
-    """The moment until which the certificate is valid. Raises SSLCertVerificationError."""
+    """Return the certificate's expiry in seconds since 1970. Raises SSLCertVerificationError."""
     up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
     theirs = browser.wrap_bio(down, up, server_hostname=host)
     ours = server.wrap_bio(up, down, server_side=True)

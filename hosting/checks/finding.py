@@ -1,4 +1,4 @@
-"""What a check found: one line each."""
+"""The result of a check: one line each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Level = Literal["ok", "warning", "error"]
 
 @dataclass(frozen=True)
 class Finding:
-    """``what`` was tried and what was found, in one sentence."""
+    """``what`` was checked, and the result in one sentence."""
 
     level: Level
     what: str
@@ -19,7 +19,7 @@ class Finding:
 
     @property
     def line(self) -> str:
-        """As it is printed."""
+        """The line that is printed."""
         return f"{self.level:7}  {self.what}: {self.words}"
 
 
@@ -27,15 +27,15 @@ Findings = Iterator[Finding]
 
 
 def ok(what: str, words: str) -> Finding:
-    """Nothing has to be done."""
+    """A finding that needs no action."""
     return Finding("ok", what, words)
 
 
 def warning(what: str, words: str) -> Finding:
-    """The server starts, and somebody should look at this."""
+    """A finding that lets the server start but should be reviewed."""
     return Finding("warning", what, words)
 
 
 def error(what: str, words: str) -> Finding:
-    """Visitors would meet this."""
+    """A finding that visitors would notice."""
     return Finding("error", what, words)

@@ -1,4 +1,4 @@
-"""Whether this machine can do what the limits promise, and for how many phones it is large enough."""
+"""Check that this machine can serve what the limits promise, and how many phones it is large enough for."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hosting.open_connections import RESERVE
 from hosting.settings import Limits, in_bytes
 from hosting.sizing import SIZES, fitting
 
-CGROUP = Path("/sys/fs/cgroup/memory.max")  # of the container or service that this process is in (cgroup 2)
+CGROUP = Path("/sys/fs/cgroup/memory.max")  # of this process's container or service (cgroup 2)
 SYSTEM = 2**29  # bytes that the system and a proxy need beside the server
 GB = 2**30
 
 
 def machine(limits: Limits) -> Findings:
-    """Memory, cores and open files."""
+    """Check memory, cores and open files."""
     memory, cores = available_memory(), available_cores()
     if memory is None:
         yield warning("machine", "this system does not say how much memory it has.")
@@ -67,7 +67,7 @@ def _files(connections: int) -> Findings:
 
 
 def available_memory() -> int | None:
-    """Bytes of this machine, or of the container or service that this process is in; None: the system does not say."""
+    """Bytes of memory of this machine, or of this process's container or service; None if unknown."""
     found: list[int] = []
     with suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -77,7 +77,7 @@ def available_memory() -> int | None:
 
 
 def available_cores() -> int:
-    """Those that this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

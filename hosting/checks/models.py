@@ -1,4 +1,4 @@
-"""Whether each listed model opens on this machine: each in a process of its own, one after the other."""
+"""Check that each listed model loads on this machine, each in a process of its own, one after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MILLION = 1e6
 
 
 def models(listed: tuple[str, ...], patience: float = PATIENCE) -> Findings:
-    """Size, memory and seconds of each, and whether its captures reproduce its own attention output."""
+    """Report size, memory and loading time of each, and whether its captures reproduce its attention output."""
     if os.environ.get(SERVER, "").strip():
         yield ok("models.listed", f"{SERVER} is set: the models are another server's, which checks them.")
         return
@@ -52,7 +52,7 @@ def _model(name: str, patience: float) -> Findings:
 
 
 def _opened(name: str, patience: float) -> dict[str, Any]:
-    """What served/model_check.py says. Nothing is downloaded or written. Raises TimeoutExpired."""
+    """Run served/model_check.py for one model, without downloads and writing nothing. Raises TimeoutExpired."""
     environment = {**os.environ, OFFLINE: "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", MODULE, name]
     given: Any = {"cwd": HOME, "env": environment, "capture_output": True, "text": True, "timeout": patience}

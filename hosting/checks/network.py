@@ -1,4 +1,4 @@
-"""Whether the server can listen where it shall, and whether what visitors type leads there."""
+"""Check that the server can listen on its address, and that the URL that visitors type leads there."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hosting.metrics_server import HERE
 from hosting.settings import NEAR, Server
 
 EVERYWHERE = ("0.0.0.0", "::")
-WIDE = {4: 8, 6: 32}  # bits; a network with fewer is no proxy's
-UNUSED = ("192.0.2.1", "2001:db8::1")  # for documents (RFC 5737, 3849): asked for a route, and nothing is sent
+WIDE = {4: 8, 6: 32}  # prefix bits; a wider network is not a proxy's
+UNUSED = ("192.0.2.1", "2001:db8::1")  # documentation addresses (RFC 5737, 3849) for a route lookup; nothing is sent
 
 
 def network(server: Server) -> Findings:
-    """Address, port, local port, URL and proxies. Nothing stays open."""
+    """Check address, port, local port, URL and proxies. Leaves nothing open."""
     yield from _port("server.port", server.address, server.port)
     if server.local_port:
         yield from _port("server.local_port", HERE, server.local_port)
@@ -96,7 +96,7 @@ def _addresses(host: str) -> frozenset[str]:
 
 
 def _own_addresses() -> frozenset[str]:
-    """Those that the machine would send from."""
+    """Addresses from which this machine would send."""
     own = {"127.0.0.1", "::1"}
     for far in UNUSED:
         family = socket.AF_INET6 if ":" in far else socket.AF_INET

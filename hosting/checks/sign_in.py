@@ -1,4 +1,4 @@
-"""Whether teachers can sign in: the provider answers, and its secrets are readable by the server alone."""
+"""Check that teachers can sign in: the provider answers, and only the server can read its secrets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from hosting.checks.finding import Findings, error, ok, warning
 from hosting.settings import NEAR, Settings
 
 PATIENCE = 10.0  # seconds for the provider to answer
-MOST = 1 << 20  # bytes of its answer
-NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")  # of an OpenID Connect provider
-SHORTEST = 32  # characters of a secret that signs cookies
+MOST = 1 << 20  # largest answer in bytes
+# required metadata of an OpenID Connect provider
+NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+SHORTEST = 32  # shortest secret for signing cookies, in characters
 
 
 def sign_in(settings: Settings) -> Findings:
-    """Metadata, secrets and the list of teachers."""
+    """Check metadata, secrets and the list of teachers."""
     held = settings.sign_in
     if not held.metadata:
         yield warning("sign_in", "there is none: nobody can open a room on this server.")

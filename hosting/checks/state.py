@@ -1,4 +1,4 @@
-"""Whether rooms outlive a restart, and whether others on this machine could read them."""
+"""Check that rooms outlive a restart, and that other users of this machine cannot read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHAT = "server.state"
 
 
 def state(server: Server) -> Findings:
-    """The folder of rooms; that it is there and can be written was read with the settings."""
+    """Check the folder of rooms; reading the settings has already checked that it exists and is writable."""
     if not server.state:
         yield warning(WHAT, "there is none: a restart loses the questions and answers of open rooms.")
         return

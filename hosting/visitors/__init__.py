@@ -1,1 +1,1 @@
-"""What a visitor of a hosted app meets on the screen: the entrance, sign-in, and a sentence where something failed."""
+"""What visitors of a hosted app see: the entrance, sign-in, and an error sentence."""

@@ -1,4 +1,4 @@
-"""Streamlit's own command, in a process that reads from its sockets within bounds: what `make serve` becomes."""
+"""Streamlit's command line, in a process whose sockets have limits; `make serve` runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entrance of a hosted app: a session that finds no place waits here, and one that asks too often pauses."""
+"""The entrance of a hosted app: a session without a slot waits here, and one above its rate pauses."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hosting.visitors.sign_in import may_teach, show_foot
 from ui.wording.i18n import _
 from viz.markdown import plain
 
-HERE = "127.0.0.1"  # whose address Streamlit does not tell
-LOOK = 2  # seconds between two looks at the queue
+HERE = "127.0.0.1"  # address of a visitor for whom Streamlit reports none
+LOOK = 2  # seconds between two polls of the queue
 
 
 class Entrance(NamedTuple):
-    """Who is in, and how often each may look."""
+    """The admission queue and the rate limits of sessions."""
 
     queue: AdmissionQueue
     looks: Rates
@@ -36,7 +36,7 @@ class Entrance(NamedTuple):
 
 @functools.cache
 def entrance(hosted: Settings) -> Entrance:
-    """The one of this server."""
+    """The server's entrance."""
     process, most = psutil.Process(), in_bytes(hosted.limits.process_memory)
     limits, shared = hosted.limits, hosted.server.shared
     door = AdmissionQueue(
@@ -57,7 +57,7 @@ def entrance(hosted: Settings) -> Entrance:
 
 
 def admitted() -> bool:
-    """Whether this run of the app goes on. If not, a sentence says why, and the page comes by itself when it may."""
+    """Return True if this run of the app may continue; otherwise show why, and reload the page when it may."""
     hosted = settings.current()
     if hosted is None:
         return True
@@ -65,7 +65,7 @@ def admitted() -> bool:
     if refusal is None:
         return True
     st.html("<h1 class='atlas-title'>Attention Atlas</h1>")
-    show_foot(inside=False)  # a teacher who is not signed in yet can do so here, and need not wait
+    show_foot(inside=False)  # a teacher who is not signed in yet can do so here, without waiting
     _wait(hosted, iter([refusal]))
     return False
 
@@ -94,7 +94,7 @@ def _refusal(hosted: Settings) -> str | None:
 
 
 def _visitor() -> Visitor:
-    """Who looks, by what the browser sends: its address, and the cookie that Streamlit (1.67) gives every browser."""
+    """The visitor, identified by address and by the cookie that Streamlit (1.67) gives every browser."""
     masked = st.context.cookies.get(XSRF_COOKIE_NAME, "")
     token, _ = decode_xsrf_token_string(masked) if masked else (None, None)
     return Visitor(source(st.context.ip_address or HERE), token.hex() if token else "", may_teach())
@@ -102,7 +102,7 @@ def _visitor() -> Visitor:
 
 @st.fragment(run_every=LOOK)
 def _wait(hosted: Settings, known: Iterator[str]) -> None:
-    """Says why, and looks again every moment; ``known`` is what the run that began it found, once."""
+    """Show why the visitor waits, and poll; ``known`` yields the reason that the run before it found, once."""
     refusal = next(known, None) or _refusal(hosted)
     if refusal is None:
         st.rerun()
@@ -111,5 +111,5 @@ def _wait(hosted: Settings, known: Iterator[str]) -> None:
 
 @st.cache_resource(scope="session", on_release=lambda left: left[0].leave(left[1]), show_spinner=False)
 def _leave_when_left(name: str, _door: AdmissionQueue) -> tuple[AdmissionQueue, str]:
-    """Streamlit releases what a session caches as soon as its browser is gone: its place is another's."""
+    """Register the slot as a session resource: Streamlit releases it when the browser leaves, which frees the slot."""
     return _door, name

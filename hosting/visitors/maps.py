@@ -1,6 +1,6 @@
-"""Where a page's browser, or the phones of its class, ask for a map or a part of one: few are answered at a time.
+"""The route with which browsers and phones request maps and tiles; few are answered at a time.
 
-A class asks for many tiles at once. They have threads of their own, so that nobody waits for a page because of them.
+A class requests many tiles at once. They have their own threads, so that pages do not wait for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ THREADS = ThreadPoolExecutor(4, thread_name_prefix="maps")
 
 
 async def maps(request: Request) -> Response:
-    """For the session whose ticket comes with the request; what goes to a phone, by the air, is packed."""
+    """Answer the session whose ticket comes with the request; responses to phones are compressed."""
     ticket, place = request.headers.get("x-atlas-ticket", ""), request.path_params["place"]
     phone = "/join/" in request.url.path
 

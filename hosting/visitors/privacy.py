@@ -1,4 +1,4 @@
-"""The privacy page, in either language: docs/privacy.md as a page of its own, without script or session."""
+"""The privacy page in English and Chinese: docs/privacy.md as a page without scripts and without a session."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SOURCES = next(iter(LANGUAGES))  # the language without a suffix
 
 
 def privacy(request: Request) -> Response:
-    """The page in the language asked for, else in the browser's, else in English."""
+    """The page in the requested language, else the browser's, else English."""
     own = request.headers.get("accept-language", "").lower().split(",")[0].split("-")[0]
     asked = request.query_params.get("lang", own)
     return Response(privacy_page(asked if asked in LANGUAGES else SOURCES), media_type="text/html")
 
 
 def privacy_page(language: str) -> bytes:
-    """The whole page as HTML; headings, paragraphs and lists are all that its source has."""
+    """The page as HTML; its source has only headings, paragraphs and lists."""
     source = DOCS / ("privacy.md" if language == SOURCES else f"privacy.{language}.md")
     title, *blocks = source.read_text(encoding="utf-8").strip().split("\n\n")
     others = " · ".join(

@@ -1,7 +1,7 @@
-"""How a hosted server reads from its sockets: nothing larger, and nothing for longer, than the host allows.
+"""Limits on how a hosted server reads from its sockets, in size and in time.
 
-What Streamlit (1.67) starts of uvicorn (0.54) is replaced by name: its HTTP protocol (h11), its WebSocket protocol
-(websockets 17, without I/O of its own) and its event loop. This is the only file that knows their insides.
+Parts of uvicorn (0.54) that Streamlit (1.67) starts are replaced by name: its HTTP protocol (h11), its WebSocket
+protocol (websockets 17, sans-I/O) and its event loop. Only this file depends on their internals.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from hosting.meter import METER
 from hosting.open_connections import CountingListener, OpenConnections
 from hosting.settings import Settings
 
-TALK = "/classroom/talk"  # of a room: classroom/routes.py
-LONGEST_TALK, LONGEST = 2**12, 2**21  # bytes of a message there, and of one that Streamlit's page sends
-MOST_PIECES = 1000  # of one message: an empty one costs memory too, and no length counts it
+TALK = "/classroom/talk"  # of a room, see classroom/routes.py
+LONGEST_TALK, LONGEST = 2**12, 2**21  # bytes: largest message of a room, and largest that Streamlit's page sends
+MOST_PIECES = 1000  # fragments of a message: even an empty one costs memory, which no length limit counts
 TOO_BIG = 1009
-TLS_BUFFER = 2**15  # bytes of each connection, two records of TLS; asyncio (3.11) takes and fills 256 KB for it
+TLS_BUFFER = 2**15  # bytes per connection, two TLS records; asyncio (3.11) would allocate and fill 256 KB
 
 
 def use_bounds() -> None:
-    """Uvicorn's protocols and loop are ours from now on, wherever Streamlit asks for them."""
+    """Replace uvicorn's protocols and event loop by ours, under the names by which Streamlit uses them."""
     here = __name__
     HTTP_PROTOCOLS["auto"] = f"{here}:BoundedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{here}:BoundedWebSocket"
@@ -40,12 +40,12 @@ def use_bounds() -> None:
 
 
 def loop_factory(use_subprocess: bool = False) -> Callable[[], asyncio.AbstractEventLoop]:
-    """As uvicorn asks for one."""
+    """The event loop factory that uvicorn calls."""
     return lambda: BoundedLoop(hosted())
 
 
 class BoundedLoop(asyncio.SelectorEventLoop):
-    """Whatever listens in it counts who comes, and gives TLS as long as the host allows."""
+    """An event loop whose servers count connections, and whose TLS handshakes have the host's timeout."""
 
     def __init__(self, given: Settings) -> None:
         super().__init__()
@@ -62,14 +62,14 @@ class BoundedLoop(asyncio.SelectorEventLoop):
 
 @functools.cache
 def connections() -> OpenConnections:
-    """Those of this server."""
+    """The connections of this server."""
     held = OpenConnections(hosted(), METER)
     METER.watch(connections=lambda: held.count)
     return held
 
 
 class BoundedHTTP(H11Protocol):
-    """Whose connection does not say in time what it wants is closed; while it is answered it may take its time."""
+    """Closes a connection that does not send its request in time. Answering has no time limit."""
 
     _waiting: asyncio.TimerHandle | None = None
 
@@ -84,7 +84,7 @@ class BoundedHTTP(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.cycle.response_complete:  # else the next request was there already
+        if self.cycle.response_complete:  # otherwise the next request had already arrived
             self._wait()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
@@ -110,11 +110,11 @@ class BoundedHTTP(H11Protocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """No message is longer than its path allows, and none of it is kept beyond what an address may leave unfinished."""
+    """Limits a message to its path's length, and the unfinished bytes of an address."""
 
     _address = ""
-    _forwarded = False  # counted for whom a proxy named
-    _held = _queued = 0  # bytes: of what is not finished, and of what the app has not taken yet
+    _forwarded = False  # counted for the client that a proxy named
+    _held = _queued = 0  # bytes of unfinished messages, and of messages that the app has not taken yet
 
     def handle_connect(self, event: Any) -> None:
         path = event.path.partition("?")[0]
@@ -166,7 +166,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
 
 def _named(trusted: Any, forwarded: list[str]) -> str:
-    """For whom a proxy asks, as uvicorn finds it for the app."""
+    """The client that a proxy names, determined as uvicorn does for the app."""
     hosts = _proxies(trusted if isinstance(trusted, str) else ",".join(trusted or ()))
     return hosts.get_trusted_client_address(", ".join(forwarded))[0] if forwarded else ""
 

@@ -1,4 +1,4 @@
-"""Where browsers take the scripts of components and the style sheet from: anyone may, and may keep them for good."""
+"""The route for components' scripts and style sheets: public, and cacheable for good."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from starlette.responses import Response
 
 from viz.components.served import SERVED
 
-KEEP = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}  # the URL has its digest
+# the URL contains the digest
+KEEP = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
 
 
 async def served_texts(request: Request) -> Response:
-    """One text by the last part of its URL, packed for a browser that takes it so."""
+    """Return a text by the last part of its URL, compressed if the browser accepts it."""
     found = SERVED.get(request.path_params["name"])
     if found is None:
         return Response("", HTTPStatus.NOT_FOUND, {"cache-control": "no-store"}, "text/plain")

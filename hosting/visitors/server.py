@@ -1,4 +1,4 @@
-"""What ``st.App`` is given where the app is hosted; nothing where it is its user's own."""
+"""Arguments of ``st.App`` if the app is hosted; none in single-user mode."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from hosting.unframed import UnframedMiddleware
 from hosting.visitors.entrance import entrance
 from ui.wording.i18n import _
 
-BEAT, STUCK = 1.0, 10.0  # seconds between two beats of the server's loop, and without one
-MOST_PHONES = 500  # of a room, as classroom/room.py has it
+# seconds between two heartbeats of the server's event loop, and without one until it counts as stuck
+BEAT, STUCK = 1.0, 10.0
+MOST_PHONES = 500  # of a room, as in classroom/room.py
 CALLBACK = "/oauth2callback"  # Streamlit's own (1.67)
 
 
 class Rooms(Protocol):
-    """The rooms of this server: how many are open, and whether another one may be opened."""
+    """The server's rooms: their number, and whether another may be opened."""
 
     opens: bool
 
@@ -57,7 +58,7 @@ def options(rooms: Rooms) -> dict[str, Any]:
 
 
 def phones_of(address: str) -> tuple[str, int]:
-    """For whom a phone at this address is counted, and how many of them may be in a room."""
+    """The source that a phone at this address counts for, and how many of them a room may have."""
     hosted = settings.current()
     if hosted is None or is_among(address, hosted.server.shared):
         return address, MOST_PHONES
@@ -65,7 +66,7 @@ def phones_of(address: str) -> tuple[str, int]:
 
 
 def failed(_error: Exception) -> bool:
-    """Instead of an error of the app itself, one sentence; the log has its place."""
+    """Show a sentence instead of the app's own error; the log has its location."""
     METER.count("failures_total")
     st.error(_("Something went wrong in the app itself. Your text is not lost: go on, or load the page again."))
     return True
@@ -73,7 +74,7 @@ def failed(_error: Exception) -> bool:
 
 @asynccontextmanager
 async def _alive(hosted: Settings, rooms: Rooms) -> AsyncGenerator[None]:
-    """Health, metrics and the order to drain for as long as the server runs."""
+    """Serve health, metrics and the drain command while the server runs."""
     entrance(hosted)
     if not hosted.server.local_port:
         yield
@@ -92,7 +93,7 @@ async def _alive(hosted: Settings, rooms: Rooms) -> AsyncGenerator[None]:
 
 
 async def _beat(hosted: Settings, rooms: Rooms, last: list[float]) -> None:
-    """Every second: the loop runs; and a server that drains ends when nobody does anything in it any more."""
+    """Every second, record that the event loop runs, and end a draining server once nobody is active in it."""
     queue, ending = entrance(hosted).queue, False
     while True:
         last[0] = time.monotonic()
@@ -100,12 +101,12 @@ async def _beat(hosted: Settings, rooms: Rooms, last: list[float]) -> None:
         if not ending and DRAIN.is_over(bool(queue.active or rooms.count)):
             ending = True
             OURS.info("Draining is over.")
-            os.kill(os.getpid(), signal.SIGTERM)  # uvicorn ends as it does for the system
+            os.kill(os.getpid(), signal.SIGTERM)  # uvicorn exits as it does for the system
         await asyncio.sleep(BEAT)
 
 
 def _auth(hosted: Settings) -> dict[str, str]:
-    """As Streamlit's secrets have it."""
+    """The sign-in settings in the form of Streamlit's secrets."""
     held: SignIn = hosted.sign_in
     cookie = _secret(held.cookie_secret_file) if held.cookie_secret_file else secrets.token_urlsafe(32)
     return {

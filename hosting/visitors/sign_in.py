@@ -1,4 +1,4 @@
-"""Teachers sign in, by the school's own OpenID Connect provider; everybody else is a guest."""
+"""Sign-in for teachers through the school's OpenID Connect provider; everybody else is a guest."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ui.wording.i18n import _, language
 from viz.markdown import plain
 
 TOLD = "restart_told"  # of this session
-LOOK = 10.0  # seconds between two looks of a teacher's page whether the server is about to restart
+LOOK = 10.0  # seconds between checks, on a teacher's page, whether the server is about to restart
 
 
 def may_teach() -> bool:
-    """Whether who looks at this session may open a room: on a machine of one's own always, hosted a teacher alone."""
+    """Return True if this session's user may open a room: always in single-user mode, otherwise only a teacher."""
     return may(settings.current(), st.user.to_dict())
 
 
 def show_foot(*, inside: bool = True) -> None:
-    """At the end of a hosted app's sidebar: what is kept of a visitor, and the way in for teachers.
+    """Show the end of a hosted app's sidebar: the privacy link and the sign-in for teachers.
 
-    Who is ``inside`` sees there, and once above the page, that the server is about to restart.
+    Admitted visitors (``inside``) are told there, and once above the page, that the server is about to restart.
     """
     hosted = settings.current()
     if hosted is None:
@@ -46,7 +46,7 @@ def show_foot(*, inside: bool = True) -> None:
 
 def _say_restart() -> None:
     if not DRAIN.begun:
-        st.session_state.pop(TOLD, None)  # one that was cancelled; the next is news again
+        st.session_state.pop(TOLD, None)  # that restart was cancelled; the next one is announced again
         return
     words = _("This server restarts within {minutes} min. Save what you still need.").format(minutes=DRAIN.minutes_left)
     st.caption(words)
@@ -57,5 +57,5 @@ def _say_restart() -> None:
 
 @st.fragment(run_every=LOOK)
 def _say_restart_without_a_click() -> None:
-    """For who explains, or waits for a class's answers, while nothing on the page runs."""
+    """Announce the restart on an idle page too, for a teacher who explains or waits for answers."""
     _say_restart()

@@ -1,1 +1,1 @@
-"""The engine in this process: one unmodified model, its worker, and everything that looks into its forward."""
+"""The engine in this process: an unmodified model, its worker thread, and everything that inspects its forward."""

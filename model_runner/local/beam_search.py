@@ -1,7 +1,7 @@
-"""Beam search by transformers itself, listened to: every step's beams, what was dropped, what finished, the ranking.
+"""Beam search by transformers itself, observed: every step's beams, those dropped and finished, and the ranking.
 
-Nothing is searched here. ``model.generate(num_beams=…)`` does it, and hands its scores and candidates to a logits
-processor and a stopping criterion, which only take notes; so the result is transformers' own.
+Nothing is searched here. ``model.generate(num_beams=…)`` does it, and passes its scores and candidates to a logits
+processor and a stopping criterion, which only record them; so the result is transformers' own.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from model_runner.local.encoder_input import growing_caches, masked
 from model_runner.local.recording.rope_switch import crosses, rope_switches
 from model_runner.request import GenerateRequest
 
-ALONE: Any = GenerationMixin  # transformers' generation without what a class puts around it, as Whisper's does
-UNUSED = 0  # generate() wants an id to fill the ends of shorter sequences with; those ends are cut off here
+ALONE: Any = GenerationMixin  # transformers' generation without a class's wrapper, such as Whisper's
+UNUSED = 0  # generate() needs an id for padding shorter sequences; the padding is removed here
 
 
 def search_beams(
@@ -42,10 +42,9 @@ def search_beams(
 ) -> BeamSearch:
     """Up to ``limit`` tokens after the prompt, by the model's log-probabilities alone; ``ends`` are end-of-text ids.
 
-    The request's sampling has no part in it, nor has anything the model's own generation settings add to the scores.
-    Raises BrokenLogits for logits that are not numbers.
-    O(width × tokens) memory for the cache, and one step's log-probabilities. Of an encoder–decoder ``read`` is what its
-    encoder reads, by name, and the prompt what is written.
+    The request's sampling has no effect, nor has anything that the model's own generation settings add to the scores.
+    Raises BrokenLogits if logits are not finite. O(width × tokens) memory for the cache, and one step's
+    log-probabilities. For an encoder-decoder ``read`` is its encoder's input, by name, and the prompt is the target.
     """
     if limit < 1:
         return BeamSearch(request, width, tuple(prompt), (), ())
@@ -86,7 +85,7 @@ def search_beams(
 
 @contextmanager
 def _without_own_settings(model: Any) -> Generator[None]:
-    """Nothing of the model's generation_config.json: transformers (5.23) fills every setting left open from it."""
+    """Ignore the model's generation_config.json, from which transformers (5.23) fills every unset setting."""
     own = model.generation_config
     model.generation_config = GenerationConfig()
     try:
@@ -97,7 +96,7 @@ def _without_own_settings(model: Any) -> Generator[None]:
 
 @dataclass(eq=False)
 class _Listener:
-    """Takes notes of the search: what transformers shows of every step, first the scores, then the candidates."""
+    """Records what transformers passes in every step of the search: first the scores, then the candidates."""
 
     n_prompt: int
     width: int
@@ -106,14 +105,14 @@ class _Listener:
     steps: list[BeamStep] = field(default_factory=list)
     before: tuple[Beam, ...] = ()  # what the candidates continue,
     candidates: tuple[Beam, ...] = ()  # best first,
-    beams: tuple[Beam, ...] = (Beam(),)  # and those of them that go on
+    beams: tuple[Beam, ...] = (Beam(),)  # and those of them that continue
     rows: dict[tuple[int, ...], int] = field(default_factory=dict)  # ids of a beam -> its row in log_probs
     log_probs: Tensor = field(default_factory=lambda: torch.empty(0))
 
     def take_scores(self, ids: Int[Tensor, "beams tokens"], log_probs: Float[Tensor, "beams vocab"]) -> None:
-        """Before the choice. In the first step all rows are the prompt, and only the first one counts."""
+        """Called before the choice. In the first step all rows are the prompt, and only the first one counts."""
         pause()
-        if log_probs.isnan().any():  # one infinite or undefined logit makes all of its row's so
+        if log_probs.isnan().any():  # one infinite or undefined logit makes its whole row NaN
             raise BrokenLogits()
         rows = [tuple(row) for row in ids[:, self.n_prompt :].tolist()]
         if self.steps:
@@ -123,10 +122,10 @@ class _Listener:
         self.log_probs = log_probs
 
     def take_candidates(self, ids: Int[Tensor, "candidates tokens"]) -> None:
-        """After it: the best continuations of all beams, best first, at least twice as many as beams.
+        """Called after the choice: the best continuations of all beams, best first, at least twice as many as beams.
 
-        Of the best ``width`` those that stop have finished; the best ``width`` that do not stop go on. Of candidates
-        whose scores are the same transformers chooses again, and any of them: the next scores tell which.
+        Of the best ``width``, those that stop have finished; the best ``width`` that do not stop continue. Ties are
+        resolved by transformers in its own way, which the next scores reveal.
         """
         self.before = self.beams
         self.candidates = tuple(self._grown(tuple(row)) for row in ids[:, self.n_prompt :].tolist())
@@ -169,4 +168,4 @@ class _Candidates(StoppingCriteria):
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         self._listener.take_candidates(input_ids)
-        return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)  # it never asks to stop
+        return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)  # never stops the search

@@ -1,4 +1,4 @@
-"""The name by which a forward, and ``generate``, takes its cache of keys and values."""
+"""The name under which a forward, and ``generate``, takes its KV cache."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def cache_argument(model: Any, cache: Any) -> dict[str, Any]:
-    """The cache as the keyword argument of this model: ``past_key_values``, which transformers 5.24 renamed ``cache``.
+    """The cache as a keyword argument of this model: ``past_key_values``, which transformers 5.24 renamed ``cache``.
 
-    By its old name 5.24 takes it too, with a warning in the reader's notebook at the first step.
+    5.24 also accepts the old name, with a warning in the reader's notebook at the first step.
     """
     renamed = "cache" in inspect.signature(model.forward).parameters
     return {"cache" if renamed else "past_key_values": cache}

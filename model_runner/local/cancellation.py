@@ -1,7 +1,7 @@
-"""How a job is left: before every layer of the model, and wherever else its work pauses, it asks whether to go on.
+"""Cancellation of a job: before every layer of the model, and at other pauses, it checks whether to continue.
 
-The model's own attention asks (see :mod:`model_runner.local.recording.recorder`), whatever forward it is part of; so
-does every layer without attention.
+The model's own attention checks (see :mod:`model_runner.local.recording.recorder`), in whatever forward, and so does
+every layer without attention.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CHECK: contextvars.ContextVar[Callable[[], None]] = contextvars.ContextVar(
 
 @contextlib.contextmanager
 def checked(check: Callable[[], None]) -> Generator[None]:
-    """``check`` raises to leave what runs inside."""
+    """``check`` raises to abort what runs inside."""
     token = _CHECK.set(check)
     try:
         yield
@@ -26,5 +26,5 @@ def checked(check: Callable[[], None]) -> Generator[None]:
 
 
 def pause() -> None:
-    """Raises what the check of this context raises: Cancelled, once nobody waits for the job any more."""
+    """Call this context's check, which raises Cancelled once nobody waits for the job any more."""
     _CHECK.get()()

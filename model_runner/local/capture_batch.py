@@ -1,8 +1,8 @@
-"""Several texts in one forward, each padded on its right: the captures of a model that looks at earlier tokens alone.
+"""Several texts in one forward, padded on the right: the captures of a causal model.
 
-There no row of a text depends on what stands after it, so the rows of a shorter text are those that it has by itself,
-and the padding's are left out. A model that is anything else, or shows anything but queries, keys and values, is read
-text by text.
+In a causal model no row depends on later tokens, so the rows of a shorter text are the same as alone, and the padding's
+are dropped. For any other model, or one with more than queries, keys and values to record, texts are captured one by
+one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from model_runner.record import LayerRecord
 
 @dataclass(frozen=True, eq=False)
 class TextOfBatch:
-    """What one text of a batch leaves behind, without its padding; ``records`` by the names of attention modules."""
+    """The recording of one text of a batch, without its padding; ``records`` by the names of attention modules."""
 
     records: dict[str, LayerRecord]
     residuals: tuple[Float[Tensor, "tokens d_stream"], ...]
@@ -37,7 +37,7 @@ class TextOfBatch:
 def capture_batch(
     model: Any, structure: ModelStructure, given: ModelInputs, writers: Sequence[Writer]
 ) -> list[TextOfBatch] | None:
-    """What one forward shows of these texts, in their order; None where they have to be read one by one.
+    """The recordings of these texts from one forward, in order; None if they have to be captured one by one.
 
     O(texts × longest) memory.
     """
@@ -82,6 +82,6 @@ def capture_batch(
 
 
 def _looks_back(records: dict[str, LayerRecord], first: dict[str, LayerRecord], n_tokens: int) -> bool:
-    """Whether a text has all layers that the first one has, and no token of it looks at one after it."""
+    """True if a text has all layers that the first one has, and no token attends to a later one."""
     looks = (record.mask.sees_ahead(n_tokens) for record in records.values())
     return records.keys() == first.keys() and not any(looks)

@@ -1,4 +1,4 @@
-"""A model's captures by request, within the budget of all that is kept."""
+"""A model's captures by request, within the budget of the whole cache."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from model_runner.request import CaptureRequest
 
 
 class CaptureCache:
-    """One larger than the budget is not kept at all. Safe to use from several threads.
+    """A capture larger than the budget is not stored. Thread-safe.
 
-    ``state`` tells the state of the model's weights: a capture is given back in the state that it was made in.
+    ``state`` returns the state of the model's weights: a capture is only returned in the state in which it was made.
     """
 
     def __init__(self, kept: ByteBudgetCache, state: Callable[[], int] = lambda: 0) -> None:
@@ -26,9 +26,9 @@ class CaptureCache:
         return self._kept.get(self, (self.state(), request))
 
     def put(self, request: CaptureRequest, capture: Capture, state: int | None = None) -> None:
-        """``state``: what it was when the forward began; None: what it is now."""
+        """``state``: the one at the start of the forward; None: the current one."""
         self._kept.put(self, (self.state() if state is None else state, request), capture, parts=[capture])
 
     def clear(self) -> None:
-        """Keep none any more: the model is given up."""
+        """Drop all captures, because the model is evicted."""
         self._kept.forget(self)

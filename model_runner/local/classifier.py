@@ -1,7 +1,7 @@
-"""The classes that a model scores in place of tokens: its own classification head, run on what its backbone made.
+"""The class scores of a classifier: its own classification head, run on its backbone's output.
 
-Nothing is assumed of the head. It is run as the model's own code has it, with the backbone's output standing in for the
-backbone; which tokens it reads is measured by the gradient of the scores.
+Nothing is assumed about the head. It is run by the model's own code, with the backbone's output substituted; which
+tokens it reads is determined by the gradient of the scores.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()
 
 
 def is_classifier(model: nn.Module) -> bool:
-    """Whether transformers made the model to score classes of a whole text; a subclass of such a model too."""
+    """True if the model is one of transformers' sequence classifiers, or a subclass."""
     return any(parent.__name__ in CLASSIFIERS for parent in type(model).__mro__)
 
 
 def class_names(config: Any) -> tuple[str, ...]:
-    """The classes by their ids, as the configuration names them."""
+    """The class names by id, from the configuration."""
     names: Mapping[int, str] = config.id2label
     return tuple(str(names.get(place, f"LABEL_{place}")) for place in range(config.num_labels))
 
 
 def scale_of(config: Any) -> Scale:
-    """What its scores are to be read as: by ``problem_type``, or where it says nothing, by how many classes there are.
+    """How its scores are interpreted: by ``problem_type`` or, if unset, by the number of classes.
 
-    One class alone is a number (a reranker's relevance, a regression), as transformers trains it.
+    A single class is a number (a reranker's relevance, a regression), as transformers trains it.
     """
     several = "number" if config.num_labels == 1 else "softmax"
     stated: dict[Any, Scale] = {
@@ -50,18 +50,18 @@ def scale_of(config: Any) -> Scale:
 def class_logits(
     model: Any, backbone: Backbone, output: Any, given: Mapping[str, Tensor]
 ) -> Float[Tensor, "batch classes"]:
-    """The scores of the classes, float32; ``output`` is what the backbone made of ``given``."""
+    """The class scores, float32; ``output`` is the backbone's output for ``given``."""
     rows = len(output.last_hidden_state)
-    if rows > 1:  # without a token for padding some heads take one text at a time
+    if rows > 1:  # without a padding token some heads take one text at a time
         return torch.cat([class_logits(model, backbone, _row(output, i), _each(given, i)) for i in range(rows)])
     with standing_in([backbone.module], lambda *_: lambda *_, **__: output):
         return model(**given, use_cache=False, return_dict=True).logits.float()
 
 
 def logits_of_state(model: Any, backbone: Backbone, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "classes"]:
-    """The scores for one final hidden state alone, where the head reads nothing else of the backbone.
+    """The scores for a single final hidden state, if the head reads nothing else of the backbone.
 
-    Raises what the model's own code raises where it does.
+    Raises what the model's own code raises if it does.
     """
     output = backbone.output(last_hidden_state=hidden[None, None])
     pad = model.config.get_text_config(decoder=True).pad_token_id
@@ -70,7 +70,7 @@ def logits_of_state(model: Any, backbone: Backbone, hidden: Float[Tensor, "d_mod
 
 
 def positions_read(model: Any, last: nn.Module, given: Mapping[str, Tensor]) -> tuple[int, ...]:
-    """The positions of the stream leaving the last layer on which the scores depend: those with a gradient."""
+    """The positions of the last layer's output on which the scores depend: those with a gradient."""
     leaves: list[Tensor] = []
 
     def leaf(_: nn.Module, __: Any, output: Any) -> Any:
@@ -91,11 +91,11 @@ def positions_read(model: Any, last: nn.Module, given: Mapping[str, Tensor]) -> 
 
 
 class _DecoderAsked(Exception):
-    """Ends a forward once it is known what the decoder is given."""
+    """Ends a forward once the decoder's input is known."""
 
 
 def decoder_tokens(model: Any, given: Mapping[str, Tensor]) -> tuple[int, ...]:
-    """The token ids that the decoder of a classifier reads for a text: the model's own code shifts them."""
+    """The token ids that a classifier's decoder reads for a text, shifted by the model's own code."""
     asked: list[Tensor] = []
     width = model.config.get_text_config(decoder=True).hidden_size
     text = given["input_ids"]

@@ -1,7 +1,7 @@
-"""With which tokens a decoder begins to write: its start, and the first one that its settings force, a language often.
+"""The first tokens of a decoder: its start token, and the one forced by its settings, often a language.
 
-Translators of many languages are told by one token which to write. M2M100, NLLB and mBART-50 are forced to write it
-first (``forced_bos_token_id``); mBART begins with it instead of a start of its own (``decoder_start_token_id``).
+Multilingual translation models are told the target language by a token. M2M100, NLLB and mBART-50 are forced to
+generate it first (``forced_bos_token_id``); mBART uses it as its start token (``decoder_start_token_id``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class DecoderStart:
-    """Of one model. ``languages`` are the tokens of its tokenizer; ``language`` the one that its settings write in."""
+    """For one model. ``languages`` are its tokenizer's language tokens; ``language`` is that of its settings."""
 
     def __init__(self, model: Any, start: int, languages: Mapping[str, int]) -> None:
         self.languages = languages
@@ -19,7 +19,7 @@ class DecoderStart:
         self.language = next((code for code, one in languages.items() if one in (self._forced, start)), None)
 
     def of(self, language: str | None) -> tuple[int, ...]:
-        """The ids; a language that is not chosen is the one of the settings, or none."""
+        """The ids; by default the language of the settings, if any."""
         chosen = self.languages.get(language or "")
         if chosen is not None and self._start in self.languages.values():
             return (chosen,)

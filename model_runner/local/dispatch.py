@@ -1,4 +1,4 @@
-"""The answer to every question, by the engine: what kind of question it is decides who works on it."""
+"""Dispatch of every question, by its type, to the module that computes its answer."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ Run = TypeVar("Run", bound=Generation | Race | Translation)
 
 
 class QuestionDispatcher:
-    """Answers for one engine, with the texts that grow: ``session`` is whose they are."""
+    """Answers for one engine, including growing texts: ``session`` is their owner."""
 
     def __init__(self, engine: Engine | EncoderDecoder) -> None:
         self._engine = engine
         self._runs: dict[str, tuple[str | None, Generation | Race | Translation]] = {}
 
     def answer(self, question: Any, session: str | None) -> Any:  # noqa: C901  a table: one case a kind of question
-        """On the model's thread, the question's requests filled in. Raises RunnerError."""
+        """Answer on the model's thread; the question's requests are resolved. Raises RunnerError."""
         engine = self._engine
         pause()
         _check_matrices(question)
@@ -172,17 +172,17 @@ class QuestionDispatcher:
                 raise _no_question(question)
 
     def end_all_runs(self) -> None:
-        """Let go everything that grows: its first tokens were read by other weights."""
+        """End all runs, as their first tokens were read with other weights."""
         self._runs.clear()
 
     def end_runs(self, session: str) -> None:
-        """Let go what grows for this session."""
+        """End this session's runs."""
         for run, (owner, _) in list(self._runs.items()):
             if owner == session:
                 self._runs.pop(run, None)
 
     def _run(self, run: str, index: int, session: str | None, begin: Callable[[], Run]) -> Run:
-        """What grows under this name. Raises Cancelled where it has ended, or does not stand at this index."""
+        """The run of this name. Raises Cancelled if it has ended, or is not at this index."""
         if index == 0:
             self._runs.pop(run, None)
             grown = begin()
@@ -206,7 +206,7 @@ class QuestionDispatcher:
 
 
 def _check_matrices(question: Any) -> None:
-    """Raises NotSeparable where a question reads matrices that its request changes."""
+    """Raises NotSeparable if a question reads matrices that its request edits."""
     reads = isinstance(question, (WhichHeads, HeadProjections, LayerMatrices, FeedForwardUnits, FeedForwardSums))
     if reads and any(isinstance(edit, ScaledSingulars) for edit in question.request.edits):
         raise NotSeparable(reason=CHANGED)

@@ -1,7 +1,7 @@
-"""An encoder–decoder and its tokenizer in this process: what its encoder reads, what its decoder writes.
+"""An encoder-decoder and its tokenizer in this process: the encoder's source, the decoder's target.
 
-As :class:`model_runner.local.engine.Engine`, on the one thread that touches the model, for the questions that are asked
-of two texts. A step of generation is a forward over all that is written: the text and each translation are short.
+Like :class:`model_runner.local.engine.Engine`, on the model's single thread, for questions about two texts. A
+generation step is a forward over the whole target, since text and translation are short.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from model_runner.sound_errors import ListensOnly, NoSound
 
 
 class EncoderDecoder:
-    """Holds an unmodified Hugging Face model. ``asked`` is who its captures ask for logits."""
+    """Holds an unmodified Hugging Face model. ``asked``: whom its captures call for logits."""
 
     def __init__(
         self,
@@ -76,8 +76,9 @@ class EncoderDecoder:
         weights: WeightsState,
         feature_extractor: WhisperFeatureExtractor | None = None,
     ) -> None:
-        """``feature_extractor`` makes sounds ready where it listens. Raises NotCapturable where attention cannot be
-        recorded.
+        """``feature_extractor`` prepares sounds for an audio model.
+
+        Raises NotCapturable if attention cannot be recorded.
         """
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
@@ -100,14 +101,14 @@ class EncoderDecoder:
         self._ways: dict[str, tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]] = {}
 
     def kept(self, request: CaptureRequest) -> Capture | None:
-        """The attention that the request asks for, if its forward is kept; on any thread."""
+        """The requested attention's capture, if its forward is cached; on any thread."""
         known = self.cache.get(replace(request, attention="decoder"))
         if known is None or (wanted := request.attention or "decoder") == "decoder":
             return known
         return known.attention(wanted) if wanted in known.attentions else None
 
     def capture(self, request: CaptureRequest) -> Capture:
-        """The attention that the request asks for, the others of the same forward with it. Raises RunnerError."""
+        """The requested attention's capture, with the others of the same forward. Raises RunnerError."""
         wanted, whole = request.attention or "decoder", replace(request, attention="decoder")
         known = self.cache.get(whole)
         if known is None:
@@ -124,12 +125,12 @@ class EncoderDecoder:
         return known if wanted == "decoder" else known.attention(wanted)
 
     def forget(self) -> None:
-        """Keep nothing that was made of weights that have changed since."""
+        """Drop everything that was made with weights that have changed since."""
         self.cache.clear()
         self._ways.clear()
 
     def source(self, request: CaptureRequest | GenerateRequest) -> EncoderInput:
-        """What the encoder reads. Raises RunnerError."""
+        """The encoder's input. Raises RunnerError."""
         if self.sound_input is None:
             return text_to_read(write(self.tokenizer, replace(request, continuation=()), self.info), self.model.device)
         if request.text:
@@ -139,9 +140,9 @@ class EncoderDecoder:
         return self.sound_input.hear(request.sound)
 
     def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[EncoderInput, Writer]:
-        """What is read, and the tokens that are already written. Raises RunnerError."""
+        """The source, and the target's tokens so far. Raises RunnerError."""
         source = self.source(request)
-        if self.info.classes:  # its decoder reads the text again, one token behind: nothing is written
+        if self.info.classes:  # its decoder reads the text again, shifted by one: nothing is generated
             if request.target or request.continuation:
                 self.check_head()
             first, *rest = decoder_tokens(self.model, source.given)
@@ -160,17 +161,17 @@ class EncoderDecoder:
         return source, written
 
     def _task(self, request: CaptureRequest | GenerateRequest, source: EncoderInput) -> tuple[int, ...]:
-        """What stands before all that is written: where it begins, and the language or, of a sound, the task."""
+        """The prefix of the target: the start token, and the language or, for audio, the task tokens."""
         if request.sound is None:
             return self.beginning.of(request.target_language)
-        if request.sound.digest not in self._tasks:  # for a language is found by a forward
+        if request.sound.digest not in self._tasks:  # detecting its language takes a forward
             self._tasks = {request.sound.digest: task_tokens(self.model, source.given)}
         return (self.structure.start, *self._tasks[request.sound.digest])
 
     def _given(self, target: str, task: tuple[int, ...]) -> tuple[int, ...]:
-        """The ids of a target, without the ``task`` before it and the end that a decoder writes itself.
+        """The ids of a target, without the ``task`` prefix and the end token that a decoder adds itself.
 
-        Of a sound, after a space and nothing else, as Whisper was taught (github.com/openai/whisper, decoding.py).
+        For audio, after a single space, as in Whisper's training (github.com/openai/whisper, decoding.py).
         """
         if self.sound_input is not None:
             return encode(self.tokenizer, f" {target.strip()}", special=False).ids
@@ -180,15 +181,15 @@ class EncoderDecoder:
         return ids[len(task) :] if ids[: len(task)] == task else ids
 
     def _free_run(self, source: EncoderInput, written: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
-        """What the model writes by itself, greedily: transformers' own generation, up to its end.
+        """The model's own greedy output: transformers' generation, up to its end.
 
-        One that is changed reads all that is written anew for each token, so that masks count from its beginning. Of a
-        sound it is what stands around transformers' generation for Whisper that is left out: it cuts longer sounds.
+        With an edit, the whole target is read again for each token, so that masks count from its start. For audio,
+        transformers' wrapper of generation for Whisper is bypassed: it splits longer sounds.
         """
         given, recording = masked(source.given), ActivationRecorder(self.structure.names, edit=edit, keeps=False)
         before = torch.tensor([[token.id for token in written.tokens]], device=self.model.device)
         generate = self.model.generate
-        if before[0].tolist() != [self.structure.start]:  # which it begins with by itself
+        if before[0].tolist() != [self.structure.start]:  # which it prepends itself
             given |= {"decoder_input_ids": before, "decoder_start_token_id": int(before[0, 0])}
         if self.sound_input is not None:
             generate = functools.partial(ALONE.generate, self.model)
@@ -222,7 +223,8 @@ class EncoderDecoder:
             classes = self.class_logits(output, source.given)[0] if self.info.classes else None
         wrote = tuple(written.tokens)
         made = numbers_alone(output.encoder_last_hidden_state[0])
-        beside = streams["encoder"][-1][len(source.tokens) :]  # which the model norms no more: nobody reads it
+        # these are not normalized by the model any more: nothing reads them
+        beside = streams["encoder"][-1][len(source.tokens) :]
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
             return tuple(recording.records[name] for name in names)
@@ -259,13 +261,13 @@ class EncoderDecoder:
         return replace(writing, others=(reading, across))
 
     def ids(self, writer: Writer) -> Tensor:
-        """As the model is given them, ``[1, tokens]``."""
+        """The ids as a tensor for the model, ``[1, tokens]``."""
         return torch.tensor([[token.id for token in writer.tokens]], device=self.model.device)
 
     # -- a translation that grows -------------------------------------------------------------------------------------
 
     def begin(self, request: GenerateRequest) -> Translation:
-        """What is there is read when the first token is drawn. Raises RunnerError."""
+        """What exists is read when the first token is drawn. Raises RunnerError."""
         self.check_head()
         source, written = self.texts(request)
         count, limit = len(written.tokens), self.info.room
@@ -276,7 +278,7 @@ class EncoderDecoder:
         return Translation(self, request, source, written, min(limit, count + request.max_new_tokens), edit)
 
     def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
-        """What may be written, by beam search. Raises RunnerError."""
+        """Beam search for the target. Raises RunnerError."""
         found = self.begin(request)
         prompt = [token.id for token in found.writer.tokens]
         limit, ends = found.capacity - len(prompt), sorted(end_tokens(self.model))
@@ -288,11 +290,13 @@ class EncoderDecoder:
 
     @property
     def reader(self) -> Any:
-        """What is run to read and write: of a classifier its backbone, since its head wants an end token (BART, T5)."""
+        """The module that reads and generates: for a classifier its backbone, since its head needs an end token (BART,
+        T5).
+        """
         return self.structure.backbone.module if self.info.classes else self.model
 
     def layer_runs(self, stack: str) -> list[LayerRun]:
-        """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
+        """Inputs and outputs of every module inside the layers of "encoder" or "decoder", for a few tokens."""
         layers, read = (
             getattr(self.structure, stack).layers,
             None if self.sound_input is None else self.sound_input.to_try(),
@@ -300,21 +304,21 @@ class EncoderDecoder:
         return probe(self.model, layers, self.try_on, cut=None if read is None else len(read))
 
     def try_on(self, ids: Tensor) -> Any:
-        """One forward over a few tokens, which the encoder reads too, unless it listens."""
+        """One forward over a few tokens, which the encoder reads too unless it takes audio."""
         return run_both(
             self.reader, {"input_ids": ids} if self.sound_input is None else self.sound_input.to_try().given, ids
         )
 
     def block_paths(self, stack: str) -> tuple[BlockPath | None, ...]:
-        """How each layer adds to the stream; tried at the first call."""
+        """How each layer adds to the stream; determined at the first call."""
         return self._of(stack)[0]
 
     def feed_forwards(self, stack: str) -> tuple[FeedForward | None, ...]:
-        """How the feed-forward part of each layer works; tried at the first call."""
+        """The structure of each layer's feed-forward network; determined at the first call."""
         return self._of(stack)[1]
 
     def attention_names(self, stack: str) -> tuple[tuple[str, ...], ...]:
-        """In each layer, those of its attention and of the one across, from the layer on."""
+        """Names of each layer's self-attention and cross-attention, relative to the layer."""
         found = getattr(self.structure, stack)
         layers = [f"{self.structure.names[id(layer)]}." for layer in found.layers]
         names = zip(layers, *(one for one in (found.own, found.cross) if one), strict=True)
@@ -335,14 +339,14 @@ class EncoderDecoder:
 
     @property
     def reads_positions(self) -> nn.Module:
-        """The module whose tokens are told their positions, the encoder; the decoder has a table of its own.
+        """The module whose positions are probed, the encoder; the decoder has a table of its own.
 
-        An encoder that listens has fixed ones, and no tokens to try it with: then it is the decoder.
+        For audio, whose encoder has fixed positions and no tokens to probe with, it is the decoder.
         """
         return self.model.get_encoder() if self.sound_input is None else self.model.get_decoder()
 
     def direct_path(self) -> DirectPath:
-        """Raises NoAttribution: a head of the encoder reaches the logits by every token that looks at it."""
+        """Raises NoAttribution: an encoder head reaches the logits through every token that attends to it."""
         raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
 
     def check_head(self) -> None:
@@ -351,12 +355,12 @@ class EncoderDecoder:
             raise ScoresClasses(name=self.info.name, count=len(self.info.classes))
 
     def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
-        """The scores of a classifier; ``output`` is what its two stacks made of ``given``."""
+        """A classifier's scores; ``output`` is what its two stacks made of ``given``."""
         with torch.no_grad():
             return class_logits(self.model, self.structure.backbone, output, given)
 
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
-        """What the model's output layer makes of these states of the decoder. Raises ScoresClasses."""
+        """The output layer's logits for these decoder states. Raises ScoresClasses."""
         self.check_head()
         of_encoder: Any = hidden.new_zeros(*hidden.shape[:2], self.structure.read_width)
         unread = AlreadyRead(last_hidden_state=of_encoder)
@@ -365,7 +369,7 @@ class EncoderDecoder:
 
 @contextlib.contextmanager
 def _each_anew(model: nn.Module, recording: ActivationRecorder) -> Generator[None]:
-    """Each forward of the model is one by itself, in which a layer may attend again."""
+    """Treat each forward of the model as a separate one, in which a layer may attend again."""
     hook = model.register_forward_pre_hook(lambda *_: recording.called.clear())
     try:
         yield

@@ -1,4 +1,4 @@
-"""What an encoder reads, a text or a sound, as tokens to look at and as the model is given it."""
+"""The encoder's input, a text or a sound, as tokens and as the model's arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from model_runner.tokens import Token
 
 @dataclass(frozen=True, eq=False)
 class EncoderInput:
-    """``text`` is what the characters of the tokens count in; ``given`` what the model takes by name, a batch of 1."""
+    """``text`` is what the tokens' character ranges refer to; ``given`` are the model's arguments by name, a batch of
+    1.
+    """
 
     tokens: tuple[Token, ...]
     text: str
@@ -26,30 +28,30 @@ class EncoderInput:
         return len(self.tokens)
 
     def of(self, rows: int) -> dict[str, Tensor]:
-        """``given`` for a batch of so many that are alike."""
+        """``given`` repeated for a batch of this size."""
         return {name: one.expand(rows, *one.shape[1:]) for name, one in self.given.items()}
 
 
 def text_to_read(source: Writer, device: torch.device) -> EncoderInput:
-    """A text whose tokens are there."""
+    """The input for a tokenized text."""
     return EncoderInput(tuple(source.tokens), source.text_of(len(source.tokens)), ids_given(source.tokens, device))
 
 
 def ids_given(tokens: Sequence[Token], device: torch.device) -> dict[str, Tensor]:
-    """The tokens of a text as any encoder is given them."""
+    """A text's tokens as arguments of any encoder."""
     return {"input_ids": torch.tensor([[token.id for token in tokens]], device=device)}
 
 
 def masked(given: dict[str, Tensor]) -> dict[str, Any]:
-    """The same for transformers' generation: a token that looks like filling is read too; a sound has none."""
+    """The same for transformers' generation: tokens that look like padding are not masked; a sound has none."""
     ids = given.get("input_ids")
     return dict(given) if ids is None else {**given, "attention_mask": torch.ones_like(ids)}
 
 
 def growing_caches(model: Any) -> EncoderDecoderCache:
-    """Of as many layers as ask for one: transformers (5.23) counts those of T5's encoder, which may be fewer.
+    """A cache with as many layers as need one: transformers (5.23) counts those of T5's encoder, which may be fewer.
 
-    Layers that slide keep their window, as in transformers' own generation.
+    Sliding layers keep their window, as in transformers' own generation.
     """
     config = model.config.get_text_config(decoder=True)
     slides = "sliding_attention" in (getattr(config, "layer_types", None) or ())

@@ -1,6 +1,6 @@
-"""One model and its tokenizer in this process, and its forwards: of one text, or of one that grows.
+"""Holds one model and its tokenizer in this process, and runs its forwards, for a fixed text or a growing one.
 
-Everything here runs on the one thread that touches the model, see :class:`model_runner.local.worker.Worker`.
+Everything here runs on the model's single thread, see :class:`model_runner.local.worker.Worker`.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
-TOGETHER = 1024  # tokens of one forward on a CPU, padding included: with more each of them takes longer
+TOGETHER = 1024  # tokens of one forward on a CPU, padding included; beyond that each takes longer
 READS_MORE = N_("its class scores are made of more than one final hidden state")
 NO_ATTENTION = N_("its layers have no softmax attention, but a recurrence each")
 UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
 
 
 class Engine:
-    """Holds an unmodified Hugging Face model. ``asked`` is who its captures ask for logits."""
+    """Holds an unmodified Hugging Face model. ``asked``: whom its captures call for logits."""
 
     def __init__(
         self,
@@ -99,39 +99,39 @@ class Engine:
             self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
         self.weights = weights
         self.cache = CaptureCache(kept, weights.count)
-        self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
-        self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
+        self.entered: dict[tuple[int, bool], bool] = {}  # layers that were entered directly, see Rerun.proven
+        self.decomposed: dict[int, Decomposed] = {}  # weight matrices, decomposed when they are first edited
         self._asked = asked
         self._spare = ScratchBlock()
-        self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
-        self._path: DirectPath | None = None  # proven when it is first asked for
-        self._row_wise: tuple[nn.Module, ...] | None = None  # tried when the first long text comes
-        self._ways: tuple[BlockPath | None, ...] | None = None  # tried when they are first asked for
+        self._thetas: tuple[Tensor, ...] | None = None  # probed on first use
+        self._path: DirectPath | None = None  # proven on first use
+        self._row_wise: tuple[nn.Module, ...] | None = None  # determined for the first long text
+        self._ways: tuple[BlockPath | None, ...] | None = None  # determined on first use
         self._ffns: tuple[FeedForward | None, ...] | None = None
-        self._rules: dict[str, MaskRule] | None = None  # proven when the first text is continued
+        self._rules: dict[str, MaskRule] | None = None  # proven for the first continuation
 
     # -- one text -----------------------------------------------------------------------------------------------------
 
     def kept(self, request: CaptureRequest) -> Capture | None:
-        """The capture of a request that has every field filled in, if there is one; on any thread."""
+        """The cached capture of a resolved request, if any; on any thread."""
         return self.cache.get(request)
 
     def capture(self, request: CaptureRequest) -> Capture:
-        """The capture of a request that has every field filled in, from the cache or by one forward."""
+        """The capture of a resolved request, cached or by one forward."""
         known = self.kept(request)
         if known is not None:
             return known
         writer, state = self.write(request), self.weights.count()
         with explained(self.info, len(writer.tokens)):
             capture = self._forward(request, writer)
-        pause()  # what hung, and was given up, is not kept
+        pause()  # what hung and was given up is not cached
         self.cache.put(request, capture, state)
         return capture
 
     def capture_together(self, requests: Sequence[CaptureRequest]) -> list[Capture]:
-        """The captures of several requests, those that are not kept by one forward where the model allows it.
+        """The captures of several requests; those not cached are made by one forward if the model allows it.
 
-        Raises as :meth:`capture`, of the first request that cannot be captured.
+        Raises as :meth:`capture`, for the first request that cannot be captured.
         """
         missing = list(dict.fromkeys(one for one in requests if self.kept(one) is None))
         if len(missing) > 1 and not any(one.edits for one in missing) and not self.info.classes:
@@ -140,7 +140,7 @@ class Engine:
         return [self.capture(one) for one in requests]
 
     def _capture_batches(self, requests: Sequence[CaptureRequest]) -> dict[CaptureRequest, Capture]:
-        """What one forward, or several, can capture of these."""
+        """What can be captured of these in one or several batched forwards."""
         writers, state = [self.write(one) for one in requests], self.weights.count()
         longest = max(len(writer.tokens) for writer in writers)
         size = max(1, TOGETHER // longest) if self.model.device.type == "cpu" else len(writers)
@@ -158,26 +158,26 @@ class Engine:
         return made
 
     def forget(self) -> None:
-        """Keep nothing that was made of weights that have changed since: captures, and what was tried with them."""
+        """Drop everything made with weights that have changed since: captures, and what was determined with them."""
         self.cache.clear()
         self.decomposed.clear()
         self._thetas = self._path = self._ways = self._ffns = None
 
     def write(self, request: CaptureRequest | GenerateRequest) -> Writer:
-        """The request's tokens, once it is clear that what is kept of them fits. Raises RunnerError."""
+        """The request's tokens, after checking that their capture fits into memory. Raises RunnerError."""
         writer = write(self.tokenizer, request, self.info)
         self._check_memory(len(writer.tokens))
         return writer
 
     def edit(self, request: CaptureRequest | GenerateRequest) -> ForwardEdit | None:
-        """The request's edits together; the rotation is probed when the first edit of it comes. Raises RunnerError."""
+        """The request's edits combined; the rotation is probed at its first edit. Raises RunnerError."""
         structure = self.structure
         if structure.recurrent and request.edits:
             raise EditNotPossible(reason=NO_ATTENTION)
         if isinstance(request, GenerateRequest):
             check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
-            limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic ones reach beyond
+            limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic scalings reach beyond
             self._thetas = probe_rotation(structure, min(limits))
         shape = EditShape(structure.attention, structure.kinds, structure.n_heads, structure.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
@@ -186,7 +186,7 @@ class Engine:
         return None if found is None else replace(found, matrices=matrices, indexers=indexers)
 
     def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
-        """One forward of the unmodified model with every layer recorded."""
+        """Run one forward of the unmodified model with every layer recorded."""
         arena = self._arena(len(writer.tokens))
         recording = self.structure.recording(keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
@@ -205,7 +205,7 @@ class Engine:
         return capture if compressed is None else replace(capture, others=(compressed,))
 
     def _captured(self, request: CaptureRequest, writer: Writer, left: TextOfBatch) -> Capture:
-        """The capture of what a text left behind in a forward."""
+        """Build the capture from what a text left behind in a forward."""
         return Capture(
             request=request,
             tokens=tuple(writer.tokens),
@@ -222,14 +222,14 @@ class Engine:
         )
 
     def _compressed(self, recording: ActivationRecorder) -> tuple[dict[int, LayerRecord], dict[int, Compression]]:
-        """By layer: what it reads of compressed keys, and how they are made."""
+        """Return, by layer, the records of attention to compressed keys, and how those keys are made."""
         names = self.structure.attention
         made = {layer: compression_of(self.model.get_submodule(name)) for layer, name in names.items()}
         read = {layer: recording.compressed[name] for layer, name in names.items() if name in recording.compressed}
         return read, {layer: one for layer, one in made.items() if one is not None}
 
     def _in_blocks(self, n_tokens: int) -> tuple[nn.Module, ...]:
-        """The parts of the model that take the rows of so long a text in blocks."""
+        """The parts of the model that process a text of this length in blocks of rows."""
         if not is_long(n_tokens, self.model.device):
             return ()
         if self._row_wise is None:
@@ -242,7 +242,10 @@ class Engine:
     # -- a text that grows --------------------------------------------------------------------------------------------
 
     def begin(self, request: GenerateRequest) -> Generation:
-        """Everything that is there goes through the model, with room kept for what follows. Raises RunnerError."""
+        """Prefill: run all tokens of the request through the model, with room for those to come.
+
+        Raises RunnerError.
+        """
         writer, capacity = self.to_continue(request)
         rules, edit = self.proven_rules(), self.edit(request)
         asked = AnswererOfThen(self._asked, self.weights)
@@ -262,7 +265,10 @@ class Engine:
         return generation
 
     def to_continue(self, request: GenerateRequest) -> tuple[Writer, int]:
-        """The tokens there are, and how many there may be in the end. Raises NoLogits, ContextFull, and more."""
+        """The tokens so far, and the most that the text may have.
+
+        Raises NoLogits, ContextFull, and other RunnerErrors.
+        """
         writer = self.write(request)
         count, limit = len(writer.tokens), self.info.max_tokens
         self.check_head()
@@ -273,7 +279,7 @@ class Engine:
         return writer, capacity
 
     def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
-        """How the text may go on, by beam search. Raises RunnerError."""
+        """Continuations of the text by beam search. Raises RunnerError."""
         writer, capacity = self.to_continue(request)
         self.proven_rules()
         ids, ends = [token.id for token in writer.tokens], sorted(end_tokens(self.model))
@@ -299,29 +305,31 @@ class Engine:
             raise self._without_head()
 
     def _without_head(self) -> NoLogits:
-        """What the model was trained for in place of predicting tokens, by the class that its folder names."""
+        """The error for a model without an output layer; it tells from the class its folder names what it was trained
+        for.
+        """
         architectures = " ".join(self.model.config.architectures or ())
         if "ForTokenClassification" in architectures:
             return ScoresTokens(name=self.info.name, count=self.model.config.num_labels)
         return (MarksAnswers if "ForQuestionAnswering" in architectures else NoLogits)(name=self.info.name)
 
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
-        """What the model's output layer makes of these states; its own code, soft-caps and scales included."""
+        """Apply the model's output layer to hidden states by its own code, including soft-caps and scales."""
         self.check_head()
         return output_logits(self.model, self.structure.backbone, hidden)
 
     def logits_after(self, hidden: Float[Tensor, "1 1 d_model"]) -> Float[Tensor, "vocab"]:
-        """The same of one position alone."""
+        """The same for a single position."""
         return output_logits(self.model, self.structure.backbone, hidden)[0, 0]
 
     def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
-        """The scores of a classifier; ``output`` is what its backbone made of ``given``."""
+        """The scores of a classifier; ``output`` is what its backbone returned for ``given``."""
         with torch.no_grad():
             return class_logits(self.model, self.structure.backbone, output, given)
 
     @property
     def reads_positions(self) -> nn.Module:
-        """The module whose tokens are told their positions."""
+        """The module that receives the positions of the tokens."""
         return self.structure.backbone.module
 
     def direct_path(self) -> DirectPath:
@@ -338,16 +346,16 @@ class Engine:
         return self._path
 
     def _head_alone(self, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
-        """What the output layer, or a classifier's head, makes of one state. Raises NoAttribution."""
+        """Apply the output layer, or a classifier's head, to a single hidden state. Raises NoAttribution."""
         if not self.info.classes:
             return self.logits_after(hidden[None, None])
         try:
             return logits_of_state(self.model, self.structure.backbone, hidden)
-        except (AttributeError, LookupError, TypeError) as error:  # BERT's head reads what its pooler made
+        except (AttributeError, LookupError, TypeError) as error:  # BERT's head takes the output of its pooler
             raise NoAttribution(reason=READS_MORE) from error
 
     def layer_runs(self) -> list[LayerRun]:
-        """What every module inside the layers is given and makes, of a few tokens."""
+        """The inputs and outputs of every module inside the layers, for a few tokens."""
         backbone = self.structure.backbone.module
         begins = self.structure.begins
         return probe(
@@ -379,7 +387,9 @@ class Engine:
         check_memory(count, self.structure.bytes_per_token, self.model.device)
 
     def _arena(self, n_tokens: int) -> Arena:
-        """Room for all that is kept of so many tokens: five tensors a layer, the stream before and after each."""
+        """Room for everything kept for so many tokens: five tensors a layer, and the stream before and after each
+        layer.
+        """
         pieces = 5 * len(self.structure.attention) + len(self.structure.layers) + 2
         needed = math.ceil(self.structure.bytes_per_token * n_tokens) + pieces * ALIGNMENT
         return Arena(self._spare.take(needed, self.model.device))

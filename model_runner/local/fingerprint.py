@@ -1,4 +1,4 @@
-"""A short name for the numbers of a model: what a figure says of the weights that it was made with."""
+"""A short hash of a model's weights, by which a figure names the weights it was made with."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-SAMPLED = 4096  # numbers of each tensor, evenly apart: an 8B model is read in a moment
-DIGITS = 12  # of the name, in hexadecimal
+SAMPLED = 4096  # numbers sampled from each tensor, evenly spaced: fast even for an 8B model
+DIGITS = 12  # hexadecimal digits of the name
 
 
 def weights_fingerprint(model: nn.Module) -> str:
-    """The same for the same weights in the same dtype, on every device and machine; another after a step of training.
+    """A hash that is equal for equal weights of the same dtype, on any device or machine; a training step changes it.
 
-    SHA-256 of each parameter's name, shape, dtype and some of its numbers. Numbers between those are not looked at.
+    It is the SHA-256 of each parameter's name, shape, dtype and a sample of its numbers. Changes between the sampled
+    numbers go unnoticed.
     """
     found = hashlib.sha256()
     for name, tensor in sorted(model.named_parameters()):
         found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
         for part in _plain(tensor.detach()):
-            if not part.is_meta:  # else it lies on a disk
+            if not part.is_meta:  # otherwise it is offloaded to disk
                 found.update(_some(part.reshape(-1)).view(torch.uint8).numpy().tobytes())
     return found.hexdigest()[:DIGITS]
 
 
 def _plain(tensor: Tensor) -> Iterator[Tensor]:
-    """The tensor, or those that one of torchao's is made of."""
+    """The tensor, or the tensors that a torchao tensor consists of."""
     if not hasattr(tensor, "__tensor_flatten__"):
         yield tensor
         return

@@ -49,28 +49,28 @@ from model_runner.step import Step
 from model_runner.token_bias import TokenBias
 from model_runner.transforms import Sampling
 
-LONG_PROBE = 512  # tokens, where only a text as long as this shows a window
+LONG_PROBE = 512  # tokens; for models in which only a text this long shows a window
 NO_CACHE = N_("it does not take the cache of keys and values that is kept here ({error})")
 
 
 @dataclass(eq=False)
 class Generation:
-    """A text under way; ``begin`` once, then ``step`` until it says stop. Not safe to use from several threads."""
+    """A text being generated: call ``begin`` once, then ``step`` until it says stop. Not thread-safe."""
 
     model: Any
     structure: ModelStructure
     head: Callable[[Float[Tensor, "1 1 d_model"]], Float[Tensor, "vocab"]]
-    view: Callable[[GrowingBuffers, int], Capture]  # of the first so many tokens
+    view: Callable[[GrowingBuffers, int], Capture]  # of the first n tokens
     writer: Writer
     room: Callable[
         [], tuple[GrowingBuffers, ActivationRecorder]
-    ]  # for all of it; the recording is into the series, and knows the rules
+    ]  # the recording writes into the series, and knows the rules
     sampling: Sampling
     ends: frozenset[int] = field(init=False)
     series: GrowingBuffers = field(init=False)
     recording: ActivationRecorder = field(init=False)
     switches: Sequence[int] = field(init=False)
-    logits: Float[Tensor, "vocab"] = field(init=False)  # after all that has gone through the model
+    logits: Float[Tensor, "vocab"] = field(init=False)  # after everything that has gone through the model
     index: int = 0
     prefill_seconds: float = 0.0
 
@@ -78,22 +78,22 @@ class Generation:
         self.ends, self.switches = end_tokens(self.model), rope_switches(self.model)
 
     def begin(self) -> None:
-        """Prefill: one forward over everything that is there."""
+        """Prefill: run one forward over all tokens of the prompt."""
         began = time.perf_counter()
         self._read()
         self.prefill_seconds = time.perf_counter() - began
 
     def _read(self) -> None:
-        """Everything goes through the model, into a series of its own: what was given out keeps the one before."""
+        """Run all tokens through the model into a new series; captures already returned keep the old one."""
         self.series, self.recording = self.room()
         ids = [token.id for token in self.writer.tokens]
         with self._more(len(ids)):
             hidden = _run(self.structure.backbone.module, ids, self.series.cache).last_hidden_state[0]
         self.series.take_hidden(hidden)
-        self.logits = self.head(hidden[None, -1:])  # alone, or a long text would have as many logits
+        self.logits = self.head(hidden[None, -1:])  # only the last position, or a long text would have as many logits
 
     def step(self) -> Step:
-        """Draw the next token and send it through the model. Raises BrokenLogits."""
+        """Sample the next token and run it through the model. Raises BrokenLogits."""
         began = time.perf_counter()
         position, logits = len(self.writer.tokens), self.logits
         ids = [token.id for token in self.writer.tokens]
@@ -118,7 +118,7 @@ class Generation:
         return step
 
     def _go_on(self, token_id: int) -> None:
-        """One forward over this token, by the cache of those before it."""
+        """Run one forward over this token, with the cache of those before it."""
         with self._more(1), outputs_of(self.structure.backbone.module) as outputs:
             output = _run(self.model, [token_id], self.series.cache)
         self.logits = output.logits[0, -1].float().clone()
@@ -126,7 +126,7 @@ class Generation:
 
     @contextlib.contextmanager
     def _more(self, n_tokens: int) -> Generator[None]:
-        """A forward of so many more tokens, all of which the series takes."""
+        """Record one forward over ``n_tokens`` more tokens, which are added to the series."""
         self.series.add(n_tokens)
         self.recording.start, self.recording.n_rotary = self.series.start, 0
         with self.structure.watched(self.series.take_stream), record_with(self.recording):
@@ -134,7 +134,10 @@ class Generation:
 
 
 def next_token(logits: Float[Tensor, "vocab"], sampling: Sampling, ids: Sequence[int]) -> int:
-    """What follows these tokens; the same for the same logits, sampling and position, anywhere. Raises BrokenLogits."""
+    """Sample the next token; the result depends only on the logits, the sampling and the position.
+
+    Raises BrokenLogits.
+    """
     if replace(sampling, seed=0) == GREEDY:  # the largest logit, whatever the transforms
         best = int(logits.argmax())
         if not math.isfinite(logits[best]):
@@ -153,7 +156,7 @@ def view(
     *,
     asked: Answerer,
 ) -> Capture:
-    """The capture of the first ``n_tokens`` of a series: views of its rows. What runs it holds no cache."""
+    """The capture of the first ``n_tokens`` of a series, as views of its rows. Its reruns use no cache."""
     return Capture(
         request=request.so_far(writer.continuation(n_tokens)),
         tokens=tuple(writer.tokens[:n_tokens]),
@@ -170,9 +173,9 @@ def view(
 
 
 def prove_continuation(model: Any, structure: ModelStructure) -> dict[str, MaskRule]:
-    """The mask rule of every attention layer, over all positions, from a few tokens through the model.
+    """Return the mask rule of every attention layer over all positions, determined by running a few tokens.
 
-    Raises CannotRecord, with the reason, for a model that does not continue texts, or whose cache changes its numbers.
+    Raises CannotRecord, with the reason, for a model that cannot continue a text, or whose cache changes its numbers.
     """
     backbone = structure.backbone.module
     if not model.can_generate():
@@ -189,7 +192,7 @@ def prove_continuation(model: Any, structure: ModelStructure) -> dict[str, MaskR
         raise CannotRecord(N_("it keeps no cache of keys and values"))
     if any(record.bias is not None and not isinstance(record.bias, TokenBias) for record in recording.records.values()):
         raise CannotRecord(GROWING_BIAS)
-    if structure.legacy:  # no rule is named there: a window is seen where a text is longer
+    if structure.legacy:  # these name no rule: a window only shows in a longer text
         recording, config = structure.recording(), text_config(model)
         length = min([LONG_PROBE, *declared_lengths(config)])
         with tried(NO_CACHE), record_with(recording):
@@ -210,13 +213,15 @@ def prove_continuation(model: Any, structure: ModelStructure) -> dict[str, MaskR
 
 
 def _run(model: Any, ids: Sequence[int], cache: DynamicCache) -> Any:
-    """What the model returns for these tokens: tensors that nothing may be written into, nor differentiated through."""
-    with torch.inference_mode():  # a tenth faster than no_grad where a step is little work
+    """Run the model on these tokens; the returned tensors are inference tensors: not to be written to or
+    differentiated.
+    """
+    with torch.inference_mode():  # a tenth faster than no_grad where a step does little work
         batch = torch.tensor([list(ids)], device=model.device)
         return model(input_ids=batch, **cache_argument(model, cache), use_cache=True, return_dict=True)
 
 
 def end_tokens(model: Any) -> frozenset[int]:
-    """The tokens after which the model's own generation stops."""
+    """The tokens at which the model's own generation stops."""
     ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     return frozenset([ends] if isinstance(ends, int) else ends or [])

@@ -1,4 +1,4 @@
-"""The models held in memory, by name: loaded once, a few at a time, the least recently used given up first."""
+"""Keeps models in memory by name: loads each once, holds a few at a time, and evicts the least recently used."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from model_runner.model_cache import Device, Dtype, ModelCache
 from model_runner.preview import ModelPreview
 
 MOST_MODELS = 2
-MOST_LOADINGS = 4  # at the same time; their weights one after the other, since each counts the memory that is free
-PATIENCE = 10.0  # seconds after which a loading that nobody waits for any more ends
-LONGEST = 1800.0  # seconds of reading weights, and of what follows
+MOST_LOADINGS = 4  # at the same time; weights are read one model after another, since each checks the free memory
+PATIENCE = 10.0  # seconds after which a load that nobody waits for is cancelled
+LONGEST = 1800.0  # seconds to read weights and set the model up
 
 
 class ModelKey(NamedTuple):
-    """What is loaded, and as what; the same model in two dtypes is two."""
+    """What is loaded, and with which options; the same model in two dtypes has two keys."""
 
     name: str
     device: Device = "auto"
@@ -38,7 +38,10 @@ class ModelKey(NamedTuple):
 
 @dataclass(eq=False)
 class PendingLoad:
-    """A model on its way: ``progress`` is (stage, done, total), bytes while it downloads. ``asked``: when last."""
+    """A model being loaded.
+
+    ``progress``: (stage, done, total), in bytes while downloading; ``asked``: time of the last poll.
+    """
 
     progress: tuple[str, int, int] = ("waiting", 0, 0)
     preview: ModelPreview | None = None
@@ -55,11 +58,11 @@ class PendingLoad:
 
     @property
     def lost(self) -> bool:
-        """Whether it is loaded and hangs, see :mod:`model_runner.local.worker`."""
+        """Whether the model is loaded and hangs, see :mod:`model_runner.local.worker`."""
         return self.future.done() and self.future.exception() is None and self.future.result().lost
 
     def wait(self, seconds: float) -> bool:
-        """Whether loading ended, well or not, within this time. It goes on while this is asked again and again."""
+        """Wait this long for loading to end, and return whether it did. Loading continues as long as this is called."""
         self.asked = time.monotonic()
         try:
             self.future.exception(timeout=seconds)
@@ -69,17 +72,17 @@ class PendingLoad:
 
     @property
     def failed(self) -> bool:
-        """Whether it ended without a model."""
+        """Whether loading ended without a model."""
         return self.future.done() and self.future.exception() is not None
 
     def result(self) -> LocalRunner:
-        """The runner. Raises the RunnerError that loading ended with; Cancelled where nobody had waited for it."""
+        """The runner. Raises the RunnerError that loading failed with, or Cancelled if nobody waited for it."""
         while not self.wait(PATIENCE / 2):
             pass
         return self.future.result()
 
     def check(self) -> None:
-        """Raises Cancelled once nobody waits for it, LoadingTooLong where it takes for ever."""
+        """Raises Cancelled once nobody waits for it, LoadingTooLong if it takes too long."""
         now = time.monotonic()
         if now - self.asked > PATIENCE:
             raise Cancelled()
@@ -88,11 +91,10 @@ class PendingLoad:
 
 
 class LocalModels(ModelCache):
-    """A few runners at a time; a failed loading is forgotten, so that it can be tried again.
+    """Holds a few runners at a time; a failed load is forgotten, so that it can be retried.
 
-    ``listed``: the only names that are loaded; None, any. What is loaded here was named by a visitor, so it is
-    sandboxed (see :func:`model_runner.local.loading.loader.load_runner`), but for what is listed, which who hosts it
-    chose.
+    ``listed``: the only names that may be loaded; None: any. Visitors choose what is loaded here, so it is sandboxed
+    (see :func:`model_runner.local.loading.loader.load_runner`), except for listed models, which the host has chosen.
     """
 
     def __init__(
@@ -104,19 +106,20 @@ class LocalModels(ModelCache):
         allow: Callable[[object], None] = lambda _question: None,
         silence: float = SILENCE,
     ) -> None:
-        """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`; ``most`` models are held.
+        """``keep``: memory for the captures of all models, see :func:`model_runner.memory.budget`; ``most``: models
+        held.
 
-        ``allow`` raises the RunnerError of a question that is refused. A model that shows for ``silence`` seconds no
-        sign that it works is given up, and loaded anew when it is opened again.
+        ``allow`` raises the RunnerError for a request that is refused. A model that shows no progress for ``silence``
+        seconds is abandoned, and loaded anew when it is next opened.
         """
         self.kept = ByteBudgetCache(memory.budget(keep))
         self._listed, self._allow, self._most = listed, allow, most
         self._silence = silence
-        self._worked = 0.0  # seconds, of models that were given up
-        self._left = False  # one of them hung: its thread is still there
+        self._worked = 0.0  # seconds worked by models that were evicted
+        self._left = False  # whether one of them hung; its thread is still there
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
-        self._room = threading.Lock()  # held from looking for memory to having taken it
+        self._room = threading.Lock()  # held from checking memory until it is allocated
         self._held: OrderedDict[ModelKey, PendingLoad] = OrderedDict()
 
     def open(
@@ -128,14 +131,12 @@ class LocalModels(ModelCache):
         ask_hub: bool = True,
         agreed: Collection[str] = (),
     ) -> PendingLoad:
-        """The model, loaded, loading or queued; without ``ask_hub`` only one of the hub that is on this machine.
+        """The model, loaded, loading or queued; without ``ask_hub``, a hub model only if it is cached.
 
-        FolderNotAsked is what a folder's loading ends with then: only an address names it.
+        Loading a folder then ends with FolderNotAsked, since only a URL named it. ``agreed``: bases outside its own
+        folder that an adapter may be opened with, see :func:`model_runner.local.loading.loader.load_runner`.
 
-        ``agreed``: bases that an adapter somebody else wrote may be opened with, see
-        :func:`model_runner.local.loading.loader.load_runner`.
-
-        A list of models is of names alone: on such a server every one is as "auto" has it.
+        A list of models holds only names, so on such a server every model is loaded with "auto".
 
         Raises ModelNotListed.
         """
@@ -157,17 +158,17 @@ class LocalModels(ModelCache):
 
     @property
     def lost(self) -> bool:
-        """Whether a model hangs that was not given up for another yet."""
+        """Whether a model hangs and has not been replaced yet."""
         with self._lock:
             return any(loading.lost for loading in self._held.values())
 
     @property
     def hung(self) -> bool:
-        """Whether a model of this process ever did: only the process's end frees what its thread holds."""
+        """Whether a model of this process ever hung; only the end of the process frees what its thread holds."""
         return self._left or self.lost
 
     def work(self) -> tuple[int, float]:
-        """Questions that are not answered yet, and the seconds that all models have worked."""
+        """The number of pending requests, and the seconds that all models have worked."""
         with self._lock:
             done = [one.future for one in self._held.values() if one.future.done() and not one.future.exception()]
             runners = [future.result() for future in done]
@@ -203,7 +204,7 @@ class LocalModels(ModelCache):
                 if one is not None:
                     one.allow, one.worker.silence = self._allow, self._silence
             return runner
-        except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
+        except BaseException:  # its traceback holds what was loaded so far: release it at once, not at the next request
             with self._lock:
                 if self._held.get(asked) is loading:
                     del self._held[asked]
@@ -213,14 +214,14 @@ class LocalModels(ModelCache):
                 self._room.release()
 
     def _make_room(self) -> None:
-        """Give up the oldest loaded models, so that the new one finds its memory free."""
+        """Evict the oldest loaded models, so that their memory is free for the new one."""
         with self._lock:
             loaded = [key for key, held in self._held.items() if held.future.done()]
             oldest = loaded[: max(0, len(loaded) - self._most + 1)]
             for asked in oldest:
                 self._give_up(self._held.pop(asked))
         if oldest:
-            gc.collect()  # a runner and its captures hold each other
+            gc.collect()  # a runner and its captures reference each other
 
     def _give_up(self, loading: PendingLoad) -> None:
         given_up = loading.future.result()

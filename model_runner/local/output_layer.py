@@ -1,4 +1,4 @@
-"""The model's own output layer by itself: soft-caps, scales and biases included, without a line of code of a family."""
+"""Runs the model's output layer by itself, with its soft-caps, scales and biases, and no family-specific code."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from model_runner.local.recording.residual_stream import standing_in
 def output_logits(
     model: Any, backbone: Backbone, hidden: Float[Tensor, "batch tokens d_model"], **more: Any
 ) -> Float[Tensor, "batch tokens vocab"]:
-    """The model's forward without its backbone, float32: ``hidden`` stands in for what the backbone would return.
+    """Run the model's forward without its backbone, in float32; ``hidden`` replaces what the backbone would return.
 
-    ``more`` is what else the forward is given.
+    ``more`` holds further arguments of the forward.
     """
     said = backbone.output(last_hidden_state=hidden)
     with torch.no_grad(), standing_in([backbone.module], lambda *_: lambda *_, **__: said):

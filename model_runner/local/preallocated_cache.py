@@ -1,8 +1,8 @@
-"""The model's own cache of keys and values with room for every token from the start.
+"""A KV cache for the model with room for every token from the start.
 
-transformers' DynamicCache joins the old and the new rows into a new tensor at every step. Here a forward writes its
-rows behind those of the last one and the model is given a view of the same shape and values: what a series keeps of
-keys and values are these very rows. The sizes and offsets that masks are made from are transformers'.
+transformers' DynamicCache concatenates the old and the new rows into a new tensor at every step. Here a forward writes
+its rows behind those of the last one, and the model is given a view of the same shape and values. These rows are also
+the keys and values that a series keeps. The sizes and offsets that masks are made from are transformers'.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def empty_cache(model: Any) -> DynamicCache:
 
 
 def preallocated_cache(model: Any, arena: Arena, capacity: int) -> DynamicCache:
-    """The same with room for ``capacity`` tokens; a layer that holds something else than keys and values stays."""
+    """The same, with room for ``capacity`` tokens; layers that cache something other than keys and values are left as
+    they are.
+    """
     cache = empty_cache(model)
     for place, layer in enumerate(cache.layers):
         if type(layer) is DynamicLayer:
@@ -34,9 +36,9 @@ def preallocated_cache(model: Any, arena: Arena, capacity: int) -> DynamicCache:
 
 
 class PreallocatedLayer(DynamicLayer):
-    """Keys and values of one layer; with a ``window`` the model is given the last ``window`` − 1 and its new ones.
+    """The KV cache of one layer; with a ``window``, the model is given the last ``window`` − 1 rows and the new ones.
 
-    A row that has left the window is kept all the same: it belongs to the text.
+    A row that has left the window is kept, since it is part of the text.
     """
 
     is_croppable = False
@@ -56,7 +58,7 @@ class PreallocatedLayer(DynamicLayer):
         *_: Any,
         **__: Any,
     ) -> tuple[Tensor, Tensor]:
-        """Write the new rows; what the new tokens may look at."""
+        """Write the new rows; return those that the new tokens may attend to."""
         if self.rooms is None:
             self.rooms = self._room(key_states), self._room(value_states)
             self.is_initialized = True
@@ -74,7 +76,7 @@ class PreallocatedLayer(DynamicLayer):
         return self.length + query_length - self._first(), self._first()
 
     def _first(self) -> int:
-        """The first row that the next token may look at."""
+        """The first row that the next token may attend to."""
         return 0 if self.window is None else max(0, self.length - self.window + 1)
 
     def _room(self, states: Tensor) -> Tensor:
@@ -83,7 +85,7 @@ class PreallocatedLayer(DynamicLayer):
 
 
 def rows_behind(cache: DynamicCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The whole rooms ``[kv_heads, capacity, d]`` that these keys and values are the first rows of, if they are."""
+    """The full buffers ``[kv_heads, capacity, d]`` of which these keys and values are the first rows, if they are."""
     for layer in cache.layers:
         rooms: tuple[Tensor, Tensor] | None = getattr(layer, "rooms", None)
         if rooms is not None and all(

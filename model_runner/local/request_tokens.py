@@ -1,4 +1,4 @@
-"""A request's text becomes the tokens that go through the model, or is refused; and what can go wrong in a forward."""
+"""Turns a request's text into the tokens that go through the model, or refuses it; and maps errors of a forward."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ READING = N_("reading {tokens} tokens")
 
 
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
-    """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
+    """The tokens of the request's text, in its chat template if requested, and of its continuation.
 
-    Raises ReadsTextOnly for a sound, TextAndIds for token ids beside a text, TooManyIds and SequenceTooLong beyond the
-    model's positions, or those that its stretched rotation reaches, TokenizerDiffers where the text makes a token that
-    the model does not have, NoSuchPlace for a token id outside its vocabulary, and what
+    Raises ReadsTextOnly for a sound; TextAndIds for token ids beside a text; TooManyIds and SequenceTooLong beyond the
+    model's positions, or those that its stretched rotation reaches; TokenizerDiffers if the text makes a token that the
+    model does not have; NoSuchPlace for a token id outside its vocabulary; and what
     :func:`model_runner.local.tokenizing.encode` raises.
     """
     if request.sound is not None:
@@ -68,7 +68,7 @@ def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info:
 
 
 def _of_ids(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Encoded:
-    """The ids themselves, and the characters that each adds to what they write. Raises TextAndIds, NoSuchPlace."""
+    """The ids themselves, and the characters that each adds to the decoded text. Raises TextAndIds, NoSuchPlace."""
     if request.text or request.chat:
         raise TextAndIds()
     writer = Writer(tokenizer, Encoded((), (), ""))
@@ -78,7 +78,7 @@ def _of_ids(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, inf
 
 
 def check_ids(ids: Iterable[int], info: ModelInfo) -> None:
-    """Raises TokenizerDiffers where a text made a token that the model does not have."""
+    """Raises TokenizerDiffers if a text made a token that the model does not have."""
     for token_id in ids:
         if not 0 <= token_id < info.n_vocab:
             raise TokenizerDiffers(token=token_id, count=info.n_vocab)
@@ -87,7 +87,7 @@ def check_ids(ids: Iterable[int], info: ModelInfo) -> None:
 def _in_language(
     tokenizer: Tokenizer, encoded: Encoded, request: CaptureRequest | GenerateRequest, info: ModelInfo
 ) -> Encoded:
-    """The same with the token of the request's language in the place of the usual one, before or after the text."""
+    """The same with the request's language token in place of the default one, before or after the text."""
     if request.source_language in (None, info.tokenizer.source) or info.tokenizer.source is None:
         return encoded
     known = languages_of(tokenizer)
@@ -98,7 +98,7 @@ def _in_language(
 
 
 def append_all(writer: Writer, ids: Iterable[int], info: ModelInfo) -> None:
-    """These tokens after what is written. Raises NoSuchPlace for one outside the model's vocabulary."""
+    """Append these tokens to the text. Raises NoSuchPlace for one outside the model's vocabulary."""
     for token_id in ids:
         if not 0 <= token_id < info.n_vocab:
             raise NoSuchPlace(what=N_("token id"), value=token_id, count=info.n_vocab)
@@ -106,7 +106,7 @@ def append_all(writer: Writer, ids: Iterable[int], info: ModelInfo) -> None:
 
 
 def check_memory(n_tokens: int, bytes_per_token: float, device: torch.device) -> None:
-    """Raises TextExceedsMemory where what is kept of so many tokens would not fit."""
+    """Raises TextExceedsMemory if what is kept for so many tokens would not fit."""
     free = memory.available(device) // 2  # the other half is for the forward's own temporaries
     needed = bytes_per_token * n_tokens
     if needed > free:
@@ -115,15 +115,15 @@ def check_memory(n_tokens: int, bytes_per_token: float, device: torch.device) ->
 
 
 def numbers_alone(made: Tensor) -> Tensor:
-    """What a model made of a text, where all of it are numbers. Raises BrokenNumbers."""
-    if not all(bool(end.isfinite()) for end in torch.aminmax(made)):  # of a NaN both are one; no copy is made
+    """The model's output, checked to be finite. Raises BrokenNumbers."""
+    if not all(bool(end.isfinite()) for end in torch.aminmax(made)):  # for a NaN, both ends are NaN; no copy is made
         raise BrokenNumbers()
     return made
 
 
 @contextlib.contextmanager
 def explained(info: ModelInfo, n_tokens: int) -> Generator[None]:
-    """What can go wrong in a forward over so many tokens, as the sentence a user is shown."""
+    """Map the errors of a forward over so many tokens to messages for the user."""
     stage = Reason(READING, {"tokens": n_tokens})
     try:
         yield

@@ -1,4 +1,4 @@
-"""A runner in this process: one engine, and the thread that works for it."""
+"""A runner in this process: an engine, and the thread that it runs on."""
 
 from __future__ import annotations
 
@@ -56,18 +56,19 @@ class LocalRunner(MatricesOfHeads):
         base: LocalRunner | None = None,
         lent: tuple[Any, Callable[[], None]] | None = None,
     ) -> None:
-        """``feature_extractor`` makes sounds ready for a model that listens. ``kept`` holds its captures, beside what
-        else it holds; None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
-        :mod:`model_runner.local.loading.missing_weights`. ``base`` is the runner of the same model without its
-        adapter's changes. ``lent`` is somebody else's model whose weights this one shares, and what is called when they
-        were changed.
+        """``feature_extractor`` prepares sounds for a model that reads audio.
+
+        ``kept`` is the shared cache of captures; None: one of its own, of a gigabyte. ``has_head`` and ``filled``: what
+        was missing from its weights, see :mod:`model_runner.local.loading.missing_weights`. ``base`` is the runner of
+        the same model without its adapter's changes. ``lent`` is the caller's model that shares its weights with this
+        one, and a function to call when they change.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
         model = move_model(model, device)
         self._follow = None if lent is None else lent[1]
         self._weights = WeightsState(model if lent is None else lent[0], buffers=lent is not None)
-        self._read_by = self._weights.count()  # the weights that answered last
+        self._read_by = self._weights.count()  # the weights at the last answer
         of_it: Any = {
             "name": name, "revision": revision, "kept": kept or ByteBudgetCache(CACHE_BYTES), "weights": self._weights,
         }  # fmt: skip
@@ -98,10 +99,10 @@ class LocalRunner(MatricesOfHeads):
     @overload
     def submit(self, question: Question[A], *, session: str | None = None) -> QueuedJob[A]: ...
     def submit(self, question: Any, *, session: str | None = None) -> QueuedJob[Any]:
-        """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once.
+        """Submit a question without waiting; it cancels the session's previous one. Raises WrongModel immediately.
 
-        A capture that is kept is there at once, whatever the model works on meanwhile.
-        ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
+        A cached capture is returned at once, even while the model is busy. ``allow`` checks each question first, and
+        raises the RunnerError of one that is refused.
         """
         self._open()
         self.allow(question)
@@ -118,12 +119,12 @@ class LocalRunner(MatricesOfHeads):
 
     @property
     def adapted(self) -> LocalRunner | None:
-        """Of a base, the runner of the model with the adapter's changes."""
+        """For a base, the runner of the model with the adapter's changes."""
         return None if self._adapted is None else self._adapted()
 
     @property
     def lost(self) -> bool:
-        """Whether its worker hangs, or that of its base: then it answers nothing more."""
+        """Whether its worker, or that of its base, hangs; it then answers nothing more."""
         return self.worker.lost or (self.base is not None and self.base.lost)
 
     def __enter__(self) -> LocalRunner:
@@ -133,22 +134,22 @@ class LocalRunner(MatricesOfHeads):
         self.close()
 
     def forget(self) -> None:
-        """Keep no capture any more, and nothing else that was found out about the weights: the next text is read anew.
+        """Discard every cached capture and everything determined from the weights; the next text is run anew.
 
-        Only a change of the weights that torch does not count makes it needed: one through ``weight.data``.
+        This is only needed after a change of the weights that torch does not count, one through ``weight.data``.
         """
         self._open()
         self.worker.submit(lambda _: self._forget()).result()
 
     def close(self) -> None:
-        """No further question is answered: each raises RunnerClosed. What is kept of this model is let go."""
+        """Close the runner: further questions raise RunnerClosed. Its cached captures are released."""
         self._closed = True
         if self.base is not None:
             self.base.close()
         self.give_up()
 
     def give_up(self) -> None:
-        """The same for others, who may have it loaded again: a question raises Cancelled, which is asked again."""
+        """Like :meth:`close`, but for a model that may be loaded again: questions raise Cancelled, and are retried."""
         self.worker.close()
         self.engine.cache.clear()
         if self.base is not None:
@@ -159,7 +160,7 @@ class LocalRunner(MatricesOfHeads):
             raise RunnerClosed(name=self.info.name)
 
     def _notice_changes(self) -> None:
-        """On the model's thread. Raises ModelChanged."""
+        """Check for changed weights, on the model's thread. Raises ModelChanged."""
         count = self._weights.count()
         if self._follow is not None and not self._weights.same_parts():
             raise ModelChanged(name=self.info.name)
@@ -174,23 +175,24 @@ class LocalRunner(MatricesOfHeads):
         self._answers.end_all_runs()
 
     def cancel(self, session: str) -> None:
-        """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
+        """Cancel everything of this session: its job ends before the next layer, and its growing texts are released."""
         self.worker.cancel(session)
         self._answers.end_runs(session)
 
     def capture(self, request: CaptureRequest | str) -> Capture:
-        """The capture of this request, or text, from the cache or by one forward; waits for its turn.
+        """The capture of this request or text, from the cache or by a forward; blocks until it is done.
 
         Raises RunnerError.
         """
         return self.submit(capture_request(request)).result()
 
     def capture_many(self, requests: Iterable[CaptureRequest | str], *, batch_size: int = 16) -> Generator[Capture]:
-        """The captures of these requests, or texts, in their order, one at each ``next``.
+        """Yield the captures of these requests or texts, in their order.
 
-        Up to ``batch_size`` of them are one forward, padded on the right, where no token looks at later ones and
-        nothing is edited: numbers differ from those of one text alone by rounding. Others are read one by one.
-        Raises RunnerError, at the batch in which a request cannot be captured, and ValueError for a batch of none.
+        Up to ``batch_size`` of them share a forward, padded on the right, if no token attends to later ones and nothing
+        is edited: the numbers then differ by rounding from those of a text alone. Other texts are run one by one.
+        Raises RunnerError at the batch with a request that cannot be captured, and ValueError if ``batch_size`` is less
+        than 1.
         """
         if batch_size < 1:
             raise ValueError(f"A batch has at least one text, not {batch_size}.")
@@ -214,22 +216,22 @@ class LocalRunner(MatricesOfHeads):
         return self.worker.submit(answer, None)
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
-        """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
+        """Generate one token per ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel immediately."""
         return growing.generate(self, resolved_question(generate_request(request), self.info), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
-        """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
+        """Generate greedily with and without a KV cache, see :func:`model_runner.growing.race`."""
         return growing.race(self, resolved_question(generate_request(request), self.info), session)
 
     def token_text(self, token_id: int) -> str:
-        """A token of the vocabulary as it is drawn."""
+        """The display text of a token of the vocabulary."""
         return display(self.engine.tokenizer, token_id)
 
     def ids_of(self, text: str) -> tuple[int, ...]:
-        """Token ids of a piece of text by itself, without special tokens."""
+        """The token ids of a piece of text alone, without special tokens."""
         return tuple(self.engine.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether a text can be read as a turn of a chat."""
+        """Whether the model has a chat template."""
         return bool(self.engine.tokenizer.chat_template)

@@ -1,6 +1,7 @@
-"""Sounds for an encoder that listens: transformers' own log-mel spectrogram, and the frames as tokens.
+"""Prepares sounds for an audio encoder: transformers' own log-mel spectrogram, with frames as tokens.
 
-Whisper reads half a minute each time; a shorter sound is filled up with silence, which is looked at like all else.
+Whisper always reads half a minute; a shorter sound is padded with silence, to which the model attends like to anything
+else.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from model_runner.sound import Sound, resampled
 from model_runner.sound_errors import SoundTooLong
 from model_runner.tokens import Token
 
-ALONE, TOGETHER = "preprocessor_config.json", "processor_config.json"  # of older folders, and of transformers 5
-# What the spectrogram is made with: the bounds keep a folder of others from filling this process.
+ALONE, TOGETHER = "preprocessor_config.json", "processor_config.json"  # in older folders, and since transformers 5
+# Settings of the spectrogram; the bounds keep an untrusted folder from exhausting this process.
 SETTINGS = {
     "feature_size": (1, 1024), "sampling_rate": (1000, 384_000), "hop_length": (1, 10_000), "n_fft": (2, 16_384),
     "chunk_length": (1, 120),
 }  # fmt: skip
 OTHER = N_("{file} has {value} as {setting}, which makes no sound of the length that the model reads")
-STRIDE = 2  # of the convolutions: rows of the spectrogram in one frame of the encoder
+STRIDE = 2  # of the convolutions: rows of the spectrogram per frame of the encoder
 
 
 class SoundInput:
-    """What makes a sound ready for one model, ``n_frames`` of it at a time."""
+    """Prepares sounds for one model, ``n_frames`` at a time."""
 
     def __init__(self, extractor: WhisperFeatureExtractor, n_frames: int, device: torch.device, dtype: Any) -> None:
         self._extractor, self._n_frames, self._device, self._dtype = extractor, n_frames, device, dtype
@@ -47,7 +48,7 @@ class SoundInput:
         return self._read(found["input_features"], sound.seconds)
 
     def to_try(self) -> EncoderInput:
-        """What a model is tried with when it is loaded: no sound at all, and no two rows are alike."""
+        """An input to probe a model with at load: not a real sound, with all rows different."""
         shape = 1, self._extractor.feature_size, STRIDE * self._n_frames
         return self._read(torch.linspace(-1, 1, steps=shape[1] * shape[2]).reshape(shape), 0.0)
 
@@ -63,14 +64,14 @@ class SoundInput:
 
 
 def sound_input_of(model: Any, extractor: WhisperFeatureExtractor) -> SoundInput:
-    """Those of a model that is loaded."""
+    """The sound input of a loaded model."""
     return SoundInput(extractor, model.config.max_source_positions, model.device, model.dtype)
 
 
 def extractor_of(name: str, folder: Path, config: Any) -> WhisperFeatureExtractor | None:
-    """The one that the folder's files describe, made here; None of a model that reads texts.
+    """The feature extractor that the folder's files describe, built here; None for a text model.
 
-    Raises ModelIncomplete where it is missing, or does not fit the model.
+    Raises ModelIncomplete if it is missing, or does not fit the model.
     """
     if config.model_type not in LISTENS or not config.is_encoder_decoder:
         return None
@@ -92,7 +93,7 @@ def extractor_of(name: str, folder: Path, config: Any) -> WhisperFeatureExtracto
 
 
 def _settings(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
-    """The file and what it says of sounds."""
+    """The file, and its settings for sound."""
     for file in (ALONE, TOGETHER):
         if (folder / file).exists():
             found: Any = read_object(folder, file)

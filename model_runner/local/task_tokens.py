@@ -1,7 +1,7 @@
-"""What stands before the text that Whisper writes: the language, what to do, and that no times are wanted.
+"""The tokens before the text that Whisper writes: the language, the task, and no timestamps.
 
-As transformers' own generation puts them there (5.23, ``_retrieve_init_tokens``), from the settings that came with the
-model; the language that nobody set is the one that the model itself takes the sound for.
+They are those of transformers' own generation (5.23, ``_retrieve_init_tokens``), from the settings that came with the
+model; if no language is set, it is the one that the model detects.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 def task_tokens(model: Any, given: Mapping[str, Tensor]) -> tuple[int, ...]:
-    """The ids after the one that begins, of the sound in ``given``; nothing where the model's settings name none."""
+    """The ids after the start token, for the sound in ``given``; empty if the model's settings name none."""
     settings = model.generation_config
     language, task = getattr(settings, "language", None), getattr(settings, "task", None)
     languages, tasks = (getattr(settings, name, None) or {} for name in ("lang_to_id", "task_to_id"))
@@ -36,5 +36,10 @@ def task_tokens(model: Any, given: Mapping[str, Tensor]) -> tuple[int, ...]:
 
 
 def _language(name: str, languages: Mapping[str, int]) -> int | None:
-    """Of a setting such as "en" or "<|en|>"; None where the model does not know it."""
+    """The id for a setting such as "en" or "<
+
+    en
+
+    >"; None if the model does not know it.
+    """
     return languages.get(name.lower(), languages.get(f"<|{name.lower()}|>"))

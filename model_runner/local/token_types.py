@@ -1,8 +1,9 @@
-"""What a model is given of a text: the ids, and, where it learned two types of tokens, which sentence each is of.
+"""The inputs of a model for a text: the ids and, if it learned two token types, which sentence each token is in.
 
-BERT and its kin add a vector to the tokens of the second of two sentences, its separator too. The ids tell which tokens
-these are, so that a pair written as one text, ``A [SEP] B``, is read as transformers reads ``tokenizer(A, B)``; where
-the model's own tokenizer gives a pair other types than these, or none (RoBERTa), the model is given none either.
+BERT and its relatives add a vector to the tokens of the second of two sentences, including its separator. The ids tell
+which tokens these are, so that a pair written as one text, ``A [SEP] B``, is read as transformers reads ``tokenizer(A,
+B)``. If the model's own tokenizer gives a pair other types than these, or none (RoBERTa), the model is given none
+either.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ TYPES = "token_type_ids"
 
 
 class ModelInputs:
-    """What the forwards of one model of one stack are given."""
+    """The inputs for the forwards of a model with a single stack."""
 
     def __init__(self, model: Any, backbone: nn.Module, tokenizer: Tokenizer) -> None:
         self._model, self._tokenizer = model, tokenizer
         self._learned = learned_types(model, backbone)
 
     def of(self, tokens: Sequence[Token]) -> dict[str, Int[Tensor, "1 tokens"]]:
-        """Arguments of the model and of its backbone alike. Raises TokenizerFails."""
+        """Keyword arguments for both the model and its backbone. Raises TokenizerFails."""
         ids = torch.tensor([[token.id for token in tokens]], device=self._model.device)
         return {"input_ids": ids, **self.types(tokens)}
 
     def types(self, tokens: Sequence[Token]) -> dict[str, Int[Tensor, "1 tokens"]]:
-        """The types alone; nothing where all are of the first, as the model has it by itself. Raises TokenizerFails."""
+        """The types alone; empty if all are the first, which is the model's default. Raises TokenizerFails."""
         start = second_starts(tokens)
         if start is None or not self._learned or not self._marks_second:
             return {}
@@ -46,11 +47,11 @@ class ModelInputs:
 
     @functools.cached_property
     def _marks_second(self) -> bool:
-        return marks_second(self._tokenizer)  # asked when the first pair comes
+        return marks_second(self._tokenizer)  # determined at the first pair
 
 
 def learned_types(model: Any, backbone: nn.Module) -> bool:
-    """Whether the model reads whole texts, and takes one type a token, of at least two."""
+    """Whether the model reads whole texts, and takes one of at least two types per token."""
     config = text_config(model)
     several = getattr(config, "type_vocab_size", None)  # TAPAS has a table of seven, under another name
     takes = all(TYPES in inspect.signature(one.forward).parameters for one in (model, backbone))
@@ -66,7 +67,7 @@ def marks_second(tokenizer: Tokenizer) -> bool:
         pair: Any = tokenizer("a", "b", verbose=False)
     except (UserFacingError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
+    except BaseException as error:  # a regex that gives up is a panic of the tokenizers library, not an Exception
         raise TokenizerFails(reason=first_line(error)) from error
     ids, given = list(pair["input_ids"]), pair.get(TYPES)
     special = set(special_ids(tokenizer))

@@ -1,4 +1,4 @@
-"""Text to tokens: ids, and the characters each token covers; and tokens to text, one at a time."""
+"""Converts text to token ids with the characters that each covers, and tokens back to text, one at a time."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Encoded:
 def encode(
     tokenizer: Tokenizer, text: str, *, chat: bool = False, special: bool = True, written: bool = False
 ) -> Encoded:
-    """The model's own token ids of the text, special tokens included unless they are not wanted (``special``).
+    """Tokenize the text with the model's tokenizer, with special tokens unless ``special`` is false.
 
-    With ``chat`` they are those of the model's chat template around the text, up to where its answer begins.
-    ``written``: it is what a decoder has written, which some tokenizers cut by a file of its own, and may be blank.
-    Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable,
-    NoChatTemplate, ChatTemplateFails, and TokenizerFails.
+    With ``chat``, the text is put into the model's chat template, up to where its answer begins. ``written``: the text
+    is a decoder's output, for which some tokenizers have a file of their own, and may be blank. Raises EmptyText for a
+    text that is blank or leaves no token, NotText if a lone surrogate makes it unencodable, NoChatTemplate,
+    ChatTemplateFails, and TokenizerFails.
     """
     if not (written or text.strip()):
         raise EmptyText()
@@ -53,7 +53,7 @@ def encode(
         )
     except (UserFacingError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
+    except BaseException as error:  # a regex that gives up is a panic of the tokenizers library, not an Exception
         raise TokenizerFails(reason=_said(error)) from error
     if not (written or encoded["input_ids"]):
         raise EmptyText()
@@ -68,7 +68,7 @@ def _in_template(tokenizer: Tokenizer, text: str) -> str:
         return str(tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))
     except UserFacingError:
         raise
-    except Exception as error:  # a template may raise what it likes
+    except Exception as error:  # a template may raise anything
         raise ChatTemplateFails(reason=_said(error)) from error
 
 
@@ -77,9 +77,9 @@ def _said(error: BaseException) -> str:
 
 
 def longest_start(tokenizer: Tokenizer, text: str, encoded: Encoded, limit: int) -> int:
-    """How many characters from the start of a text surely make no more than ``limit`` tokens; it makes more itself."""
+    """The length of a prefix that surely makes at most ``limit`` tokens, for a text that makes more."""
     characters = max(end for _, end in encoded.spans[:limit])
-    while characters > 0:  # cut, the last word may fall apart, and a special token may follow it
+    while characters > 0:  # a cut may split the last word, and a special token may follow it
         count = len(tokenizer(text[:characters], verbose=False)["input_ids"])
         if count <= limit:
             break
@@ -92,7 +92,7 @@ def tokens_of(tokenizer: Tokenizer, encoded: Encoded) -> tuple[Token, ...]:
     # Asked once what the tokenizer makes anew each time it is asked: a long text has thousands of ids.
     special, mask, decoder = set(special_ids(tokenizer)), tokenizer.mask_token_id, _decoder(tokenizer)
     texts = {token_id: _shown(tokenizer, token_id, token_id in special, decoder) for token_id in set(encoded.ids)}
-    unknown = special & {_unknown(tokenizer)}  # of characters it is a token of the text like others
+    unknown = special & {_unknown(tokenizer)}  # to characters, it is a token of the text like others
 
     def stands_for_none(token_id: int, start: int, end: int) -> bool:
         return token_id in special and not (token_id in unknown and start < end)
@@ -104,33 +104,35 @@ def tokens_of(tokenizer: Tokenizer, encoded: Encoded) -> tuple[Token, ...]:
 
 
 class Writer:
-    """Tokens after a text, one at a time, each with the characters it adds: written out, then never written again.
+    """Appends tokens to a text one at a time, each with the characters that it adds; characters never change
+    afterwards.
 
-    A character whose bytes fall into several tokens is covered by each of them; until the last one comes it counts as
-    one replacement character. Special tokens add none.
+    A character whose bytes are split among several tokens is covered by each of them; until the last one comes, it
+    counts as one replacement character. Special tokens add none.
     """
 
     def __init__(self, tokenizer: Tokenizer, encoded: Encoded) -> None:
         self._tokenizer = tokenizer
-        self._special = set(special_ids(tokenizer))  # which are found anew each time they are asked for
+        self._special = set(special_ids(tokenizer))  # which are determined anew at each call
         self._decoder = _decoder(tokenizer)
         self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
         self._complete = encoded.text  # without the bytes of a character that is still incomplete
-        self._marks = [(len(encoded.text), False)]  # after each token: complete characters, whether one is incomplete
+        # after each token: the number of complete characters, and whether one is incomplete
+        self._marks = [(len(encoded.text), False)]
         self._given = len(encoded.ids)
         self.tokens = list(tokens_of(tokenizer, encoded))
 
     def text_of(self, n_tokens: int) -> str:
-        """What the first ``n_tokens``, the given ones among them, write; their characters count in it."""
+        """The text of the first ``n_tokens``, including the given ones; token spans refer to it."""
         complete, waiting = self._marks[n_tokens - self._given]
         return self._complete[:complete] + ("\ufffd" if waiting else "")
 
     def continuation(self, n_tokens: int) -> tuple[int, ...]:
-        """The ids of the first ``n_tokens`` that are not of the text itself."""
+        """The ids of the first ``n_tokens`` that come after the original text."""
         return tuple(token.id for token in self.tokens[self._given : n_tokens])
 
     def append(self, token_id: int) -> Token:
-        """The next token."""
+        """Append the next token."""
         special = token_id in self._special
         piece = b"" if special else self._piece(token_id)
         if self._marks[-1][1] and not 0x80 <= (piece or b"\0")[0] < 0xC0:  # the character before stays incomplete
@@ -147,9 +149,9 @@ class Writer:
         return token
 
     def _piece(self, token_id: int) -> bytes:
-        """The bytes a token adds after the one before it."""
+        """The bytes that a token adds after the one before it."""
         piece = self._tokenizer.convert_ids_to_tokens(token_id)
-        if not isinstance(piece, str):  # an id beyond the tokenizer
+        if not isinstance(piece, str):  # an id outside the tokenizer's vocabulary
             return b""
         if BYTE_LEVEL in self._decoder:
             known = all(character in _byte_of() for character in piece)
@@ -164,7 +166,7 @@ class Writer:
 
 
 def display(tokenizer: Tokenizer, token_id: int) -> str:
-    """A token as it is drawn: never empty, spaces and control characters visible, lone bytes as ``⟨F0⟩``."""
+    """The display text of a token: never empty, with visible spaces and control characters; lone bytes as ``⟨F0⟩``."""
     return _shown(tokenizer, token_id, token_id in special_ids(tokenizer), _decoder(tokenizer))
 
 
@@ -175,11 +177,11 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 def _shown(tokenizer: Tokenizer, token_id: int, special: bool, decoder: str) -> str:
     piece = tokenizer.convert_ids_to_tokens(token_id)
-    if not isinstance(piece, str):  # an id beyond the tokenizer: some models pad their vocabulary
+    if not isinstance(piece, str):  # an id outside the tokenizer's vocabulary: some models pad theirs
         return f"⟨{token_id}⟩"
     if special:
         return "⟨" + piece.strip("<>|[]") + "⟩"
-    if BYTE_LEVEL in decoder and all(character in _byte_of() for character in piece):  # else added as it is
+    if BYTE_LEVEL in decoder and all(character in _byte_of() for character in piece):  # otherwise added as it is
         raw = bytes(_byte_of()[character] for character in piece)
         try:
             return visible(raw.decode("utf-8"))

@@ -1,4 +1,4 @@
-"""What a decoder writes of what its encoder has read, a token a step."""
+"""Generates the decoder's text for a source, one token per step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from model_runner.step import Step
 
 @runtime_checkable
 class Decodes(Protocol):
-    """Of an encoder–decoder, what a translation asks of it."""
+    """The part of an encoder–decoder's engine that a translation needs."""
 
     model: Any
 
@@ -31,7 +31,7 @@ class Decodes(Protocol):
 
 @dataclass(eq=False)
 class Translation:
-    """What a decoder writes, a token a step, each a forward over all of it."""
+    """A decoder's text under way, with a forward over all of it for each token."""
 
     engine: Decodes
     request: GenerateRequest
@@ -44,7 +44,7 @@ class Translation:
     capture: Capture | None = field(default=None)
 
     def step(self) -> Step:
-        """Draw the next token and read all that is written then. Raises BrokenLogits."""
+        """Sample the next token and run everything written so far. Raises BrokenLogits."""
         began = time.perf_counter()
         if self.capture is None:
             self.capture = self._read()

@@ -1,4 +1,4 @@
-"""Whether a model's weights are still those that a capture was made of."""
+"""Detects whether a model's weights are still those that a capture was made with."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ A = TypeVar("A")
 
 
 class WeightsState:
-    """Counts how often a model's weights were seen to have changed; with ``buffers``, these too.
+    """Counts the observed changes of a model's weights and, with ``buffers``, of its buffers. Thread-safe.
 
-    A forward may change the buffers of its own model: a rotation that stretches with the text is in one.
-
-    Told by where each tensor lies and by torch's own count of writes in place, which a write through ``tensor.data``
-    does not move. A look costs about half a microsecond a tensor. Safe to use from several threads.
+    A forward may change the buffers of its own model: a rotation that stretches with the text is in one. A change is
+    detected by the tensor's address and by torch's count of in-place writes, which a write through ``tensor.data`` does
+    not increment. A check takes about half a microsecond per tensor.
     """
 
     def __init__(self, model: nn.Module, *, buffers: bool) -> None:
@@ -33,10 +32,10 @@ class WeightsState:
         self._seen, self._parts = self._tensors_now(), self._parts_now()
         self._count = 0
         self._model = ref(model)
-        self._fingerprint = (-1, "")  # and the count at which it was taken
+        self._fingerprint = (-1, "")  # with the count at which it was taken
 
     def count(self) -> int:
-        """Of changes seen so far."""
+        """The number of changes seen so far."""
         with self._lock:
             now = self._tensors_now()
             if now != self._seen:
@@ -45,14 +44,14 @@ class WeightsState:
             return self._count
 
     def fingerprint(self) -> str:
-        """Of the weights as they are now (:mod:`model_runner.local.fingerprint`); "" when the model is gone."""
+        """The fingerprint of the current weights (:mod:`model_runner.local.fingerprint`); "" when the model is gone."""
         count, model = self.count(), self._model()
         if self._fingerprint[0] != count and model is not None:
             self._fingerprint = count, weights_fingerprint(model)
         return self._fingerprint[1]
 
     def same_parts(self) -> bool:
-        """Whether the model has the same modules as when this was made."""
+        """Whether the model still has the same modules."""
         return self._parts_now() == self._parts
 
     def _tensors_now(self) -> list[tuple[int, int, int]]:
@@ -64,23 +63,23 @@ class WeightsState:
 
 
 class AnswererOfThen:
-    """Answers for a capture as long as the weights are those that it was made of."""
+    """Answers questions about a capture as long as the weights are those it was made with."""
 
     def __init__(self, answerer: Answerer, weights: WeightsState) -> None:
         self._answerer, self._weights, self._count = answerer, weights, weights.count()
 
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]:
-        """As any :class:`model_runner.question.Answerer`. Raises WeightsChanged."""
+        """Like any :class:`model_runner.question.Answerer`. Raises WeightsChanged."""
         if self._weights.count() != self._count:
             raise WeightsChanged()
         return self._answerer.submit(question, session=session)
 
 
 def tensors_in(module: nn.Module, *, buffers: bool = True) -> list[dict[str, Tensor | None]]:
-    """The very dicts in which torch keeps a module's own parameters, and buffers."""
+    """The dicts in which torch keeps a module's own parameters, and buffers."""
     return [vars(module)[name] for name in (("_parameters", "_buffers") if buffers else ("_parameters",))]
 
 
 def state_of(tensor: Tensor) -> tuple[int, int]:
-    """Where it lies, and how often it was written in place; torch does not count that of inference tensors."""
+    """The address, and the count of in-place writes, which torch does not keep for inference tensors."""
     return tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version

@@ -1,8 +1,8 @@
-"""One thread per model: requests queue, and a newer request of a session cancels its older one.
+"""One thread per model: requests are queued, and a newer request of a session cancels its older one.
 
-The work shows that it is alive in every pause between two layers. A worker that shows nothing for SILENCE seconds is
-lost: whoever waits is told, nothing more is asked of it, and the model has to be loaded anew. Its thread is left
-behind: should it wake, it stops at its next pause, and no process waits for it to end.
+The work signals that it is alive at every pause between two layers. A worker that gives no sign for SILENCE seconds is
+lost: waiting callers get an error, nothing more is submitted to it, and the model has to be loaded anew. Its thread is
+abandoned: if it wakes, it stops at its next pause, and no process waits for it to end.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from model_runner.local.allocator import keep_freed_memory
 T = TypeVar("T")
 Tasks = SimpleQueue[Callable[[], None] | None]  # None ends it
 
-SILENCE = 300.0  # seconds without a pause: far more than one layer of the longest text takes
-LEAVING = 10.0  # seconds that the end of the process waits for what runs to reach its next pause
-LOOK = 1.0  # seconds between two looks at a worker that somebody waits for
-ASLEEP = 60.0  # seconds between two looks that somebody waits through: the machine was suspended, nobody is to blame
+SILENCE = 300.0  # seconds without a pause: far longer than one layer of the longest text takes
+LEAVING = 10.0  # seconds for which the end of the process waits for running work to reach its next pause
+LOOK = 1.0  # seconds between two checks of a worker that somebody waits for
+ASLEEP = 60.0  # seconds between two checks after which the machine must have been suspended, and nobody is to blame
 
 
 @dataclass(eq=False)
 class QueuedJob(Generic[T]):
-    """A piece of work on its way, as :class:`model_runner.job.Job` says; ``cancel`` ends it before the next layer."""
+    """A queued piece of work, see :class:`model_runner.job.Job`; ``cancel`` ends it before the next layer."""
 
     future: Future[T] = field(default_factory=Future)
     before: Callable[[], int] = lambda: 0
-    alive: Callable[[], None] = lambda: None  # the work goes on
-    look: Callable[[], None] = lambda: None  # whether it does
+    alive: Callable[[], None] = lambda: None  # signals that the work goes on
+    look: Callable[[], None] = lambda: None  # checks whether it does
     cancelled: threading.Event = field(default_factory=threading.Event)
-    begun: bool = False  # the worker has taken it up
+    begun: bool = False  # whether the worker has started it
 
     def check(self) -> None:
-        """Raises Cancelled once the job was cancelled; the work calls this often, and shows by it that it is alive."""
+        """Raises Cancelled once the job was cancelled. The work calls this often, which also shows that it is alive."""
         self.alive()
         if self.cancelled.is_set():
             raise Cancelled()
@@ -56,22 +56,25 @@ class QueuedJob(Generic[T]):
 
     @property
     def ahead(self) -> int:
-        """How many jobs the worker has to end first."""
+        """How many jobs the worker has to finish first."""
         return self.before()
 
     def wait(self, seconds: float) -> bool:
-        """Whether the job ended within this time; so does one whose worker is lost."""
+        """Wait, and return whether the job ended within this time; a job whose worker is lost counts as ended."""
         try:
             self.future.exception(timeout=seconds)
         except FutureTimeout:
             self.look()
             return self.future.done()
         except CancelledError:
-            return True  # ended all the same; result() reports it
+            return True  # it ended anyway; result() reports it
         return True
 
     def result(self) -> T:
-        """What the work returned, or its error. Raises Cancelled if it was cancelled before it began, ModelSilent."""
+        """What the work returned, or its error.
+
+        Raises Cancelled if it was cancelled before it began, or ModelSilent.
+        """
         while not self.wait(LOOK):
             pass
         try:
@@ -81,7 +84,7 @@ class QueuedJob(Generic[T]):
 
 
 class Worker:
-    """Owns the one thread that touches a model. ``silence`` are the seconds without a pause after which it is lost."""
+    """Owns the one thread that uses a model. After ``silence`` seconds without a pause, the worker is lost."""
 
     def __init__(self, name: str, *, silence: float = SILENCE) -> None:
         keep_freed_memory()
@@ -92,22 +95,22 @@ class Worker:
         self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
         self._latest: dict[str, QueuedJob[Any]] = {}
         self._numbers, self._unfinished = itertools.count(), dict[int, Future[Any]]()
-        self._running: threading.Event | None = None  # what cancels the work under way
-        self._alive: float | None = None  # when the work last showed that it is; None: there is none
-        self._looked = 0.0  # when somebody last looked
+        self._running: threading.Event | None = None  # set to cancel the current work
+        self._alive: float | None = None  # when the work last showed that it is alive; None: there is no work
+        self._looked = 0.0  # when somebody last checked
         self._closed = False
         self.lost = False
-        self.seconds = 0.0  # of work, so far
-        weakref.finalize(self, self._tasks.put, None)  # the thread holds the queue alone
+        self.seconds = 0.0  # seconds worked so far
+        weakref.finalize(self, self._tasks.put, None)  # the thread only holds the queue
         _WORKERS.add(self)
 
     @property
     def queue(self) -> int:
-        """How many jobs are not ended yet."""
+        """How many jobs have not ended yet."""
         return len(self._unfinished)
 
     def submit(self, work: Callable[[QueuedJob[T]], T], session: str | None = None) -> QueuedJob[T]:
-        """Queue the work and cancel the session's older job, if it is still under way.
+        """Queue the work and cancel the session's older job, if it is still pending or running.
 
         Raises Cancelled once closed, ModelSilent once lost.
         """
@@ -121,7 +124,7 @@ class Worker:
             older = self._latest.pop(session, None) if session is not None else None
             if older is not None:
                 older.cancel()
-            if self._closed:  # the model was given up for another
+            if self._closed:  # the model was evicted
                 raise Cancelled()
             unfinished[number] = job.future
             if self._thread.ident is None:
@@ -130,12 +133,12 @@ class Worker:
             if session is not None:
                 self._latest[session] = job
         job.future.add_done_callback(lambda _done: unfinished.pop(number, None))
-        if session is not None:  # told of the future, not of the job: the job would never be freed with its result
+        if session is not None:  # attached to the future, not the job, which would never be freed with its result
             job.future.add_done_callback(lambda done: self._forget(session, done))
         return job
 
     def answered(self, found: T, session: str | None = None) -> QueuedJob[T]:
-        """What needs no work, at once; the session's older job is cancelled all the same."""
+        """A finished job for something that needs no work; it still cancels the session's older job."""
         if session is not None:
             self.cancel(session)
         job: QueuedJob[T] = QueuedJob()
@@ -143,7 +146,7 @@ class Worker:
         return job
 
     def cancel(self, session: str) -> None:
-        """Cancel what the session waits for."""
+        """Cancel the session's job."""
         with self._lock:
             latest = self._latest.pop(session, None)
             if latest is not None:
@@ -155,10 +158,10 @@ class Worker:
             self._closed = True
             self._tasks.put(None)
             for future in tuple(self._unfinished.values()):
-                future.cancel()  # one that runs goes on
+                future.cancel()  # a running one goes on
 
     def leave(self, seconds: float) -> None:
-        """Close, end what runs at its next pause, and wait so long for it; not for a thread that is lost."""
+        """Close, end running work at its next pause, and wait this long for it, unless the thread is lost."""
         self.close()
         running = self._running
         if running is not None:
@@ -191,7 +194,7 @@ class Worker:
         self._alive = time.monotonic()
 
     def _look(self) -> None:
-        """By whoever waits: has the work shown nothing for too long, all who wait are told."""
+        """Called by waiting callers: if the work gave no sign for too long, end all pending jobs with an error."""
         now = time.monotonic()
         with self._lock:
             if self._alive is not None and now - self._looked > ASLEEP:
@@ -202,7 +205,7 @@ class Worker:
             self.lost, waiting = True, tuple(self._unfinished.values())
             self._tasks.put(None)
             if self._running is not None:
-                self._running.set()  # should the thread wake, its work ends before it keeps anything
+                self._running.set()  # if the thread wakes, its work ends before it stores anything
         for future in waiting:
             with suppress(InvalidStateError):
                 future.set_exception(self._silent())
@@ -220,14 +223,14 @@ _WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 def _serve(tasks: Tasks) -> None:
-    """The thread of a worker: one task after the other."""
+    """Run a worker's tasks one after another, in its thread."""
     while (task := tasks.get()) is not None:
         task()
-        del task  # it holds the worker, and what was asked
+        del task  # it holds the worker and the question
 
 
 @atexit.register
 def _leave() -> None:
-    """Torch must not be torn down under a thread that works with it."""
+    """Wait for the workers at exit: torch must not be torn down under a thread that uses it."""
     for worker in tuple(_WORKERS):
         worker.leave(LEAVING)

@@ -1,1 +1,1 @@
-"""A model at a server (:mod:`served`): a runner that asks over HTTP what the one in this process asks of its engine."""
+"""A model on a server (:mod:`served`): a runner that sends its questions over HTTP."""

@@ -1,7 +1,7 @@
-"""How the server answers a question: frames, each a letter, the length of what follows, and that.
+"""The format of a server's answer: frames that consist of a letter, the length of the content, and the content.
 
-Frames that say how many others are answered before come while the question waits, twice a second: they show a reader
-what goes on, and whoever stands between that the connection is in use. The last frame is the answer, or the refusal.
+While the question waits, a frame with the number of questions ahead of it is sent twice a second. It shows the user
+what is going on, and keeps proxies from closing the connection. The last frame is the answer or the error.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ HEAD = struct.Struct("<cQ")
 WAITING_EVERY = 0.5  # seconds
 FRAMES = "application/x-attention-atlas-frames"  # the content type of an answer in frames
 VALUE = "application/x-attention-atlas"  # of one value, as model_runner.wire writes it
-VERSION = "x-atlas-format"  # the header with which each side says which version of the wire it speaks
-LONGEST_WAIT = "x-atlas-seconds"  # the header that says how long the answer is waited for
-ROUTE = "x-session-id"  # the header by which a proxy sends what belongs together to one server
+VERSION = "x-atlas-format"  # the header in which each side states its version of the wire format
+LONGEST_WAIT = "x-atlas-seconds"  # the header with the timeout of the answer
+ROUTE = "x-session-id"  # the header by which a proxy routes related requests to one server
 
 
 def frame(kind: bytes, data: bytes) -> bytes:
-    """One frame."""
+    """Encode one frame."""
     return HEAD.pack(kind, len(data)) + data
 
 
 def last_frame(pieces: Iterable[bytes], waiting: Callable[[int], None]) -> tuple[bytes, bytes]:
-    """Kind and content of the last frame; ``waiting`` hears how many others come first. Raises EOFError if it is cut.
+    """Kind and content of the last frame; ``waiting`` is called with the number of questions ahead.
 
-    ValueError for what are no frames.
+    Raises EOFError if the stream is cut, ValueError if it is not made of frames.
     """
     held, kind, length = bytearray(), b"", -1
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""A question on its way to a server: whoever cancels it hangs up, and the server then ends it before the next layer."""
+"""A question sent to a server: cancelling closes the connection, and the server ends it before the next layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RemoteJob(Generic[T]):
-    """As :class:`model_runner.job.Job` says; ``ahead`` is what the server told last."""
+    """See :class:`model_runner.job.Job`; ``ahead`` is the last number that the server reported."""
 
     def __init__(self) -> None:
         self.ahead = 0
@@ -23,39 +23,39 @@ class RemoteJob(Generic[T]):
         self._hang_up: Callable[[], None] = lambda: None
 
     def wait(self, seconds: float) -> bool:
-        """Whether the job ended within this time."""
+        """Wait, and return whether the job ended within this time."""
         return self._ended.wait(seconds)
 
     def result(self) -> T:
-        """The answer, once it is there. Raises RunnerError, and Cancelled where the job was cancelled before."""
+        """The answer, once it has arrived. Raises RunnerError, or Cancelled if the job was cancelled."""
         self._ended.wait()
         if self._error is not None:
             raise self._error
         return self._found
 
     def cancel(self) -> None:
-        """End it before the model's next layer."""
+        """Cancel the job; the server ends it before the model's next layer."""
         with self._lock:
             if self._ended.is_set():
                 return
             self._cancelled.set()
-            self._hang_up()  # while it is locked: once another question has the connection, it is not hung up
+            self._hang_up()  # under the lock: once another question has the connection, it must not be closed
         self.end(error=Cancelled())
 
     # -- for who asks ---------------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raises Cancelled once it was cancelled."""
+        """Raises Cancelled once the job was cancelled."""
         if self._cancelled.is_set():
             raise Cancelled()
 
     def pause(self, seconds: float) -> None:
-        """Wait before another try. Raises Cancelled."""
+        """Wait before a retry. Raises Cancelled."""
         if self._cancelled.wait(seconds):
             raise Cancelled()
 
     def on_line(self, hang_up: Callable[[], None]) -> None:
-        """How to hang up from now on, quickly; at once where it was cancelled."""
+        """Set how to close the connection from now on; called at once if the job was cancelled."""
         with self._lock:
             self._hang_up = hang_up
             late = self._cancelled.is_set()
@@ -63,7 +63,7 @@ class RemoteJob(Generic[T]):
             hang_up()
 
     def end(self, found: Any = None, error: BaseException | None = None) -> None:
-        """What it came to; the first word counts."""
+        """Set the result or the error; only the first call counts."""
         with self._lock:
             if not self._ended.is_set():
                 self._found, self._error = found, error

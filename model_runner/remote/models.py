@@ -1,4 +1,4 @@
-"""The models of a server, as the app opens them: loaded there, with the progress of it told here."""
+"""The models of a server, as the app opens them: they are loaded there, and their progress is shown here."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from model_runner.preview import ModelPreview
 from model_runner.remote.runner import RemoteRunner
 from model_runner.remote.server_link import ServerLink
 
-AT_ONCE = 2  # tries for what is asked first: whoever opens a model hears at once that there is no server
+AT_ONCE = 2  # attempts for the first request: whoever opens a model learns quickly that there is no server
 
 
 @dataclass(eq=False)
 class RemoteLoading:
-    """A model on its way at the server; it goes on while somebody waits."""
+    """A model being loaded on the server; loading continues while somebody waits."""
 
     link: ServerLink
     name: str
@@ -33,7 +33,7 @@ class RemoteLoading:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def wait(self, seconds: float) -> bool:
-        """Whether loading ended, well or not; asks the server, which waits as long as this before it answers."""
+        """Wait, and return whether loading ended. The server holds the request for as long before it answers."""
         until = time.monotonic() + seconds
         with self._lock:
             if not self._ended:
@@ -60,11 +60,11 @@ class RemoteLoading:
 
     @property
     def failed(self) -> bool:
-        """Whether it ended without a model."""
+        """Whether loading ended without a model."""
         return self._error is not None
 
     def result(self) -> RemoteRunner:
-        """The runner. Raises the RunnerError that loading ended with."""
+        """The runner. Raises the RunnerError that loading failed with."""
         while not self.wait(1.0):
             pass
         if self._error is not None:
@@ -74,7 +74,7 @@ class RemoteLoading:
 
 
 class RemoteModels(ModelCache):
-    """Which models there are, on what device and in which dtype is the server's choice."""
+    """The server decides which models there are, on which device and in which dtype."""
 
     def __init__(
         self,
@@ -85,7 +85,9 @@ class RemoteModels(ModelCache):
         seconds: float = 600.0,
         allow: Callable[[object], None] = lambda _question: None,
     ) -> None:
-        """``keep`` is how much is kept here of all texts; ``allow`` raises the RunnerError of a refused question."""
+        """``keep``: memory for the captures cached here, for all models; ``allow`` raises the RunnerError of a refused
+        question.
+        """
         self.kept = ByteBudgetCache(memory.budget(keep))
         self.link = ServerLink(url, key, seconds=seconds)
         self._allow = allow
@@ -93,7 +95,7 @@ class RemoteModels(ModelCache):
         self._held: dict[str, RemoteLoading] = {}
 
     def names(self) -> tuple[str, ...]:
-        """The models that this key may ask. Raises RunnerError."""
+        """The models that this key may use. Raises RunnerError."""
         return self.link.value("GET", "/v1/models", tries=AT_ONCE)
 
     def open(
@@ -105,7 +107,7 @@ class RemoteModels(ModelCache):
         ask_hub: bool = True,
         agreed: Collection[str] = (),
     ) -> RemoteLoading:
-        """The model, loaded or loading at the server, if it is one of its own."""
+        """The model, loaded or loading on the server, if the server offers it."""
         with self._lock:
             held = self._held.get(name)
             if held is None or held.failed:
@@ -113,7 +115,7 @@ class RemoteModels(ModelCache):
             return held
 
     def work(self) -> tuple[int, float]:
-        """Questions that are not answered yet; the seconds are the server's to count."""
+        """The number of pending questions; the seconds worked are counted by the server."""
         return self.link.open_jobs, 0.0
 
     def _runner(self, name: str, about: dict[str, object]) -> RemoteRunner:
@@ -125,7 +127,7 @@ class RemoteModels(ModelCache):
 
 
 def remote_runner(url: str, key: str, *, seconds: float = 600.0) -> RemoteRunner:
-    """A runner of the model that the URL's path names at its server; without a path, of the first that it offers.
+    """A runner of the model named by the URL's path; without a path, of the first model that the server offers.
 
     Raises RunnerError.
     """

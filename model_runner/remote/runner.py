@@ -1,8 +1,8 @@
-"""A runner whose model is at a server: every question is a request, and what it gives is fetched as it is needed.
+"""A runner whose model is on a server: every question is an HTTP request, and tensors are fetched when needed.
 
-Captures come as outlines (:func:`model_runner.wire.outline`), steps as the rows that are new. A capture is a value of
-its request, so any server with the model has its parts, or makes them again; so is a growing text, of which a token is
-a function of those before and the seed: where the server that grew it has ended, another takes it up.
+Captures arrive as outlines (:func:`model_runner.wire.outline`), steps as their new rows. A capture is a function of its
+request, so any server with the model has its parts or can recompute them. So is a growing text, in which each token is
+a function of the previous ones and the seed: if its server has ended, another continues it.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from model_runner.wire import from_bytes, to_bytes
 A = TypeVar("A")
 
 CACHE_BYTES = 1 << 30
-TEXTS = 4096  # of the vocabulary that are asked for at a time
-MOST_IDS = 4096  # pieces of text whose ids are kept
+TEXTS = 4096  # tokens of the vocabulary that are requested at a time
+MOST_IDS = 4096  # texts whose ids are cached
 SMALL = VerifyLayer | TopLogits
-ANSWER_BYTES = 500  # of one of these, about
-AGAIN = 3  # how often one question is asked again that the server gave up: its model had to go, or its run was lost
+ANSWER_BYTES = 500  # approximate size of one of these
+AGAIN = 3  # how often a question is retried that the server gave up because its model was evicted or its run was lost
 
 
 @dataclass(eq=False)
 class _Run:
-    """A text that grows at the server under the name ``at``, where it began after ``since`` of its tokens."""
+    """A text growing on the server under the name ``at``, which started there after ``since`` of its tokens."""
 
     session: str | None
     at: str
@@ -65,7 +65,10 @@ class _Run:
 
 
 class RemoteRunner(MatricesOfHeads):
-    """Answers for one model of a server. ``base_only``: for a model with an adapter's changes, the one without."""
+    """Answers questions about one model of a server.
+
+    ``base_only``: for a model with an adapter, use the one without.
+    """
 
     def __init__(
         self,
@@ -76,7 +79,9 @@ class RemoteRunner(MatricesOfHeads):
         kept: ByteBudgetCache | None = None,
         base_only: bool = False,
     ) -> None:
-        """``about`` is what the server told of the model; ``kept`` holds its captures, None: a gigabyte of its own."""
+        """``about`` is the server's description of the model; ``kept`` is the cache of captures, None: one of a
+        gigabyte.
+        """
         self.link = link
         self.info: ModelInfo = about["base_info" if base_only else "info"]
         self.has_chat_template: bool = about["chat"]
@@ -101,12 +106,12 @@ class RemoteRunner(MatricesOfHeads):
 
     @property
     def fingerprint(self) -> str:
-        """Of the weights, as its captures say them in what is made of them."""
+        """The fingerprint of the weights, as its captures report it."""
         return self.info.weights
 
     @property
     def adapted(self) -> RemoteRunner | None:
-        """Of a base, the runner of the model with the adapter's changes."""
+        """For a base, the runner of the model with the adapter's changes."""
         return None if self._adapted is None else self._adapted()
 
     @overload
@@ -114,7 +119,7 @@ class RemoteRunner(MatricesOfHeads):
     @overload
     def submit(self, question: Question[A], *, session: str | None = None) -> RemoteJob[A]: ...
     def submit(self, question: Any, *, session: str | None = None) -> RemoteJob[Any]:
-        """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once."""
+        """Submit a question without waiting; it cancels the session's previous one. Raises WrongModel immediately."""
         self.allow(question)
         question = resolved_question(question, self.info)
         job: RemoteJob[Any] = RemoteJob()
@@ -131,7 +136,7 @@ class RemoteRunner(MatricesOfHeads):
         return job
 
     def cancel(self, session: str) -> None:
-        """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
+        """Cancel everything of this session: its job ends before the next layer, and its growing texts are released."""
         with self._lock:
             older = self._latest.pop(session, None)
             own = [run for run, held in self._runs.items() if held.session == session]
@@ -141,26 +146,26 @@ class RemoteRunner(MatricesOfHeads):
             self.submit(EndRun(run))
 
     def capture(self, request: CaptureRequest | str) -> Capture:
-        """The outline of the capture of this request, or text. Raises RunnerError."""
+        """The outline of the capture of this request or text. Raises RunnerError."""
         return self.submit(capture_request(request)).result()
 
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
-        """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
+        """Generate one token per ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel immediately."""
         return growing.generate(self, resolved_question(generate_request(request), self.info), session)
 
     def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
-        """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
+        """Generate greedily with and without a KV cache, see :func:`model_runner.growing.race`."""
         return growing.race(self, resolved_question(generate_request(request), self.info), session)
 
     def token_text(self, token_id: int) -> str:
-        """A token of the vocabulary as it is drawn."""
+        """The display text of a token of the vocabulary."""
         block = token_id // TEXTS
         if block not in self._texts:
             self._texts[block] = self.link.value("GET", f"{self._path}/texts?{self._base}&start={block * TEXTS}")
         return self._texts[block][token_id % TEXTS]
 
     def ids_of(self, text: str) -> tuple[int, ...]:
-        """Token ids of a piece of text by itself, without special tokens."""
+        """The token ids of a piece of text alone, without special tokens."""
         if text not in self._ids:
             found = self.link.value("POST", f"{self._path}/ids?{self._base}", to_bytes(text))
             with self._lock:
@@ -170,40 +175,42 @@ class RemoteRunner(MatricesOfHeads):
         return self._ids[text]
 
     def grid(self, request: CaptureRequest) -> dict[str, Any]:
-        """Thumbnails and metrics of every head, made where the tensors are; see :mod:`analysis.head_grid`."""
+        """Thumbnails and metrics of every head, computed on the server; see :mod:`analysis.head_grid`."""
         return self._made_there("grid", request)
 
     def opening(self, request: CaptureRequest) -> tuple[int, int]:
-        """The layer and head on which a page opens, found where the tensors are; see :mod:`analysis.opening`."""
+        """The layer and head with which a page opens, found on the server; see :mod:`analysis.opening`."""
         layer, head = self._made_there("opening", request)
         return layer, head
 
     def tile(self, request: CaptureRequest, layer: int, head: int, zoom: int, x: int, y: int) -> bytes:
-        """One tile of a head's map, made where the tensors are; see :mod:`analysis.long_map`."""
+        """One tile of a head's map, computed on the server; see :mod:`analysis.long_map`."""
         return self._made_there("tile", request, layer, head, zoom, x, y)
 
     def far(
         self, request: CaptureRequest, layer: int, head: int, least: int, count: int
     ) -> Sequence[tuple[int, int, float]]:
-        """The strongest looks far back, found where the tensors are; see :mod:`analysis.far_looks`."""
+        """The largest weights between distant tokens, found on the server; see :mod:`analysis.far_looks`."""
         return self._made_there("far", request, layer, head, least, count)
 
     def strongest(
         self, request: CaptureRequest, layer: int, head: int, query: int, key: int | None
     ) -> tuple[int, int, float] | None:
-        """Where a query looks most, found where the tensors are; see :mod:`analysis.strongest_key`."""
+        """The key that a query attends to most, found on the server; see :mod:`analysis.strongest_key`."""
         return self._made_there("strongest", request, layer, head, query, *([] if key is None else [key]))
 
     def block(self, request: CaptureRequest, layer: int, start: int, stop: int) -> dict[str, Any]:
-        """What all heads of a layer do in some rows, made where the tensors are; see :mod:`analysis.long_blocks`."""
+        """The rows from ``start`` to ``stop`` of all heads of a layer, computed on the server; see
+        :mod:`analysis.long_blocks`.
+        """
         return self._made_there("block", request, layer, start, stop)
 
     def cell(self, request: CaptureRequest, query: int, key: int) -> Float[Tensor, "layers heads"]:
-        """The weight of one cell in every head, found where the tensors are; see :mod:`analysis.cell_ranking`."""
+        """The weight of one cell in every head, found on the server; see :mod:`analysis.cell_ranking`."""
         return self._made_there("cell", request, query, key)
 
     def close(self) -> None:
-        """What is kept of this model is let go."""
+        """Release what is cached for this model."""
         self._kept.forget(self)
 
     # -- on a thread of the link ----------------------------------------------------------------------------------
@@ -214,7 +221,7 @@ class RemoteRunner(MatricesOfHeads):
                 return self._captured(job, question)
             case NextToken():
                 return self._next_token(job, question, session)
-            case NextRaceStep():  # its seconds are measured at one server: it is never taken up at another
+            case NextRaceStep():  # its seconds are measured on one server, so another never continues it
                 return from_bytes(self._ask(job, question, near=question.run), asked=self)
             case EndRun(run):
                 with self._lock:
@@ -225,7 +232,7 @@ class RemoteRunner(MatricesOfHeads):
                 requests = list(requests_in(question).values())
                 near = _name(requests[0]) if requests else ""
                 answer = from_bytes(self._again(job, lambda: self._ask(job, question, near=near)), asked=self)
-                if isinstance(question, SMALL):  # a page asks at each of its runs
+                if isinstance(question, SMALL):  # a page asks for these at each of its runs
                     self._kept.put(self, question, answer, ANSWER_BYTES)
                 return answer
 
@@ -245,7 +252,7 @@ class RemoteRunner(MatricesOfHeads):
         return capture
 
     def _part(self, written: bytes, near: str, number: int, start: int, stop: int, beside: _Beside | None) -> Tensor:
-        """Rows of one part, and in the same answer those of another that are computed with them."""
+        """Rows of one part, fetched together with those of a part that is computed with it."""
         path, job = f"{self._path}/part?{self._base}&rows={number}:{start}:{stop}", RemoteJob[Tensor]()
         other = None if beside is None or beside.tensor.rows.here else beside.rows(start, stop)
         if beside is not None and other is not None:
@@ -261,7 +268,7 @@ class RemoteRunner(MatricesOfHeads):
         return from_bytes(self._again(job, lambda: self.link.call(job, "POST", path, body, near=near)))
 
     def _next_token(self, job: RemoteJob[Any], asked: NextToken, session: str | None) -> Step:
-        """The next token; a run that its server lost goes on at another, after the tokens that are here."""
+        """The next token; if its server lost the run, another server continues after the tokens received so far."""
         with self._lock:
             if asked.index == 0:
                 self._runs[asked.run] = _Run(session, asked.run)
@@ -276,7 +283,7 @@ class RemoteRunner(MatricesOfHeads):
                 continuation=(*asked.request.continuation, *before),
             )
             index = asked.index - held.since
-            if index:  # the server has read it: what is large in it is not sent once more
+            if index:  # the server has read it: its large fields are not sent again
                 request = replace(request, text="", sound=None, continuation=(), edits=(), input_ids=())
             try:
                 question = NextToken(request, held.at, index)
@@ -301,7 +308,7 @@ class RemoteRunner(MatricesOfHeads):
         )
 
     def _again(self, job: RemoteJob[Any], ask: Callable[[], bytes]) -> bytes:
-        """The answer of a question that may be asked twice; one that the server gave up is asked again."""
+        """The answer to an idempotent question, which is retried if the server gave it up."""
         for _ in range(AGAIN):
             try:
                 return ask()
@@ -312,7 +319,7 @@ class RemoteRunner(MatricesOfHeads):
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """A part that is computed with another: to ``group`` rows of that belongs one row of this."""
+    """A part that is computed with another: ``group`` rows of that part belong to one row of this."""
 
     tensor: LazyTensor
     group: int
@@ -322,7 +329,7 @@ class _Beside:
 
 
 def _beside(capture: Capture) -> dict[int, _Beside]:
-    """By the number of a part that has queries: the keys that they look at."""
+    """For each part with queries, by number: the part with the keys that they attend to."""
     found: dict[int, _Beside] = {}
     for record in (record for one in (capture, *capture.others) for record in one.records if record is not None):
         if isinstance(record.q, LazyTensor) and isinstance(record.k, LazyTensor):
@@ -331,5 +338,5 @@ def _beside(capture: Capture) -> dict[int, _Beside]:
 
 
 def _name(request: CaptureRequest | GenerateRequest) -> str:
-    """The same for equal requests, in every process."""
+    """A name that is equal for equal requests, in every process."""
     return hashlib.sha256(repr(request).encode("utf-8", "surrogatepass")).hexdigest()[:32]

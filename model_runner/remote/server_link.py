@@ -1,8 +1,8 @@
-"""The line to a server of models: HTTP with connections that stay open, tries again where that is safe, and ends.
+"""The HTTP client for a model server: persistent connections, retries where they are safe, and cancellation.
 
-A question that fails on its way is asked again with the same bytes: it may then be answered by another server behind
-the same address. Only one that was being worked on when its server ended, or when its model stopped answering, counts
-as its death; after two it is given up, since the same question would end the next server too.
+A question that fails in transit is sent again with the same bytes, and another server behind the same address may
+answer it. Only if it was being processed when its server ended, or when its model stopped answering, is the failure
+counted against the question. After two such failures it is given up, since it would end the next server too.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ TRIES = 8
 WAIT = (
     0.25  # seconds before the second try, twice as many before the third …: a server that ended is replaced meanwhile
 )
-LATER = {429, 502, 503, 504}  # statuses that say: not now
-SILENCE = 30.0  # seconds: a server that works says so twice a second
-DEATHS = 2  # after which a question is not asked again
-REMEMBERED = 600.0  # seconds for which that is known
+LATER = {429, 502, 503, 504}  # statuses that mean "not now"
+SILENCE = 30.0  # seconds: a working server sends a frame twice a second
+DEATHS = 2  # after which a question is not retried
+REMEMBERED = 600.0  # seconds for which failures are remembered
 MOST_THREADS = 64
 
 
 class ServerLink:
-    """``key`` is shown with every question. ``seconds``: after which a question is given up."""
+    """``key`` is sent with every request. ``seconds``: the timeout of a question."""
 
     def __init__(self, url: str, key: str, *, seconds: float = 600.0) -> None:
         self.url, self._seconds = url.rstrip("/"), seconds
@@ -65,7 +65,7 @@ class ServerLink:
         self.requests = self.bytes_in = self.bytes_out = 0
 
     def start(self, job: RemoteJob[Any], work: Any) -> None:
-        """Have a thread do ``work``, whose result or error ends the job. Raises Cancelled when the process ends."""
+        """Run ``work`` on a thread; its result or error ends the job. Raises Cancelled when the process ends."""
 
         def run() -> None:
             try:
@@ -85,7 +85,7 @@ class ServerLink:
             raise Cancelled() from error
 
     def value(self, method: str, path: str, body: bytes = b"", *, tries: int = TRIES) -> Any:
-        """What the server answers at once. Raises RunnerError."""
+        """The server's immediate answer. Raises RunnerError."""
         return from_bytes(self.call(RemoteJob(), method, path, body, tries=tries))
 
     def call(
@@ -99,10 +99,10 @@ class ServerLink:
         name: str = "",
         tries: int = TRIES,
     ) -> bytes:
-        """The bytes of the answer. Raises RunnerError, and Cancelled where the job was, or the server gave it up.
+        """The bytes of the answer. Raises RunnerError, or Cancelled if the job was cancelled or the server gave it up.
 
-        ``near`` is the same for what belongs to one text: a proxy may send it to one server. ``name`` is the same for
-        what is one question in other bytes.
+        ``near`` is equal for requests about one text: a proxy may route them to one server. ``name`` is equal for what
+        is the same question in different bytes.
         """
         name = name or hashlib.sha256(f"{path} ".encode() + body).hexdigest()
         until = time.monotonic() + self._seconds + SILENCE
@@ -124,14 +124,14 @@ class ServerLink:
                 problem = error
                 self._count_death(name)
             except (httpx2.TransportError, EOFError, OSError) as error:
-                job.check()  # it was hung up
+                job.check()  # the connection was closed
                 problem = RunnerAway(reason=_words(error))
                 if taken.accepted:
                     self._count_death(name)
         raise problem
 
     def close(self) -> None:
-        """Ask nothing more."""
+        """Send no more requests."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._client.close()
 
@@ -152,7 +152,8 @@ class ServerLink:
         self._count(len(data), len(body))
         if response.status_code == 200 and kind == VALUE:
             return data
-        if response.status_code == 500 and kind != VALUE:  # a proxy says so of a server that ended under the question
+        # sent by a proxy whose server ended while it processed the question
+        if response.status_code == 500 and kind != VALUE:
             taken.accepted = True
             raise EOFError("HTTP 500")
         raise self._refusal(response.status_code, kind, data)
@@ -174,8 +175,8 @@ class ServerLink:
             kind, data = last_frame(pieces, waiting)
         except ValueError as error:
             raise RunnerAway(reason=_words(error)) from error
-        with suppress(httpx2.TransportError):  # the answer is whole
-            next(pieces, None)  # the end of the body: a connection that was not read to it is not used again
+        with suppress(httpx2.TransportError):  # the answer is complete
+            next(pieces, None)  # the end of the body: a connection is only reused after its body was read to the end
         self._count(len(data), sent)
         if kind == ANSWER:
             return data
@@ -217,13 +218,13 @@ class ServerLink:
 
 
 class _Taken:
-    """Whether the server had begun to work on it."""
+    """Whether the server had begun to process it."""
 
     accepted = False
 
 
 class _NotNow(Exception):
-    """The server is there and takes no question at the moment; ``said`` is what a reader is told at last."""
+    """The server is running but takes no questions now; ``said`` is the message if retrying fails."""
 
     def __init__(self, said: UserFacingError) -> None:
         self.said = said
@@ -231,12 +232,12 @@ class _NotNow(Exception):
 
 
 def _words(error: BaseException) -> str:
-    """What went wrong on the way, without its number."""
+    """The message of a transport error, without its number."""
     return re.sub(r"^\[Errno -?\d+\] ", "", first_line(error)) or type(error).__name__
 
 
 def _shut(response: httpx2.Response) -> None:
-    """Hang up: the server sees it at once, and whoever reads gets an error."""
+    """Close the connection: the server notices at once, and a reader gets an error."""
     stream = response.extensions.get("network_stream")
     line = None if stream is None else stream.get_extra_info("socket")
     if line is not None:

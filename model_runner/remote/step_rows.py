@@ -1,6 +1,6 @@
-"""The steps of a text that grows: sent as the rows that are new, and put together again behind those that came before.
+"""The steps of a growing text: only new rows are sent, and appended to the earlier ones on arrival.
 
-A step's capture reaches from the first token to the new one; sent whole, a text of n tokens would cost n² rows.
+A step's capture reaches from the first token to the new one; sending it whole would cost n² rows for n tokens.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from model_runner.rotary import Rotation
 from model_runner.step import Step
 from model_runner.tokens import Token
 
-Part = Callable[[str, Tensor, int], Tensor]  # what becomes of a tensor: its name, itself, and which dimension are rows
+Part = Callable[[str, Tensor, int], Tensor]  # maps a tensor, given its name, the tensor, and its row dimension
 
 
 def new_rows(step: Step, start: int) -> Step:
-    """The step with the rows of its capture from ``start`` on; whole where two stacks make it, whose text is short."""
+    """The step with only the rows of its capture from ``start`` on; unchanged for two stacks, whose texts are short."""
 
     def cut(_name: str, tensor: Tensor, dim: int) -> Tensor:
         return tensor.narrow(dim, start, tensor.shape[dim] - start)
@@ -31,7 +31,7 @@ def new_rows(step: Step, start: int) -> Step:
 
 
 class GrowingSteps:
-    """Puts the steps of one text together; what it gave before stays as it was."""
+    """Assembles the steps of one text; steps returned earlier never change."""
 
     def __init__(self) -> None:
         self._held: dict[str, Tensor] = {}
@@ -39,11 +39,11 @@ class GrowingSteps:
 
     @property
     def count(self) -> int:
-        """How many rows are here."""
+        """The number of rows received so far."""
         return len(self._tokens)
 
     def step(self, step: Step) -> Step:
-        """The whole step, of one that has the rows after :attr:`count`."""
+        """The whole step, from one that has the rows from :attr:`count` on."""
         if not _grows(step.capture):
             return step
         whole = _with_rows(step, (*self._tokens, *step.capture.tokens), self._grown)

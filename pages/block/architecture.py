@@ -1,4 +1,4 @@
-"""What the model is made of, one block opened, and the vector of the chosen token as it goes through."""
+"""The model's architecture, one block opened, and the chosen token's vector as it passes through."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ NORMS = {"pre": N_("pre-norm"), "post": N_("post-norm"), "after": N_("norm after
 
 @dataclass(frozen=True, eq=False)
 class ArchitectureView:
-    """What is drawn: the model, the rows, their words, and the component's payload."""
+    """What is drawn: the model, the rows, their texts, and the component's payload."""
 
     made: Architecture
     stages: list[ArchitectureStage]
     rows: list[StageRow]
     payload: bytes
     position: int
-    stack: str  # of the token: "encoder", "decoder", or "" of a model with one
+    stack: str  # the token's stack: "encoder" or "decoder"; empty for a model with one
     says: LikeliestToken | None
     next_word: str
 
 
 def show_architecture(opened: PageContext) -> ArchitectureView:
-    """The picture; a click opens a block. Raises RunnerError."""
+    """Show the picture; a click opens a block. Raises RunnerError."""
     made, here = asked(opened, WhatItIsMadeOf()), chosen_text(opened)
     capture = here.capture
     position = len(capture.tokens) - 1 if here.query is None else here.query
@@ -93,7 +93,7 @@ def _stack_of(here: PageContext) -> str:
 
 
 def _row_said(capture: Capture, says: LikeliestToken, word: str, first: int) -> StageRow:
-    """The token that the whole way ends with, and how likely the model finds it; the page numbers from ``first`` on."""
+    """The final row: the predicted token and its probability. Tokens are numbered from ``first`` on."""
     place = says.position % len(capture.tokens)
     where = _("in place of {token}") if says.hidden else _("after {token}")
     title = _("hidden word") if says.hidden else _("next token")
@@ -102,9 +102,9 @@ def _row_said(capture: Capture, says: LikeliestToken, word: str, first: int) -> 
 
 
 def _block(opened: PageContext, made: Architecture) -> int:
-    """The open block: the held one, or that of the open layer. What the model does not have is said and dropped.
+    """Return the open block: the stored one, or that of the open layer. An invalid one is reported and dropped.
 
-    Of an encoder–decoder the layer is the decoder's, unless it is the encoder that is looked at.
+    In an encoder-decoder model the layer is the decoder's, unless encoder self-attention is selected.
     """
     held = state().block
     if held is not None and held >= len(made.blocks):
@@ -124,7 +124,7 @@ def _open(block: int | None) -> None:
 
 
 def _summary(opened: PageContext, made: Architecture) -> str:
-    """The whole model in a line."""
+    """A summary of the model in one line."""
     kinds = list(dict.fromkeys(_kind_of(block) for block in made.blocks))
     tied = _("output layer tied to the embedding") if made.tied else _("output layer of its own")
     dtypes = {weight.dtype for part in made.before for weight in part.weights}
@@ -141,13 +141,13 @@ def _summary(opened: PageContext, made: Architecture) -> str:
 
 
 def _kind_of(block: Block) -> str:
-    """pre-norm, parallel"""
+    """A block's kind, such as: pre-norm, parallel."""
     words = [_(NORMS[block.norms])] if block.norms else []
     return listed([*words, *([_("parallel")] if block.parallel else [])])
 
 
 def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) -> StageRow:
-    """One row of the picture, in words."""
+    """The texts of one row of the picture."""
     length = "" if stage.vector is None else three_digits(float(np.linalg.norm(stage.vector)))
     n = stage.n_parameters
     size = f"{counted(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
@@ -181,7 +181,7 @@ def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) ->
 
 
 def title_of(stage: ArchitectureStage) -> str:
-    """Attention: GQA 8 → 4"""
+    """A row's title, such as: Attention: GQA 8 → 4."""
     block = stage.block
     if stage.role == "norm" and stage.part is not None:
         return stage.part.note

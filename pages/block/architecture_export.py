@@ -1,4 +1,4 @@
-"""What the model is made of as data: its tables, its files, and the lines that give the same."""
+"""Export of the architecture: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.stages_svg import stages_svg
 
 
 def architecture_view(found: ArchitectureView) -> ExportBundle:
-    """The rows as they are drawn, and every module with its parameters."""
+    """The rows as drawn, and every module with its parameters."""
     made, names = found.made, [_name(found, place) for place in range(len(found.stages))]
     lengths = [np.nan if one.vector is None else float(np.linalg.norm(one.vector)) for one in found.stages]
     counts = [float(one.n_parameters) for one in found.stages]
@@ -47,7 +47,7 @@ def _name(found: ArchitectureView, place: int) -> str:
 
 
 def code_of(found: ArchitectureView) -> str:
-    """The parts, the vectors that are drawn, and what the model says in the end."""
+    """Code for the modules, the vectors drawn and the prediction."""
     index = next((one.index for one in found.stages if one.open), 0)
     own = f'capture = capture.attention("{found.stack}")\n' if found.stack else ""
     says = (

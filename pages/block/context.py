@@ -1,4 +1,4 @@
-"""One word in two texts: its vector layer by layer, how alike both are, and where they lie between two other words."""
+"""One word in two texts: its vector layer by layer, their similarity, and their position between two other words."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True, eq=False)
 class ContextView:
-    """What is drawn: the token in both texts, the paths, and the words that they are drawn between.
+    """What is drawn: the token in both texts, the paths, and the words that span the plane.
 
-    ``opened`` is the page's, or the pair's first text in it; ``name`` is what the first text is called.
+    ``opened`` is the page's, or has the pair's first text; ``name`` names the first text.
     """
 
     opened: PageContext
@@ -53,14 +53,14 @@ class ContextView:
     other: Capture
     place: int
     words: tuple[str, str] | None
-    read: tuple[str, str] | None  # as the model read them
+    read: tuple[str, str] | None  # as the model tokenized them
     charts: tuple[Lines, ...]
 
 
 def show_context(opened: PageContext) -> ContextView | None:
-    """Both texts and two charts; None, and a sentence, where there is no second text with the token."""
+    """Show both texts and two charts; None, with a sentence, if no second text contains the token."""
     if in_fragment() and session.text() != opened.capture.request.text:
-        st.rerun()  # an example was chosen: its text is not read yet
+        st.rerun()  # an example was chosen and its text is not captured yet
     opened, pair = _opening(one_text(opened))
     name = _("this text") if pair is None else _("first text")
     position = last_place(opened.capture.tokens) if opened.query is None else opened.query
@@ -95,13 +95,14 @@ def show_context(opened: PageContext) -> ContextView | None:
     return ContextView(opened, name, paths, token.text, position, other, place, words, read, charts)
 
 
-# -- what is compared -------------------------------------------------------------------------------------------------
+# -- comparison -------------------------------------------------------------------------------------------------------
 
 
 def _opening(opened: PageContext) -> tuple[PageContext, ContextPair | None]:
-    """The page with the first text of the pair that it begins with; as it is, and None, where the reader chose.
+    """Return the page with the default pair's first text and the pair; unchanged, with None, if the reader chose a
+    text.
 
-    Of the pairs in the reader's language the first, whose word differs most; an example's text alone gives way to it.
+    The pair is the first in the reader's language, whose word differs most. It replaces an example's text only.
     """
     held, capture = state(), opened.capture
     chosen = held.second != SUGGESTED or held.across or held.up or session.selection().query != -1
@@ -118,12 +119,12 @@ def _opening(opened: PageContext) -> tuple[PageContext, ContextPair | None]:
         return opened, None
     token = first.tokens[last_place(first.tokens)].id
     if place_of(second.tokens, token, 0) is None:
-        return opened, None  # this model cuts the word in two ways
+        return opened, None  # this model tokenizes the word in two ways
     return replace(opened, capture=first, query=None, key=None), pair
 
 
 def _second(opened: PageContext, controls: DeltaGenerator, pair: ContextPair | None) -> Capture | None:
-    """The second text, typed, suggested, or the pair's; None, and a sentence why, without one."""
+    """Return the second text's capture, typed, suggested or the pair's; None, with a sentence, without one."""
     held = state().second if pair is None else pair.second
     suggested = suggested_capture(opened, "context") if held == SUGGESTED else None
     shown = held if held != SUGGESTED else "" if suggested is None else suggested.request.text
@@ -145,9 +146,9 @@ def _second(opened: PageContext, controls: DeltaGenerator, pair: ContextPair | N
 def _spanning(
     opened: PageContext, other: Capture, controls: DeltaGenerator, pair: ContextPair | None
 ) -> tuple[tuple[str, str] | None, tuple[Capture, Capture] | None]:
-    """The two words and their captures, each read alone; None where there are none, or no text is read."""
+    """Return the two words and their captures, each captured alone; None without words, or without a text."""
     if opened.capture.request.attention in ("decoder", "cross"):
-        return None, None  # a word is read by the encoder alone
+        return None, None  # a single word is read by the encoder only
     held = state()
     usual = pair.words if pair is not None else telling_words(opened.capture.tokens, other.tokens) or ("", "")
     words = held.across.strip() or usual[0], held.up.strip() or usual[1]
@@ -166,7 +167,7 @@ def _spanning(
 
 
 def _read(opened: PageContext, word: str, name: str) -> Capture:
-    """A word by itself, with a space before it where the text has spaces. Raises RunnerError."""
+    """Capture a single word, with a leading space if the text uses spaces. Raises RunnerError."""
     text = word if opened.runner.ids_of(word)[-1:] == opened.runner.ids_of(f" {word}")[-1:] else f" {word}"
     found = typed_capture(opened, f"context_{name}", text)
     if found is None:
@@ -180,7 +181,7 @@ def _show_examples() -> None:
 
 
 def _open(pair: ContextPair) -> None:
-    set_value("text_box", pair.first)  # what was typed and not yet asked for must not win
+    set_value("text_box", pair.first)  # overrides text that was typed but not submitted
     session.set_text(pair.first)
     change(BlockState, second=pair.second, across=pair.words[0], up=pair.words[1])
 
@@ -192,7 +193,7 @@ def _suggest() -> None:
 def _show_box(
     name: str, value: str, label: str, placeholder: str, longest: int, width: int | None, pair: ContextPair | None
 ) -> None:
-    """A box of the page's state; beside the ``pair`` that the page begins with, what is typed keeps the pair."""
+    """Show a text box for a field of the page's state; with the default ``pair``, typing keeps the pair."""
     key = widget_key(address_of(BlockState, name), value)
 
     def typed(words: str) -> None:
@@ -212,11 +213,11 @@ def _show_box(
     )
 
 
-# -- how it is drawn --------------------------------------------------------------------------------------------------
+# -- drawing ----------------------------------------------------------------------------------------------------------
 
 
 def both_texts(first: Capture, second: Capture, places: tuple[int, int], name: str) -> str:
-    """Both texts, one under the other, with the word marked; HTML."""
+    """Both texts, one below the other, with the word marked; HTML."""
     rows = ""
     for called, capture, place in zip((name, _("second text")), (first, second), places, strict=True):
         tokens = [one.text for one in capture.tokens]
@@ -229,7 +230,7 @@ def both_texts(first: Capture, second: Capture, places: tuple[int, int], name: s
 
 
 def _finding(paths: WordPaths, token: str) -> tuple[str, str]:
-    """How alike the word is in both texts, at the start and at the end; HTML."""
+    """The cosine similarity of the word's vectors in the two texts, first and last; HTML."""
     said = _("“{token}” in two texts: cosine {cosine} after the last layer")
     words = _("{first} before the first; lowest, {lowest}, after {layer}")
     row = int(np.nanargmin(paths.alike))
@@ -245,7 +246,7 @@ def _two(value: float) -> str:
 
 
 def alike_chart(paths: WordPaths) -> Lines:
-    """The cosine of both vectors by layer, and what it is of other tokens."""
+    """Cosine similarity of the two vectors by layer, compared with other tokens."""
     rows = list(range(len(paths.alike)))
     series = [Line(_("the word in both texts"), rows, paths.alike.tolist(), points=True)]
     if np.isfinite(paths.others).any():
@@ -258,7 +259,7 @@ def alike_chart(paths: WordPaths) -> Lines:
 
 
 def plane_chart(paths: WordPaths, words: tuple[str, str], name: str) -> Lines:
-    """Both paths, one point a layer: across the cosine with one word, upwards with the other."""
+    """Both paths, one point per layer; x is the cosine with one word, y with the other."""
     assert paths.first is not None
     assert paths.second is not None
     series = [
@@ -280,7 +281,7 @@ def plane_chart(paths: WordPaths, words: tuple[str, str], name: str) -> Lines:
     )  # fmt: skip
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def context_view(found: ContextView) -> ExportBundle:

@@ -1,4 +1,4 @@
-"""The look-up of a token: its id, its row of the model's table, the rows nearest to it, and the row as a product."""
+"""A token's embedding: its id, its row of the embedding matrix, the nearest rows, and the lookup as a product."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from viz.stages_svg import stages_svg
 
 N_ = str  # marks a text for Babel without translating it here
 
-COLUMNS = 6  # dimensions of the table that are written out
+COLUMNS = 6  # columns of the matrix that are shown
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingView:
-    """What is drawn: the row of a token, and what enters the first layer there if it is a token of the text."""
+    """What is drawn: a token's row, and the input of the first layer if it is a token of the text."""
 
     found: TokenEmbedding
     rows: list[StageRow]
@@ -46,13 +46,13 @@ class EmbeddingView:
 
 
 def follow_strip() -> None:
-    """A token of the text was chosen: no other is looked up any more."""
+    """Return to the text's tokens after one was chosen in the token strip."""
     if state().view == "embedding":
         change(BlockState, word="", token=None)
 
 
 def show_embedding(opened: PageContext) -> EmbeddingView:
-    """The row, its neighbours, and the product. Raises RunnerError."""
+    """Show the row, its neighbours and the product. Raises RunnerError."""
     opened = chosen_text(opened)
     position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
@@ -80,12 +80,12 @@ def show_embedding(opened: PageContext) -> EmbeddingView:
 
 
 def _row(opened: PageContext, token: int) -> TokenEmbedding:
-    """Raises RunnerError, for a token that no vocabulary has too."""
+    """Raises RunnerError, also for a token that is not in the vocabulary."""
     return asked(opened, EmbeddingRow(opened.capture.request, token))
 
 
 def _token(opened: PageContext) -> int | None:
-    """The id that is looked up, None for that of the text. What is none is said; what was typed stays in the box."""
+    """Return the id to look up, or None for the text's token. Invalid input is reported and stays in the box."""
     held = state()
     if held.token is not None:
         try:
@@ -135,7 +135,7 @@ def _signed(value: float) -> str:
 
 
 def _rows(found: TokenEmbedding, names: list[str], entering: np.ndarray | None) -> tuple[list[StageRow], np.ndarray]:
-    """The strips: the token's row, what enters the first layer in its place, and its neighbours."""
+    """The strips: the token's row, the first layer's input at its position, and its neighbours."""
     vector = found.vector.double().numpy()
     rows = [StageRow("stage", names[0], f"id {found.token}", length=three_digits(float(np.linalg.norm(vector))))]
     vectors = [vector]
@@ -165,7 +165,7 @@ def _rows(found: TokenEmbedding, names: list[str], entering: np.ndarray | None) 
 
 
 def product_table(found: TokenEmbedding, names: list[str]) -> str:
-    """The one-hot vector down, beside the table's rows around the token; the sum below is the token's row."""
+    """The one-hot vector as a column beside the matrix rows around the token; the sum below is the token's row."""
     columns = min(COLUMNS, len(found.vector))
     more = "<td>…</td>" if columns < len(found.vector) else ""
     head = "".join(f"<th>{place}</th>" for place in range(columns))
@@ -192,11 +192,11 @@ def _number(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def embedding_view(found: EmbeddingView) -> ExportBundle:
-    """The row, its neighbours, and the rows beside it in the table."""
+    """The row, its neighbours, and the adjacent rows of the matrix."""
     embedding = found.found
     nearest = [f"{token} {name}" for token, name in zip(embedding.nearest.tolist(), found.names[1:], strict=True)]
     beside = [f"{token} {name}" for token, name in zip(embedding.ids, found.beside, strict=True)]

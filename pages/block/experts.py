@@ -1,4 +1,6 @@
-"""Experts: which of them the router picks for each token, with what weight, how evenly, and what is held and used."""
+"""Mixture of experts: which experts each token is routed to, with what weights, the load balance, and active
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,12 @@ LOAD_TEXTS = layer_head_map.TEXTS | {
     "cell": N_("{row}, {column}: {value} of the picks"),
     "missing": N_("{row} has no {column}"),
 }
-MAP_HEIGHT, LOAD_HEIGHT = 330, 250  # pixels
+MAP_HEIGHT, LOAD_HEIGHT = 330, 250  # px
 
 
 @dataclass(frozen=True, eq=False)
 class ExpertsView:
-    """What is drawn: the routing, the open layer's place in it, and of which model it is."""
+    """What is drawn: the routing, the open layer's index in it, and the model's name."""
 
     routing: Routing
     place: int
@@ -59,7 +61,10 @@ class ExpertsView:
 
 
 def show_experts(opened: PageContext) -> ExpertsView | None:
-    """Two maps and what is held and used; None where a sentence says why not. Raises RunnerError."""
+    """Show two maps and the parameter counts; None, with a sentence, if there is nothing to show.
+
+    Raises RunnerError.
+    """
     source = state().experts
     controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
     with controls:
@@ -92,7 +97,7 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
 
 
 def _finding(layer: Routed, token: str, position: int) -> tuple[str, str]:
-    """The experts of one token, by falling weight, and the weights; HTML."""
+    """One token's experts by decreasing weight; HTML."""
     order = layer.weights[position].argsort(descending=True).tolist()
     named = [f"E{int(layer.picks[position, one])}" for one in order]
     weights = " · ".join(
@@ -104,7 +109,7 @@ def _finding(layer: Routed, token: str, position: int) -> tuple[str, str]:
 
 
 def _routing(opened: PageContext, source: Source) -> Routing:
-    """Of the model, or of the random one; no layers for an encoder–decoder, whose experts are not looked for."""
+    """The routing of the model or of the random one; empty for encoder-decoder models, which are not supported."""
     if source == "random":
         ids = tuple(token.id for token in opened.capture.tokens)
         return asked(opened, RandomRouting(ids, max(opened.runner.info.n_vocab, *ids) + 1))
@@ -114,7 +119,7 @@ def _routing(opened: PageContext, source: Source) -> Routing:
 
 
 def _offer_mixture(opened: PageContext) -> None:
-    """Why there is nothing to see of this model, and the way to a mixture that can be seen."""
+    """Say why this model has no experts to show, and offer a mixture that has."""
     info = opened.runner.info
     if info.attentions:
         st.info(plain(sentence(OneStackOnly(name=info.name))))
@@ -134,7 +139,7 @@ def _offer_mixture(opened: PageContext) -> None:
 
 
 def _place(found: Routing) -> int:
-    """The open layer among those with experts; another is said and dropped."""
+    """The open layer's index among those with experts; an invalid layer is reported and dropped."""
     layers = [one.layer for one in found.layers]
     held = state().expert_layer
     if held is None or held in layers:
@@ -160,7 +165,7 @@ def _said(found: Routing, place: int, source: Source) -> str:
 
 
 def _balance(layer: Routed, load: np.ndarray) -> str:
-    """E3 has most, 2.0 times the even share of 12.5 %."""
+    """The load balance, such as: E3 has most, 2.0 times the even share of 12.5 %."""
     words = _("L{layer}: E{expert} has most, {times} times the even share of {even}; {idle} have none of this text.")
     return words.format(
         layer=layer.layer, expert=int(np.nanargmax(load)), times=f"{imbalance(load):.1f}",
@@ -169,7 +174,7 @@ def _balance(layer: Routed, load: np.ndarray) -> str:
 
 
 def picks_payload(layer: Routed, tokens: tuple[str, ...], position: int) -> bytes:
-    """Experts down, tokens across, the weight where a token goes to an expert; the chosen token's best one is open."""
+    """Experts as rows, tokens as columns, values are routing weights; the chosen token's best expert is open."""
     values = weight_grid(layer)
     best = int(layer.picks[position, int(layer.weights[position].argmax())])
     return layer_head_map.LayerHeadMapPicture(
@@ -188,7 +193,7 @@ def picks_payload(layer: Routed, tokens: tuple[str, ...], position: int) -> byte
 
 
 def load_payload(found: Routing, load: np.ndarray, place: int) -> bytes:
-    """Layers down, experts across: the share of the picks."""
+    """Layers as rows, experts as columns, values are shares of the routed tokens."""
     return layer_head_map.LayerHeadMapPicture(
         load,
         title=_("share of the picks by layer and expert"),
@@ -218,7 +223,7 @@ def _open_of(found: Routing) -> Callable[[list[int] | None], None]:
 
 
 def row_name(held: Held, layer: Routed) -> str:
-    """8 experts of 24,576 · gate: MixtralTopKRouter · ..."""
+    """A row's name, such as: 8 experts of 24,576 · gate: MixtralTopKRouter."""
     names = {"model": _("the whole model"), "ffn": _("L{layer}, all of its FFN").format(layer=layer.layer)}
     if held.count:
         words = _("{count} experts of {size}")
@@ -228,7 +233,7 @@ def row_name(held: Held, layer: Routed) -> str:
 
 
 def held_table(rows: tuple[Held, ...], layer: Routed) -> str:
-    """What a dense layer of as many parameters would use is what is held."""
+    """Total and active parameters. A dense layer of equal size would use them all."""
     heads = [_("held: a dense one would use all"), _("used for a token"), _("share")]
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)
     body = "".join(

@@ -1,4 +1,4 @@
-"""The experts as data: their tables, their files, and the lines that give the same numbers."""
+"""Export of the experts: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.word_map_svg import word_map_svg
 
 
 def experts_view(found: ExpertsView) -> ExportBundle:
-    """Weights of the open layer, the loads of all, and what is held and used."""
+    """Routing weights of the open layer, loads of all layers, and total and active parameters."""
     layer, load = found.layer, loads(found.routing)
     weights = weight_grid(layer)
     experts = [f"E{expert}" for expert in range(layer.n_experts)]

@@ -1,4 +1,4 @@
-"""The feed-forward part: its activation, how many of its units are active, and what the strongest of them promote."""
+"""The feed-forward network: its activation, how many units are active, and which tokens the strongest ones promote."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from viz.chart import Line, Lines
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 4.0  # of the curves; SwiGLU goes on far beyond
+MOST = 4.0  # end of the curves' axis; SwiGLU grows far beyond
 DASHES = {"GELU": "dash", "SiLU": "dot", "SwiGLU": "dashdot"}
 
 
 @dataclass(frozen=True, eq=False)
 class FfnView:
-    """What is drawn of one layer at one token."""
+    """What is drawn for one layer and token."""
 
     units: Units
     layer: int
     position: int
-    number: int  # of that token on the page
+    number: int  # the token's number on the page
     charts: tuple[Lines, ...]
     promoted: tuple[tuple[str, ...], ...]
 
 
 def show_ffn(opened: PageContext) -> FfnView:
-    """Three charts and the strongest units. Raises RunnerError."""
+    """Show three charts and the strongest units. Raises RunnerError."""
     opened = one_text(opened)
     position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     layer = layer_of(opened)
@@ -82,7 +82,7 @@ def _finding(units: Units, promoted: tuple[tuple[str, ...], ...]) -> tuple[str, 
 
 
 def layer_of(opened: PageContext) -> int:
-    """The chosen layer, or the open one; what the model does not have is said and dropped."""
+    """The chosen layer, or the open one; an invalid one is reported and dropped."""
     held = state().layer
     if held is not None and held >= opened.capture.n_layers:
         refuse(BlockState, "layer", sentence(NoSuchPlace(what=N_("layer"), value=held, count=opened.capture.n_layers)))
@@ -91,7 +91,7 @@ def layer_of(opened: PageContext) -> int:
 
 
 def curves_chart(units: Units) -> Lines:
-    """What activations make of a number; the model's own first."""
+    """The activation functions as curves, the model's own first."""
     found = activation_curves(units.activation)
     order = sorted(found.curves, key=lambda name: name != units.activation)
     series = [
@@ -105,7 +105,7 @@ def curves_chart(units: Units) -> Lines:
 
 
 def spread_chart(units: Units) -> Lines:
-    """What the activation reads of this layer's units at this token."""
+    """The distribution of this layer's pre-activations at this token."""
     shares, middles = spread(units.before.double().numpy())
     line = Line(_("share of units"), middles.tolist(), shares.tolist())
     return Lines(
@@ -115,7 +115,7 @@ def spread_chart(units: Units) -> Lines:
 
 
 def active_chart(units: Units, position: int) -> Lines:
-    """The share of active units in every layer, of this token and as a mean."""
+    """The share of active units in every layer, for this token and on average."""
     active = units.active.double().numpy()
     layers = list(range(len(active)))
     with np.errstate(invalid="ignore"):
@@ -129,7 +129,7 @@ def active_chart(units: Units, position: int) -> Lines:
 
 
 def length_name(units: Units) -> str:
-    """What the lengths of the strongest units are of."""
+    """What the lengths of the strongest units measure."""
     if units.follows == "norm":
         return _("norm of what it adds, after the norm that follows")
     return _("norm of what it adds") if units.follows == "nothing" else _("norm of its column times its value")

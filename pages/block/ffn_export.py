@@ -1,4 +1,4 @@
-"""The feed-forward view as data: its tables, its files, and the lines that give the same numbers."""
+"""Export of the feed-forward view: tables, files and Python code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feed-forward part number by number: on small matrices that can be changed, and on the open layer's own."""
+"""The feed-forward network step by step: on small editable matrices, and on the open layer's own."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ N_ = str  # marks a text for Babel without translating it here
 
 NAMES = {"X": "x", "WG": "w_gate", "W1": "w_1", "B1": "b_1", "W2": "w_2", "B2": "b_2"}
 BY_LETTER = dict(zip(FFN_LETTERS, NAMES.values(), strict=True))
-SHOWN = 6  # dimensions of the model's own vectors that are written out
+SHOWN = 6  # dimensions of the model's own vectors that are shown
 
 
 @dataclass(frozen=True, eq=False)
 class FfnNumbers:
-    """What is drawn: every matrix with its name, and how the same is got in Python."""
+    """What is drawn: the matrices with their names, and Python code for the same."""
 
     tables: dict[str, Table]
     payload: bytes
@@ -55,13 +55,13 @@ class FfnNumbers:
 
 
 def show_small_ffn() -> FfnNumbers:
-    """The activation and the gate, then the steps; every number of a matrix can be typed."""
+    """Show the controls for activation and gate, then the steps; every entry of a matrix can be edited."""
     held = state()
     written = readable_changes(BlockState, held.numbers, FFN_LETTERS)
     numbers = numbers_of(written)
     tables = small_tables(numbers, held.activation, gated=held.gated)
     words = _("Made up to be small: click a number of X, of a W or of a b and type.")
-    if not held.ask:  # a number that is asked for is not told
+    if not held.ask:  # the finding would give a hidden number away
         values = np.asarray(tables["M" if held.gated else "A"].values)
         token, unit, norm = largest_part(values, np.asarray(tables["W2"].values))
         show_finding(_most(unit, f"x{token}", norm), escape(words))
@@ -97,25 +97,27 @@ def show_small_ffn() -> FfnNumbers:
 
 
 def largest_part(values: np.ndarray, down: np.ndarray) -> tuple[int, int, float]:
-    """The token and the unit whose value [tokens, units] times its row [units, d] is longest, and its norm."""
+    """The token and unit with the longest contribution (value [tokens, units] times the unit's row [units, d]) and its
+    norm.
+    """
     norms = np.abs(values) * np.linalg.norm(down, axis=1)
     token, unit = (int(place) for place in np.unravel_index(int(norms.argmax()), norms.shape))
     return token, unit, float(norms[token, unit])
 
 
 def _most(unit: int, token: str, norm: float) -> str:
-    """The unit that adds most to a token, whose name is HTML already; HTML."""
+    """Name the unit that adds most to a token (whose name is HTML already); HTML."""
     words = escape(_("Unit {unit} adds most to {token}: a vector of norm {norm}"))
     return words.format(unit=unit, token=token, norm=three_digits(norm))
 
 
 def numbers_of(written: str) -> SmallFeedForward:
-    """The usual numbers with these changes; those of places that there are not are passed over."""
+    """The default numbers with these edits; entries out of range are ignored."""
     return with_changes(usual_feed_forward(), written, BY_LETTER, FFN_LETTERS)
 
 
 def small_tables(numbers: SmallFeedForward, activation: str, *, gated: bool) -> dict[str, Table]:
-    """Every matrix, in the order in which they come about."""
+    """Every matrix, in order of computation."""
     steps = small_feed_forward(numbers, activation, gated=gated)
     made = {
         "X": numbers.x, "WG": numbers.w_gate if gated else None, "G": steps.gate, "W1": numbers.w_1,
@@ -137,7 +139,7 @@ def _table(
 
 
 def show_own_ffn(opened: PageContext) -> FfnNumbers:
-    """The units that add most, each number from the ones before. Raises RunnerError."""
+    """Show the units that add most, each number computed from the previous ones. Raises RunnerError."""
     opened = one_text(opened)
     capture = opened.capture
     position = len(capture.tokens) - 1 if opened.query is None else opened.query
@@ -152,7 +154,7 @@ def show_own_ffn(opened: PageContext) -> FfnNumbers:
         shown=min(SHOWN, len(found.read)), d=f"{len(found.read):,}",
     )  # fmt: skip
     own = sum_arrays(found)
-    if state().ask:  # a number that is asked for is not told
+    if state().ask:  # the finding would give a hidden number away
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     else:
         _token, place, norm = largest_part(own.values[None], own.down)
@@ -179,7 +181,7 @@ def show_own_ffn(opened: PageContext) -> FfnNumbers:
 
 
 def own_chain(found: UnitSums, token: str) -> tuple[dict[str, Table], list[DrawnStep]]:
-    """The matrices of these units, and how each comes about; what is not shown of a sum is its rest."""
+    """The matrices of these units and how each is computed; terms that are not shown are summed as the rest."""
     own = sum_arrays(found)
     count = min(SHOWN, len(own.read))
     dims = [str(place) for place in range(count)]
@@ -194,7 +196,7 @@ def own_chain(found: UnitSums, token: str) -> tuple[dict[str, Table], list[Drawn
     def first(
         step: str, names: tuple[str, str, str, str], matrix: np.ndarray, bias: np.ndarray | None, made: np.ndarray
     ) -> None:
-        """A product with the columns of these units and, where there is one, the bias that comes to it."""
+        """A product with these units' columns, plus the bias if there is one."""
         weight, product, added, result = names
         plain = made if bias is None else made - bias
         tables[weight] = _table(TITLES[weight], matrix[:count], dims, units)
@@ -250,7 +252,7 @@ def _product(step: str, left: str, right: str, result: str, rest: np.ndarray, mo
 
 
 def shapes_of(found: UnitSums) -> dict[str, list[int]]:
-    """The matrices' own shapes, of which a part is shown."""
+    """The full shapes of the matrices that are shown in part."""
     d, width, made = len(found.read), found.width, len(found.added)
     rows = {name: [1, width] for name in ("P", "P1", "G", "H", "A", "M", "B1", "BG")}
     return rows | {
@@ -294,14 +296,14 @@ def _show(
 
 
 def covered() -> str:
-    """Why the same numbers do not stand in tables now; nothing where none is covered."""
+    """Why the tables are hidden now; empty if nothing is hidden."""
     held = state()
     words = _("Numbers are hidden. Choose “show all numbers” to reveal them, and the tables.")
     return words if held.ask and held.view == "ffn" and held.ffn != "units" else ""
 
 
 def ffn_numbers_view(found: FfnNumbers) -> ExportBundle:
-    """Every matrix as a table; the last, what the part adds, is the first."""
+    """Every matrix as a table; the network's output comes first."""
     frames = {
         table.name: pd.DataFrame(table.values, [*table.rows], [*table.columns]) for table in found.tables.values()
     }

@@ -1,4 +1,4 @@
-"""The block of 2017 beside one of today, at the open model's sizes: what is built otherwise, and what it costs."""
+"""The block of 2017 beside a current one, at the open model's sizes: what differs, and what it costs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from viz.flow import flow
 
 N_ = str  # marks a text for Babel without translating it here
 
-BAR = 24  # pixels
+BAR = 24  # px
 NAMES = {
     "embedding": N_("embedding, output layer"), "attention": N_("self-attention"), "cross": N_("cross-attention"),
     "ffn": "FFN", "norms": N_("norms"),
@@ -38,7 +38,7 @@ NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Generations:
-    """Both at the sizes of ``name``, and their charts."""
+    """Both blocks at the sizes of ``name``, and their charts."""
 
     name: str
     old: Original
@@ -47,7 +47,7 @@ class Generations:
 
 
 def show_generations(opened: PageContext) -> Generations:
-    """Both ways down, the table of what differs, and the parameters. Raises RunnerError."""
+    """Show both data flows, a table of differences, and the parameters. Raises RunnerError."""
     own = shape_of(
         asked(opened, WhatItIsMadeOf()), _("this model"), d_head=int(opened.capture.q(opened.layer).shape[-1]),
         vocabulary=opened.runner.info.n_vocab, context=opened.runner.info.max_tokens,
@@ -76,7 +76,7 @@ def show_generations(opened: PageContext) -> Generations:
 
 
 def _ways(found: Generations) -> list[tuple[str, list[list[str]]]]:
-    """Each with its lanes, from the tokens on."""
+    """Both data flows as lanes, from the tokens on."""
     add, repeated = _("add, then LayerNorm"), _("× {count} layers").format(count=found.old.layers)
     start = _("embedding + sinusoid")
     encoder = [start, _("self-attention"), add, _("FFN: ReLU"), add, repeated]
@@ -101,7 +101,7 @@ def _ways(found: Generations) -> list[tuple[str, list[list[str]]]]:
 
 
 def _rows(found: Generations) -> list[tuple[str, str, str, str]]:
-    """What differs: its name, then, now, and why."""
+    """The differences: name, then, now, and why."""
     old, new = found.old, found.new
     here, there = modern_parts(new), old.parameters()
     decoder = old.block(decoder=True)

@@ -1,4 +1,4 @@
-"""Learning: what the model must say at each token of this text, and what one step of training would change."""
+"""Learning: the target at each token of this text, and what one training step would change."""
 
 from __future__ import annotations
 
@@ -41,21 +41,22 @@ GRADIENT_TEXTS = layer_head_map.TEXTS | {"cell": N_("{row}{column} · norm {valu
 
 @dataclass(frozen=True, eq=False)
 class LearningView:
-    """What is drawn: the step, the rate that is looked at, the words, and the pictures."""
+    """What is drawn: the step, the learning rate shown, the words and the pictures."""
 
     learned: Learned
-    rate: int  # of its place among the rates
+    rate: int  # index among the learning rates
     words: tuple[tuple[str, ...], ...]
     payload: bytes
     charts: tuple[Lines, ...]
     two_texts: bool
-    first: int  # what the page numbers the first token
+    first: int  # the page's number of the first token
 
 
 def show_learning(opened: PageContext) -> LearningView | None:
-    """Teacher forcing above, the step below; None where a sentence says why not. Raises RunnerError.
+    """Show teacher forcing and the step; None, with a sentence, if there is nothing to show. Raises RunnerError.
 
-    Of an encoder–decoder what its decoder writes, whichever attention is looked at, and the gradients of that one.
+    For an encoder-decoder model, the loss is that of the decoder's text, and the gradients are those of the selected
+    attention.
     """
     capture = decoder_side(opened.capture)
     if looks_ahead(capture):
@@ -91,16 +92,17 @@ def show_learning(opened: PageContext) -> LearningView | None:
 
 
 def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]:
-    """What is read, what must follow, and what the model says, at so many positions."""
+    """Input, target and prediction at this many positions."""
     tokens = [token.text for token in capture.tokens]
-    end = end_of(capture) if count == len(tokens) else None  # of an encoder–decoder, which also has to end the text
+    # an encoder-decoder also has to predict the end of the text
+    end = end_of(capture) if count == len(tokens) else None
     ends = [] if end is None else [opened.runner.token_text(end)]
     said = [int(capture.logits(position).argmax()) for position in range(count)]
     return [tokens[:count], [*tokens[1:], *ends], [opened.runner.token_text(one) for one in said]]
 
 
 def _finding(learned: Learned, place: int) -> tuple[str, str]:
-    """The mean loss before the step and after it, as they are written; HTML."""
+    """The mean loss before and after the step, in the digits shown; HTML."""
     loss, after = float(learned.before.mean()), float(learned.after[place].mean())
     before_said, after_said = _nats(loss, 3), _nats(after, 3)
     if before_said == after_said:
@@ -114,7 +116,7 @@ def _finding(learned: Learned, place: int) -> tuple[str, str]:
 
 
 def grown_words(learned: Learned, place: int) -> str:
-    """That the loss is smaller on average and not at every token, where that is so; else nothing."""
+    """Say that the mean loss decreases but that of some tokens grows, if so; otherwise empty."""
     before, after = learned.before.double(), learned.after[place].double()
     grown = int((after > before).sum())
     if not grown or float(after.mean()) >= float(before.mean()):
@@ -124,14 +126,16 @@ def grown_words(learned: Learned, place: int) -> str:
 
 
 def _nats(value: float, digits: int) -> str:
-    """So many digits, of less than the last of them one and its power of ten; what rounding leaves below 0 is 0."""
+    """Format with this many digits, or one significant digit and its power of ten if smaller; rounded values below 0
+    become 0.
+    """
     return f"{value:.{digits}f}" if value >= 10**-digits else error_size(max(value, 0.0))
 
 
 def forced_payload(
     learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None, first: int = 0
 ) -> bytes:
-    """Targets under what is read, shifted by one, numbered from ``first`` on; below, the losses: the colours."""
+    """Targets below the input, shifted by one and numbered from ``first`` on; the losses, as colours, below them."""
     before, after = (one.double().numpy() for one in (learned.before, learned.after[place]))
     none = np.full(len(before), np.nan)
     read, wanted, said = words
@@ -180,7 +184,7 @@ def _open_head(cell: list[int] | None) -> None:
 
 
 def rate_chart(learned: Learned) -> Lines:
-    """The loss after a step of every rate."""
+    """The loss after one step, by learning rate."""
     losses = learned.after.double().mean(dim=1).tolist()
     before = float(learned.before.double().mean())
     return Lines(
@@ -191,7 +195,7 @@ def rate_chart(learned: Learned) -> Lines:
 
 
 def layer_chart(learned: Learned) -> Lines:
-    """The norm of the gradient of each layer."""
+    """The gradient's norm by layer."""
     norms = learned.layers.double().tolist()
     return Lines(
         series=[Line(_("norm of the gradient"), list(range(len(norms))), norms, points=True)],

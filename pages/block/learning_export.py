@@ -1,4 +1,4 @@
-"""Learning as data: its tables, its files, and the lines that give the same numbers."""
+"""Export of the learning view: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.curves import standalone
 
 
 def learning_view(found: LearningView) -> ExportBundle:
-    """Cross-entropies of every token, and norms of the gradient."""
+    """Cross-entropy of every token, and gradient norms."""
     learned, rate = found.learned, RATES[found.rate]
     read, wanted, _said = found.words
     names = [

@@ -1,4 +1,4 @@
-"""The logit lens: what the model would say at every token if it ended after each layer."""
+"""The logit lens: what the model would predict at every token if it ended after each layer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from viz.distribution import TEXTS, next_token_bars
 
 N_ = str  # marks a text for Babel without translating it here
 
-MAP_HEIGHT = 470  # pixels
+MAP_HEIGHT = 470  # px
 MAP_TEXTS = layer_head_map.TEXTS | {
     "rows": N_("layers"),
     "columns": N_("positions"),
@@ -45,23 +45,23 @@ SHADES: dict[Shade, str] = {
 
 @dataclass(frozen=True, eq=False)
 class LensView:
-    """What is drawn: the map, what colours it, and the open cell."""
+    """What is drawn: the map, its colours and the open cell."""
 
     found: LensMap
     shade: Shade
     row: int
     position: int
-    first: int  # what the page numbers the first token
+    first: int  # the page's number of the first token
     payload: bytes
 
     @property
     def values(self) -> np.ndarray:
-        """Of the colours, [rows, tokens]."""
+        """The coloured quantity [rows, tokens]."""
         return values_of(self.found, self.shade)
 
 
 def show_lens(opened: PageContext) -> LensView:
-    """The map with the open cell beside it. Raises RunnerError."""
+    """Show the map with the open cell beside it. Raises RunnerError."""
     opened = one_text(opened)
     found = lens_map(opened.capture, asked(opened, LogitLens(opened.capture.request)), opened.runner.token_text)
     row, shade = _row(found), state().shade
@@ -84,7 +84,7 @@ def show_lens(opened: PageContext) -> LensView:
 
 
 def _finding(found: LensMap, position: int, first: int) -> tuple[str, str]:
-    """From where on the model's own token is on top; HTML."""
+    """The layer from which on the model's final token ranks first; HTML."""
     at, last = int(found.stays[position]), len(found.words) - 1
     token = f"<bdi>{escape(bare(found.words[-1][position]))}</bdi>"
     if at == last:
@@ -99,7 +99,7 @@ def _finding(found: LensMap, position: int, first: int) -> tuple[str, str]:
 
 
 def _row(found: LensMap) -> int:
-    """The open row; one that the model does not have is said and dropped."""
+    """The open row; an invalid one is reported and dropped."""
     last, held = len(found.words) - 1, state().row
     if held is not None and held > last:
         refuse(BlockState, "row", sentence(NoSuchPlace(what=N_("row"), value=held, count=last + 1)))
@@ -108,12 +108,12 @@ def _row(found: LensMap) -> int:
 
 
 def values_of(found: LensMap, shade: Shade) -> np.ndarray:
-    """What colours the cells."""
+    """The quantity that colours the cells."""
     return {"probability": found.probabilities[..., 0], "entropy": found.entropy, "kl": found.kl}[shade]
 
 
 def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first: int = 0) -> bytes:
-    """The map for its component; its last row says from which layer on the model's own token is on top."""
+    """The map's payload; its last row names the layer from which on the model's final token ranks first."""
     values = values_of(found, shade)
     strip = np.full((1, len(found.tokens)), np.nan)
     return layer_head_map.LayerHeadMapPicture(
@@ -121,7 +121,8 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first
         title=_(SHADES[shade]),
         scale="sequential",
         low=0.0,
-        high=1.0 if shade == "probability" else float(values[1:].max(initial=0.0)),  # the embedding’s KL dwarfs all
+        # the embedding’s KL would dominate the scale
+        high=1.0 if shade == "probability" else float(values[1:].max(initial=0.0)),
         number="percent" if shade == "probability" else "plain",
         open=open_cell,
         texts=translated(MAP_TEXTS),
@@ -135,14 +136,16 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first
 
 
 def row_labels(found: LensMap) -> list[str]:
-    """The stream before the first layer, after each, and the model's own end."""
+    """Row labels: the stream before the first layer, after each layer, and the model's output."""
     layers = found.names[1:]
     after = [_("after {layer}").format(layer=layer) for layer in layers]
     return [_("embedding"), *after[:-1], _("model ({layer})").format(layer=layers[-1])]
 
 
 def _open(found: LensMap, read: int) -> Callable[[list[int] | None], None]:
-    """A click opens a row and its token, after ``read`` of another text; on the last line, the row that it names."""
+    """A click opens a row and its token, after ``read`` (for another text); in the last row, the row that the cell
+    names.
+    """
 
     def answer(cell: list[int] | None) -> None:
         if cell is None:
@@ -156,7 +159,7 @@ def _open(found: LensMap, read: int) -> Callable[[list[int] | None], None]:
 
 
 def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> None:
-    """What the lens says there, and how it comes about over the layers."""
+    """Show the lens's prediction in the cell, and how it develops over the layers."""
     chances = found.probabilities[row, position]
     show_html(
         next_token_bars(
@@ -181,7 +184,7 @@ def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> 
 
 
 def lens_chart(found: LensMap, position: int) -> Lines:
-    """Entropy and KL at one token, by layer."""
+    """Entropy and KL divergence at one token, by layer."""
     rows = list(range(len(found.words)))
     return Lines(
         series=[

@@ -1,4 +1,4 @@
-"""The logit lens as data: its tables, its files, and the lines that give the same numbers."""
+"""Export of the logit lens: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viz.word_map_svg import word_map_svg
 
 
 def lens_view(found: LensView) -> ExportBundle:
-    """The map as it is coloured, and all that the lens says."""
+    """The map as coloured, and all predictions of the lens."""
     lens = found.found
     names = row_labels(lens)
     columns = [f"{place} {token}" for place, token in enumerate(lens.tokens, found.first)]
@@ -49,7 +49,7 @@ def lens_view(found: LensView) -> ExportBundle:
 
 
 def said_at(lens: LensMap, names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """after L2 · 5 ·squirrel → ·because: of every cell, row by row, with the word that is in it."""
+    """A description of every cell in row-major order, such as: after L2 · 5 ·squirrel → ·because."""
     return [
         f"{name} · {column} → {word}"
         for name, words in zip(names, lens.words, strict=True)

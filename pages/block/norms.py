@@ -1,4 +1,4 @@
-"""Norms: LayerNorm, RMSNorm and BatchNorm on the same vectors of this model, and how the stream grows without them."""
+"""Norms: LayerNorm, RMSNorm and BatchNorm of the same vectors, and how the residual stream grows without them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RANDOM = {
     "pre": N_("random net, pre-norm"), "post": N_("random net, post-norm"), "none": N_("random net, no norm"),
 }  # fmt: skip
 DASHES = {"pre": "dash", "post": "dot", "none": "dashdot", "LayerNorm": "solid", "RMSNorm": "dash", "BatchNorm": "dot"}
-MOST = 30.0  # of the growth that is drawn: without a norm it doubles every two layers
+MOST = 30.0  # end of the growth axis: without a norm it doubles every two layers
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +39,13 @@ class NormsView:
     growth: dict[str, np.ndarray]
     layer: int
     position: int
-    first: int  # what the page numbers the first token
+    first: int  # the page's number of the first token
     charts: tuple[Lines, ...]
     payload: bytes
 
 
 def show_norms(opened: PageContext) -> NormsView:
-    """The strips, the sizes of all tokens, and the growth. Raises RunnerError."""
+    """Show the strips, the sizes of all tokens, and the growth. Raises RunnerError."""
     opened = one_text(opened)
     capture = opened.capture
     position = len(capture.tokens) - 1 if opened.query is None else opened.query
@@ -70,7 +70,7 @@ def show_norms(opened: PageContext) -> NormsView:
 
 
 def _finding(found: NormEffect, own: np.ndarray) -> tuple[str, str]:
-    """How much the stream grows, and to what size an RMSNorm brings every token; HTML."""
+    """How much the stream grows, and the size to which an RMSNorm scales every token; HTML."""
     sizes, after = found.sizes[""], found.sizes["RMSNorm"]
     said = _("After {count} layers the stream has {times} times its first norm")
     said = said.format(times=three_digits(float(own[-1])), count=len(own) - 1)
@@ -81,13 +81,13 @@ def _finding(found: NormEffect, own: np.ndarray) -> tuple[str, str]:
 
 
 def _own_growth(opened: PageContext) -> np.ndarray:
-    """Of this model: mean length of the stream, as a multiple of what it begins with."""
+    """This model's mean stream norm, relative to its start."""
     lengths = np.array([float(x.float().norm(dim=-1).mean()) for x in opened.capture.residuals])
     return lengths / lengths[0]
 
 
 def strips(opened: PageContext, found: NormEffect, position: int) -> bytes:
-    """The vector of one token before, and after each norm."""
+    """One token's vector before and after each norm."""
     vectors = [found.before, *found.after.values()]
     kinds = ["", *found.after]
     rows = [
@@ -107,13 +107,13 @@ def strips(opened: PageContext, found: NormEffect, position: int) -> bytes:
 
 
 def _words(mean: float, size: float) -> str:
-    mean = 0.0 if abs(mean) < 1e-9 * size else mean + 0.0  # what rounding leaves of a mean that was taken away
+    mean = 0.0 if abs(mean) < 1e-9 * size else mean + 0.0  # clears the rounding error of a mean that was subtracted
     words = _("mean {mean} · RMS {size}").format(mean=three_digits(mean), size=three_digits(size))
     return words.replace("-", "−")
 
 
 def growth_chart(growth: dict[str, np.ndarray]) -> Lines:
-    """This model and random nets of as many layers."""
+    """This model and random networks of equal depth."""
     series = [
         Line(_(RANDOM[kind]) if kind else _("this model"), list(range(len(values))),
              np.where(values > MOST, np.nan, values).tolist() if kind == "none" else values.tolist(),
@@ -132,7 +132,7 @@ def size_chart(found: NormEffect, first: int) -> Lines:
 
 
 def mean_chart(found: NormEffect, first: int) -> Lines:
-    """Mean of every token's numbers after each norm; before it would hide them."""
+    """Mean of every token's vector after each norm; the mean before would dominate the scale."""
     after = {name: values for name, values in found.means.items() if name}
     return _by_token(after, _("mean"), _("Mean of every token"), first, log=False)
 

@@ -1,4 +1,4 @@
-"""Norms as data: their tables, their files, and the lines that give the same numbers."""
+"""Export of the norms: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.curves import standalone
 
 
 def norms_view(found: NormsView) -> ExportBundle:
-    """The vector of one token before and after each norm, sizes of all tokens, and growth by layer."""
+    """One token's vector before and after each norm, sizes of all tokens, and growth by layer."""
     own = found.found
     sizes = {name or _("before"): values for name, values in own.sizes.items()}
     growth = {_(RANDOM[kind]) if kind else _("this model"): values for kind, values in found.growth.items()}

@@ -1,4 +1,4 @@
-"""The block: what the model is made of, what runs through it, and what each part adds."""
+"""The block: the model's architecture, the residual stream, and what each part adds."""
 
 from pages.block.architecture import show_architecture
 from pages.block.architecture_export import architecture_view
@@ -49,7 +49,7 @@ PARTS: dict[View, tuple[str, ...]] = {
 
 
 def pick(layer: int, head: int) -> None:
-    """A layer without attention is this page's alone; any other the whole session looks at."""
+    """Open a layer; one without attention opens on this page only, any other for the whole session."""
     other = not opened.capture.has_weights(layer)
     change(BlockState, layer=layer if other else None)
     if not other:
@@ -58,7 +58,7 @@ def pick(layer: int, head: int) -> None:
 
 
 def open_block(layer: int, head: int) -> None:
-    """The block of this layer, whichever was chosen in the picture."""
+    """Open this layer's block, whichever was selected in the picture."""
     change(BlockState, block=None)
     session.move(layer=layer, head=head)
     rerun_fragment("block")
@@ -80,7 +80,7 @@ show_strip(opened, then=lambda: (follow_strip(), rerun_fragment("block")))
 
 
 def ffn_part(here: PageContext) -> ExportBundle:
-    """The units of the feed-forward part, or its sums number by number. Raises RunnerError."""
+    """The feed-forward units, or the computation step by step. Raises RunnerError."""
     held = state().ffn
     words = {"units": _("units"), "own": _("number by number"), "small": _("small numbers")}
     choose(BlockState, "ffn", held, words)
@@ -90,7 +90,7 @@ def ffn_part(here: PageContext) -> ExportBundle:
 
 
 def architecture_part(here: PageContext) -> ExportBundle:
-    """What the model is made of, or the block of 2017 beside one of today at its sizes. Raises RunnerError."""
+    """The architecture, or the block of 2017 beside a current one at its sizes. Raises RunnerError."""
     choose(BlockState, "blocks", state().blocks, {"own": _("this model"), "two": _("2017 and today")})
     if state().blocks == "two":
         return generations_view(show_generations(here))
@@ -98,8 +98,8 @@ def architecture_part(here: PageContext) -> ExportBundle:
 
 
 def view_of(here: PageContext) -> ExportBundle | None:
-    """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
-    view = state().view  # as it is by now: the row of views is in the part that is drawn alone
+    """Draw the open view and return its export; None if a sentence is shown instead. Raises RunnerError."""
+    view = state().view  # read late: the selector of views is in the fragment
     if view == "embedding":
         return embedding_view(show_embedding(here))
     if view == "context":
@@ -129,7 +129,7 @@ def view_of(here: PageContext) -> ExportBundle | None:
 
 
 def draw(alone: bool) -> list[ExportBundle]:
-    """The row of views, and the open one; none where its sentence stands in its place."""
+    """Draw the selector of views and the open view; an empty list if a sentence is shown instead."""
     views = {
         "architecture": _("architecture"),
         "embedding": _("embedding"),

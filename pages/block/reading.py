@@ -1,4 +1,4 @@
-"""How each view of the page The block is read."""
+"""Help texts for the views of the page The block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.wording.i18n import _
 
 
 def explain(view: View, *, numbers: bool) -> None:
-    """The explanation of the view that is open; ``numbers``: of the feed-forward part, number by number."""
+    """Show the open view's help; ``numbers``: that of the feed-forward computation step by step."""
     {
         "architecture": _architecture,
         "embedding": _embedding,

@@ -1,4 +1,4 @@
-"""Sizes: well-known models beside one's own configuration, which can be typed; parameters, cache and operations."""
+"""Sizes: well-known models beside a configuration of the reader's own; parameters, cache and operations."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-FIRST = "Llama 3 8B"  # where the open model's own sizes are not those of the formula
-BAR = 24  # pixels
+FIRST = "Llama 3 8B"  # if the formula does not give the open model's sizes
+BAR = 24  # px
 PART_NAMES = {
     "embedding": N_("embedding"), "positions": N_("position vectors"), "q": "W_Q", "kv": "W_K, W_V", "o": "W_O",
     "ffn": "FFN", "norms": N_("norms"), "output": N_("output layer"),
@@ -46,7 +46,7 @@ WORK_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class SizesView:
-    """The configuration in view, at how many tokens, and its charts."""
+    """The configuration shown, its number of tokens, and its charts."""
 
     shape: DecoderSizes
     tokens: int
@@ -54,7 +54,7 @@ class SizesView:
 
 
 def show_sizes(opened: PageContext) -> SizesView | None:
-    """The boxes, the charts and the table of known models; None where the sizes do not fit each other."""
+    """Show the input boxes, the charts and the table of known models; None if the sizes are inconsistent."""
     finding = st.container()  # above the boxes that change it
     base = _base(opened)
     shape = _typed(base)
@@ -73,7 +73,7 @@ def show_sizes(opened: PageContext) -> SizesView | None:
 
 
 def _base(opened: PageContext) -> DecoderSizes:
-    """What the boxes begin with: the open model, or a known one; and the list to choose another from."""
+    """The initial values: the open model's or a known one's, and the list to choose another."""
     own = shape_of(
         asked(opened, WhatItIsMadeOf()), _("this model"), d_head=int(opened.capture.q(opened.layer).shape[-1]),
         vocabulary=opened.runner.info.n_vocab, context=opened.runner.info.max_tokens,
@@ -91,7 +91,7 @@ def _base(opened: PageContext) -> DecoderSizes:
         shape = _typed(base)
         for name in SIZES:
             spec = setting_of(BlockState, name)
-            value = getattr(shape, name) or getattr(base, name)  # none follows from sizes that do not fit
+            value = getattr(shape, name) or getattr(base, name)  # inconsistent sizes do not determine the others
             number_box(BlockState, name, value, (1, int(spec.max)), _(spec.label), width=130)
         spec = setting_of(BlockState, "seen")
         number_box(BlockState, "seen", state().seen, (1, int(spec.max)), _(spec.label), width=130)
@@ -99,7 +99,7 @@ def _base(opened: PageContext) -> DecoderSizes:
 
 
 def _typed(base: DecoderSizes) -> DecoderSizes:
-    """The base with what was typed; the numbers of a head follow from the others unless they were typed too."""
+    """The base with the typed values; a head's sizes follow from the others unless they were typed too."""
     held = {name: getattr(state(), name) for name in SIZES}
     given = {name: value for name, value in held.items() if value is not None}
     shape = replace(base, **given, **({"name": _("your configuration")} if given else {}))
@@ -110,7 +110,7 @@ def _typed(base: DecoderSizes) -> DecoderSizes:
 
 
 def _problem(shape: DecoderSizes) -> str:
-    """Why there is no such model; nothing where there can be one."""
+    """Why the sizes are inconsistent; empty if they are not."""
     if not shape.d_head:
         words = _("{d} dimensions cannot be shared out evenly among {heads} heads: change one of the two, or d_head.")
         return words.format(d=f"{shape.d_model:,}", heads=shape.heads)
@@ -162,7 +162,7 @@ def _show_charts(view: SizesView, base: DecoderSizes) -> None:
 
 
 def _built_as(shape: DecoderSizes, base: DecoderSizes) -> str:
-    """What is not typed: how the parts are built."""
+    """The parts' kinds, which cannot be typed."""
     matrices = _("a gated FFN of three matrices") if shape.gated else _("an FFN of two matrices")
     norm = "RMSNorm" if shape.norm_vectors == 1 else "LayerNorm"
     biases = {"none": _("no biases"), "qkv": _("biases of Q, K and V"), "all": _("biases everywhere")}[shape.biases]

@@ -1,4 +1,4 @@
-"""What the page The block holds: its view, and what each view shows."""
+"""The state of the page The block: its view, and each view's settings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 10**6  # layers; no number is larger
-LONGEST = 40  # characters of a token that is typed
-LONGEST_TEXT = 1500  # and of a second text: what an address holds
-SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
+MOST = 10**6  # layers; upper bound of all numbers
+LONGEST = 40  # characters of a typed token
+LONGEST_TEXT = 1500  # characters of a second text, which must fit in a URL
+SUGGESTED = "\0"  # the page chooses the second text; an empty box means something else
 
 View = Literal[
     "architecture", "embedding", "context", "stream", "streams", "norms", "ffn", "experts", "lens", "learning", "sizes"
@@ -24,28 +24,29 @@ Links = Literal["all", "head"]
 Least = Literal["5", "10", "20", "30", "50"]  # percent of a row
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
-RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
+RATES: tuple[Rate, ...] = get_args(Rate)  # learning rates of one training step
 Shade = Literal["probability", "entropy", "kl"]
 Source = Literal["own", "random"]
 Ffn = Literal["units", "own", "small"]
 Activation = Literal["ReLU", "GELU", "SiLU"]
 SMALL_ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
-FFN_LETTERS = "XGFBDE"  # of the small matrices of a feed-forward part, in the address
+FFN_LETTERS = "XGFBDE"  # small matrices of a feed-forward network, as letters in the URL
 FFN_STEPS = (
     "ffn_x", "ffn_gate", "ffn_gate_bias", "ffn_act", "ffn_first", "ffn_first_bias", "ffn_bias", "ffn_times",
     "ffn_second", "ffn_out",
 )  # fmt: skip
-CHANGED = 2000  # characters of changed numbers: every one of them, twice over
-SIZES = ("layers", "heads", "kv_heads", "d_model", "d_head", "d_ffn", "vocabulary")  # that can be typed
+CHANGED = 2000  # characters of edited numbers: all of them, twice over
+SIZES = ("layers", "heads", "kv_heads", "d_model", "d_head", "d_ffn", "vocabulary")  # sizes that can be typed
 
 
 @dataclass(frozen=True)
 class BlockState:
-    """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one;
-    ``expert_layer`` None is the first layer that has experts. Sizes that are None are those of ``like``, of which "" is
-    the open model, or a known one where its sizes are not those of the formula.
-    The embedding's token is the one with the id ``token``, or else the typed ``word``, or else that of the text.
-    ``across`` and ``up`` are words that paths are drawn between; ``step`` "" is the one that the view begins with.
+    """``row`` None is the last row of the lens, the model's output; ``block`` and ``layer`` None are the open one;
+    ``expert_layer`` None is the first layer with experts.
+
+    Sizes that are None are those of ``like``; an empty one means the open model, or a known model if the formula does
+    not give the open one's sizes. The embedding's token is ``token`` by id, or else the typed ``word``, or else the
+    text's. ``across`` and ``up`` are the words that span the plane of paths; an empty ``step`` is the view's first.
     """
 
     SCOPE: ClassVar[str] = "block"
@@ -86,5 +87,5 @@ class BlockState:
 
 
 def state() -> BlockState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(BlockState)

@@ -1,4 +1,4 @@
-"""The residual stream: how long it grows, and what attention and FFN each add, layer by layer."""
+"""The residual stream: its norm, and what attention and FFN add in each layer."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ WRITERS = ("attention", "cross", "mixer", "ffn", "layer")  # parts of a layer th
 
 @dataclass(frozen=True, eq=False)
 class StreamView:
-    """What is drawn: every addition, the lengths, and the strips of one token."""
+    """What is drawn: every addition, the norms, and the strips of one token."""
 
     found: Additions
     lengths: Growth
     position: int
     charts: tuple[Lines, ...]
     payload: bytes
-    number: int  # of that token on the page
+    number: int  # the token's number on the page
 
 
 def show_stream(opened: PageContext) -> StreamView:
-    """Two charts, and every vector that is added to one token. Raises RunnerError."""
+    """Show two charts, and every vector that is added to one token. Raises RunnerError."""
     opened = one_text(opened)
     position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     found = asked(opened, StreamAdditions(opened.capture.request, position))
@@ -73,7 +73,7 @@ def show_stream(opened: PageContext) -> StreamView:
 
 
 def _finding(lengths: Growth) -> tuple[str, str] | None:
-    """The longest vector that a part of a layer adds; HTML. None where no layer adds any."""
+    """The longest vector that a part of a layer adds; HTML. None if no layer adds any."""
     largest = [
         (float(np.nanmax(values)), int(np.nanargmax(values)), kind)
         for kind, values in lengths.added.items()
@@ -110,7 +110,7 @@ def added_chart(lengths: Growth) -> Lines:
 
 
 def strips(opened: PageContext, found: Additions, position: int) -> bytes:
-    """Every addition to one token as a strip, with its length and its direction against the stream so far."""
+    """Every addition to one token as a strip, with its norm and its direction relative to the stream so far."""
     vectors = found.vectors.double().numpy()
     turned = cosines(vectors, range(len(vectors)))
     rows = [

@@ -1,4 +1,4 @@
-"""The residual stream as data: its tables, its files, and the lines that give the same numbers."""
+"""Export of the residual stream: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.curves import standalone
 
 
 def stream_view(found: StreamView) -> ExportBundle:
-    """Lengths by layer, and every addition to the chosen token."""
+    """Norms by layer, and every addition to the chosen token."""
     lengths, added = found.lengths, found.found
     layers = [f"L{layer}" for layer in range(len(lengths.streams) - 1)]
     parts = {_(PARTS[kind]): values for kind, values in lengths.added.items()}

@@ -1,4 +1,4 @@
-"""All streams side by side: attention as the links between them, and which of them the next token needs."""
+"""All residual streams side by side: attention as links between them, and which ones the next token needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from viz.streams_svg import Columns, DrawnLink, columns_html, columns_svg
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 64  # tokens that have room beside each other
+MOST = 64  # tokens that fit side by side
 MAP_TEXTS = layer_head_map.TEXTS | {
     "columns": N_("positions"),
     "cell": N_("{row} · {column} ({column_index}) · log p changes by {value}"),
@@ -42,7 +42,7 @@ MAP_TEXTS = layer_head_map.TEXTS | {
 
 @dataclass(frozen=True, eq=False)
 class StreamsView:
-    """What is drawn: the shares, the streams that are needed at this threshold, and what replacing each one changes."""
+    """What is drawn: the weights, the streams needed at this threshold, and the effect of replacing each."""
 
     shares: np.ndarray
     needed: np.ndarray
@@ -56,7 +56,7 @@ class StreamsView:
 
 
 def show_streams(opened: PageContext) -> StreamsView | None:
-    """The picture and, where streams are asked about, the measured map; None where a sentence stands instead."""
+    """Show the picture and, in the view of needed streams, the measured map; None if a sentence is shown instead."""
     opened = one_text(opened)
     capture = opened.capture
     if looks_ahead(capture) or capture.attentions or capture.request.attention is not None:
@@ -87,7 +87,7 @@ def show_streams(opened: PageContext) -> StreamsView | None:
 
 
 def _controls(opened: PageContext) -> float:
-    """What is shown, of which attention, from what share on."""
+    """Show the controls and return the threshold."""
     held = state()
     with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
         shown: dict[Streams, str] = {
@@ -106,7 +106,9 @@ def _controls(opened: PageContext) -> float:
 
 
 def _columns(opened: PageContext, shares: np.ndarray, needed: np.ndarray, links: list[Link], end: str) -> Columns:
-    """Filled what the open choice computes or needs; each token’s strongest link, of needed ones all that count."""
+    """The columns: filled where the chosen view computes or needs a stream; links are each token’s strongest, or all
+    needed.
+    """
     shown, last = state().streams, needed.shape[1] - 1
     lit = np.ones_like(needed) if shown == "all" else needed
     if shown == "cache":
@@ -128,7 +130,7 @@ def _columns(opened: PageContext, shares: np.ndarray, needed: np.ndarray, links:
 
 
 def _said(opened: PageContext, needed: np.ndarray, head: int | None, least: float) -> tuple[str, str]:
-    """How many streams of how many, and what a link is."""
+    """How many streams of how many, and what a link means."""
     whose = (
         _("a link’s width: the largest w · ‖v‖ of any head, as a share of its row")
         if head is None
@@ -151,11 +153,11 @@ def _said(opened: PageContext, needed: np.ndarray, head: int | None, least: floa
     )
 
 
-# -- what is measured -------------------------------------------------------------------------------------------------
+# -- measurement ------------------------------------------------------------------------------------------------------
 
 
 def _measured(opened: PageContext, found: StreamsView) -> StreamsView:
-    """The map of what each stream's replacement changes, layer by layer."""
+    """The map of what replacing each stream changes, layer by layer."""
     setting = MeanStreams(opened.capture.request, found.target, len(found.shares))
     key = ref(opened.runner), setting
     rows = session.jobs().get("mean_streams", key, lambda name: mean_streams(opened.runner, setting, name))
@@ -199,7 +201,7 @@ def _pin(cell: list[int] | None) -> None:
 
 
 def _inside_and_outside(found: StreamsView, changes: np.ndarray) -> str:
-    """The proof, or what speaks against it: the largest change on either side of the border."""
+    """Compare the largest change inside and outside the needed streams, which confirms or refutes them."""
     needed = found.needed[:-1]
     words = _("{where} {place} changes most, by {change}.")
     sides = ((_("Of the needed streams"), needed), (_("Of the others"), ~needed))
@@ -216,11 +218,11 @@ def _inside_and_outside(found: StreamsView, changes: np.ndarray) -> str:
     return " ".join(said)
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def streams_view(found: StreamsView) -> ExportBundle:
-    """Which streams are needed, what each changes, and every share."""
+    """Which streams are needed, the effect of each, and all weights."""
     names = [f"{place} {name}" for place, name in enumerate(found.names)]
     whose = "all heads, largest w·|v| as a share of its row" if found.head is None else f"H{found.head} of every layer"
 

@@ -1,4 +1,4 @@
-"""Which of two texts that are drawn as one the page is about."""
+"""Selects one text of a capture that combines two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ui.shell.page import PageContext
 
 
 def one_text(opened: PageContext) -> PageContext:
-    """The text whose stream is looked at, with its own positions: of two that are drawn as one, what is written."""
+    """The text whose stream is shown, with its own positions; of two combined texts, the target."""
     capture = opened.capture
     if not isinstance(capture, Joined) or capture.cross is None:
         return opened
@@ -18,7 +18,7 @@ def one_text(opened: PageContext) -> PageContext:
 
 
 def chosen_text(opened: PageContext) -> PageContext:
-    """The same, but of two that are drawn as one the text whose token was chosen last: with a key, what is read."""
+    """Like :func:`one_text`, but of two combined texts the one selected last: the source if a key is set."""
     capture = opened.capture
     if isinstance(capture, Joined) and capture.cross is not None and opened.key is not None:
         return replace(opened, capture=capture.cross.attention("encoder"), query=opened.key)

@@ -1,4 +1,4 @@
-"""What the page Inside a cell gives away: the seven steps as a page, their numbers, and the code that gives them."""
+"""Export of the page Inside a cell: the seven steps as a page, their numbers, and Python code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.wording.sentences import number
 from viz.cell_svg import KeyWeight, VectorBars, cell_svg
 from viz.components.cell_steps import cell_steps
 
-DRAWN = 16  # keys of the picture
+DRAWN = 16  # keys in the picture
 
 
 def cell_view(opened: PageContext, found: Cell, payload: bytes) -> ExportBundle:
@@ -36,7 +36,7 @@ def cell_view(opened: PageContext, found: Cell, payload: bytes) -> ExportBundle:
 
 
 def _picture(opened: PageContext, found: Cell, title: str, words: str) -> str:
-    """The picture in one look: as many keys as fit, the cell's own among them."""
+    """The picture: as many keys as fit, including the cell's own."""
     names = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens)]
     query, key = names[found.query], names[found.key]
     most = [position for position in found.row.top if position != found.key][: DRAWN - 1]
@@ -58,7 +58,7 @@ def _picture(opened: PageContext, found: Cell, title: str, words: str) -> str:
 
 
 def _sums(found: Cell) -> list[str]:
-    """From the dot product to the weight, in the numbers of this cell."""
+    """From the dot product to the weight, in this cell's numbers."""
 
     def digits(value: float | None) -> str:
         return significant(math.nan if value is None else value, 4)
@@ -76,7 +76,7 @@ def _sums(found: Cell) -> list[str]:
 
 
 def _tables(opened: PageContext, found: Cell) -> dict[str, pd.DataFrame]:
-    """The row of keys and the two vectors, by heading: what the drawings show, to be read."""
+    """The row of keys and the two vectors as tables, by heading."""
     row, title = found.row, f"L{found.layer}H{found.head}"
     keys = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens[: len(row.weights)])]
     columns = {"q·k": row.dots, "score": row.scores, "weight": row.weights, "‖w·v‖": row.contributions}
@@ -89,7 +89,7 @@ def _tables(opened: PageContext, found: Cell) -> dict[str, pd.DataFrame]:
 
 
 def snippet(found: Cell) -> str:
-    """The same numbers over the public API."""
+    """The same numbers through the public API."""
     layer, head, kv_head, query, key = found.layer, found.head, found.kv_head, found.query, found.key
     lines = [
         f"q, k = capture.q({layer})[{head}, {query}], capture.k({layer})[{kv_head}, {key}]",

@@ -1,4 +1,4 @@
-"""Inside a cell: one head, one query, one key, from the two vectors to the push on the next token."""
+"""Inside a cell: one head, query and key, from the two vectors to the effect on the next token."""
 
 from html import escape
 
@@ -23,7 +23,7 @@ show_badge(opened)
 
 
 def draw() -> None:
-    """The cell, step by step. Raises RunnerError of a head that has no scores."""
+    """Draw the cell step by step. Raises RunnerError for a head without scores."""
     found = cell(opened.capture, opened.layer, opened.head, query, key)
     held = current(CellState)
     show_row_strip(opened, found, sets=held.sets)

@@ -1,4 +1,4 @@
-"""What the page Inside a cell holds besides the place."""
+"""The state of the page Inside a cell besides the selection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class CellState:
-    """``sets`` is what a click on the text sets, ``step`` the one that is open, counted from 1; 0 for none."""
+    """``sets`` says what a click on the text sets; ``step`` is the open step, counted from 1, or 0 for none."""
 
     SCOPE: ClassVar[str] = "cell"
 

@@ -1,4 +1,4 @@
-"""The parts of the page Inside a cell: where it looks, its controls, the strip and the seven steps."""
+"""The parts of the page Inside a cell: coordinates, controls, token strip and the seven steps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from viz.token_text import lone_spaces
 
 
 def show_coordinates(opened: PageContext, query: int, key: int) -> None:
-    """Query and key; a token that does not look here is not offered."""
+    """Controls for query and key; only tokens of the right text are offered."""
     capture = opened.capture
     first, n_tokens, n_keys = first_query(capture), len(capture.tokens), n_looked_at(capture)
     _coordinate(_("Query (looking)"), "query", query, range(first, n_tokens))
@@ -50,7 +50,7 @@ def show_coordinates(opened: PageContext, query: int, key: int) -> None:
 
 
 def _coordinate(label: str, name: Literal["query", "key"], value: int, options: range) -> None:
-    """One coordinate of the place, typed or stepped through."""
+    """One coordinate of the selection, typed or stepped."""
     key = widget_key(f"place_{name}", value)
     st.number_input(
         label,
@@ -65,9 +65,9 @@ def _coordinate(label: str, name: Literal["query", "key"], value: int, options: 
 
 
 def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "key"]) -> None:
-    """The text coloured by the query's weights; a click sets the query or the key."""
+    """The text tinted by the query's weights; a click sets the query or the key."""
     units = cached.chips(opened.capture)
-    rest = len(opened.capture.tokens) - len(found.row.weights)  # of another text, whose tokens are no keys
+    rest = len(opened.capture.tokens) - len(found.row.weights)  # tokens of another text, which are not keys
     row, keep = (np.pad(values, (0, rest)) for values in (found.row.weights, found.row.keep))
     weights = np.array([row[unit.tokens].sum() for unit in units])
     seen = np.array([keep[unit.tokens].any() for unit in units])
@@ -96,7 +96,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
 
 
 def _n_keys(opened: PageContext) -> int:
-    """How many keys the layer has: of compressed ones its own, and none that only other layers read."""
+    """The layer's number of keys: compressed ones if it has its own, excluding those that only other layers use."""
     capture, total = opened.capture, n_looked_at(opened.capture)
     if capture.request.attention != COMPRESSED:
         return total
@@ -105,20 +105,20 @@ def _n_keys(opened: PageContext) -> int:
 
 
 def finding(opened: PageContext, found: Cell) -> tuple[str, str]:
-    """What the key gets of the query's attention; HTML."""
+    """The key's share of the query's attention; HTML."""
     tokens = {"query": query_name(opened.capture, found.query), "key": key_name(opened.capture, found.key)}
     if not found.row.keep[found.key]:
         said = _("{query} cannot look at {key}").format(**tokens)
     else:
         share = with_unit("share").format(
             number=exact_digits(float(found.row.weights[found.key]))
-        )  # as the steps say it
+        )  # in the same words as the steps
         said = _("{key} gets {value} of the attention of {query}").format(value=escape(share), **tokens)
     return said, f"L{found.layer}H{found.head} · " + escape(_("the seven steps to this number"))
 
 
 def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
-    """The seven steps of a cell, one of them open or none (0)."""
+    """The payload of a cell's seven steps with one of them open, or none (0)."""
     tokens, row = opened.capture.tokens, found.row
     return cell_steps.CellStepsPicture(
         head=f"L{found.layer}H{found.head}",
@@ -157,7 +157,7 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
 
 
 def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
-    """The words: those that are true of this layer's bias, and of what this model predicts."""
+    """The texts that apply to this layer's bias and to what this model predicts."""
     texts = translated(cell_steps.TEXTS)
     match opened.capture.record(found.layer).bias:
         case RelativeKeyBias():
@@ -170,7 +170,8 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
             texts["f_bias"] = texts["f_bias_of_query"]
         case _:
             pass
-    if opened.capture.record(found.layer).difference is not None:  # its values are both halves', of all heads
+    # its values are those of both halves and of all heads
+    if opened.capture.record(found.layer).difference is not None:
         texts["shared"] = texts["shared_keys"]
     if opened.capture.request.attention == COMPRESSED:
         texts["seen"] = texts["seen_keys"]
@@ -178,7 +179,7 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
         of_texts = rest_in not in (COMPRESSED, TOKENS)
         rest, formula = ("rest_elsewhere", "f_elsewhere") if of_texts else ("rest_of_keys", "f_of_keys")
         texts |= {"sink": texts[rest], "sink_long": texts[f"{rest}_long"], "f_sink": texts[formula]}
-        if rest_in == "decoder":  # this map is of the keys that are read
+        if rest_in == "decoder":  # this map is over the source's keys
             texts["f_rotated"] = texts["f_query_rotated"]
         elif rest_in == TOKENS:
             texts["f_rotated"] = texts["f_block_rotated"]
@@ -198,7 +199,7 @@ def _logit_push(opened: PageContext, push: Push) -> cell_steps.LogitPush:
 
 
 def _following(opened: PageContext, found: Cell) -> list[tuple[str, float]]:
-    """The likeliest tokens at the query's place; none of a model that predicts no tokens."""
+    """The likeliest tokens at the query's position; empty for a model that predicts no tokens."""
     if not isinstance(found.push, Push):
         return []
     likeliest = next_tokens(opened.capture, found.query)
@@ -206,14 +207,14 @@ def _following(opened: PageContext, found: Cell) -> list[tuple[str, float]]:
 
 
 def formula(found: Cell) -> str:
-    """The steps as formulas; what is pushed is the output, or what edits let pass on instead."""
+    """The steps as formulas; what is projected is the output, or what edits pass on instead."""
     pushed = "passed on" if found.changed else "output"
     score = score_formula(found)
     return f"weight = exp({score} − lse)\noutput = Σ weight · v\npush = W_U · norm(W_O · {pushed})"
 
 
 def show_steps(payload: bytes) -> None:
-    """The picture; it sends the key chosen, None for the one looked at most, the query, and the step opened."""
+    """Mount the steps; events set the key (None: the one with the most weight), the query and the open step."""
     on = {
         "key": lambda key: session.move(key=key),
         "query": lambda query: session.move(query=query),

@@ -1,4 +1,4 @@
-"""The views of the page Compare as data: their tables, their files, and the code that gives the same numbers."""
+"""Export of the page Compare: tables, files and Python code of its views."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from viz.curves import standalone
 from viz.drawn_maps_svg import drawn_maps_svg
 from viz.plain_page import plain_page
 
-ROW = 24  # pixels of a bar in a file
+ROW = 24  # px of a bar in a file
 
 
 def maps_view(opened: PageContext, other: PageContext, maps: ComparedMaps) -> ExportBundle:
-    """The three maps side by side, or two where there is no difference."""
+    """The three maps side by side, or two if there is no difference."""
     view, (a, b) = maps.view, _names(opened, other)
     drawn = {name: drawn for name, drawn in zip((a, b, "A − B"), maps.payloads, strict=True) if drawn is not None}
     sides = {name: side for side, name in enumerate((a, b, "A − B")) if name in drawn}
@@ -149,7 +149,7 @@ def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixCh
 
 
 def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> ExportBundle:
-    """Both cuts of the text."""
+    """Both tokenizations."""
     title, body = _("The text as tokens"), strips(found)
     return ExportBundle(
         name="compare-tokens",
@@ -189,7 +189,7 @@ def _names(opened: PageContext, other: PageContext) -> tuple[str, str]:
 
 
 def _sides(opened: PageContext, other: PageContext, *, heads: bool = True) -> str:
-    """Of B, what a file does not say of it yet; A is its caption's own. Not ``heads``: the whole model."""
+    """Describe B for a file, whose caption already describes A. ``heads`` False: compare whole models."""
     unchanged = "the unchanged " if opened.capture.request.edits else ""
     text = " ".join(other.capture.request.text.split())[:200]
     place = f"L{other.layer}" + ("" if state().layers else f"H{other.head}") + " of " if heads else ""
@@ -197,7 +197,7 @@ def _sides(opened: PageContext, other: PageContext, *, heads: bool = True) -> st
 
 
 def _table(view: AlignedHeads, side: int, *, of_both: bool = False) -> pd.DataFrame:
-    """A map by the tokens' numbers on its own side, as the chips have them; rows ``of_both`` by those of A and of B."""
+    """A map labelled by the token numbers of its own side, as in the chips; rows ``of_both`` by those of A and B."""
     one = view.maps[side]
     pieces = [view.pieces[place] for place in one.places]
     own = [_numbers(piece.of(side % 2)) for piece in pieces]
@@ -217,7 +217,7 @@ def _numbers(run: range | None) -> str:
 
 
 def _bars(rows: dict[str, tuple[float | None, float | None]], unit: str) -> Bars:
-    """Two bars a row, A above B."""
+    """Two bars per row, A above B."""
     known = [
         (f"{label} · {side}", value, number)
         for label, values in rows.items()
@@ -231,7 +231,7 @@ def _bars(rows: dict[str, tuple[float | None, float | None]], unit: str) -> Bars
 
 
 def _other_lines(opened: PageContext, other: PageContext) -> str:
-    """The lines that make B's capture beside A's, which come before them."""
+    """The code that makes B's capture, which precedes A's."""
     request = other.capture.request
     name = "other_runner"
     load = f"{name} = runner" if other.runner is opened.runner else runner_line(request, name)

@@ -1,4 +1,4 @@
-"""The first view of the page Compare: both heads as maps over the same pieces of text, and their difference."""
+"""The first view of the page Compare: both heads' maps over the same pieces of text, and their difference."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from viz.components.head_map import head_map as map_component
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST_TOKENS = 256  # of a side: every piece is a pixel, and three whole maps are sent
+MOST_TOKENS = 256  # per side: every piece is a pixel, and three whole maps are sent
 MAP_HEIGHT = 430
 SIDES = ("A", "B", "A − B")
-LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"  # so that the maps stay side by side
+LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"  # keeps the maps side by side
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedMaps:
-    """What was drawn, as the files take it: the maps of A, of B and of their difference, where one could be drawn."""
+    """What was drawn, for export: the maps of A, of B and of their difference, if there is one."""
 
     view: AlignedHeads
-    payloads: tuple[bytes | None, ...]  # of the same three
+    payloads: tuple[bytes | None, ...]  # payloads of the same three
 
 
 def show_maps(opened: PageContext, other: PageContext) -> ComparedMaps | None:
-    """Side by side; a click on a cell pins its piece in all three. None, and a sentence, for longer texts."""
+    """Show the maps side by side; a click pins the piece in all three. None, with a sentence, for longer texts."""
     longest = max(len(side.capture.tokens) for side in (opened, other))
     if longest > MOST_TOKENS:
         words = _("Maps are compared for texts of up to {most} tokens; here one has {count}.")
@@ -71,7 +71,7 @@ def show_maps(opened: PageContext, other: PageContext) -> ComparedMaps | None:
 
 
 def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:
-    """Of the two open heads, or of the layers that they are in, made once for both requests."""
+    """The two open heads, or the mean heads of their layers, aligned; cached for both requests."""
     layers = state().layers
     heads = tuple((side.layer, None if layers else side.head) for side in (opened, other))
     key = ("aligned", repr(opened.capture.request), heads[0], repr(other.capture.request), heads[1])
@@ -113,19 +113,19 @@ def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side:
 
 
 def _common_words(opened: PageContext, view: AlignedHeads) -> bool:
-    """Whether more is shared than special tokens beside the texts."""
+    """Return True if the texts share more than special tokens."""
     runs = [piece.a for piece in view.pieces if piece.a is not None and piece.b is not None]
     return any(opened.capture.tokens[i].end > opened.capture.tokens[i].start for run in runs for i in run)
 
 
 def _selected(opened: PageContext, view: AlignedHeads, one: PieceMap) -> tuple[int, int | None] | None:
-    """The pinned cell of A as far as this map has it."""
+    """The pinned cell of A, if this map has it."""
     row = one.at(view.place_of(opened.query))
     return None if row is None else (row, one.at(view.place_of(opened.key)))
 
 
 def _window_in(view: AlignedHeads, one: PieceMap) -> tuple[int, int, int, int]:
-    """The session's window, which counts tokens of A, in rows and columns of this map; the whole where it has none."""
+    """The session's window, in tokens of A, as rows and columns of this map; all of it without a window."""
     held = session.selection().window
     whole = (0, len(one.places), 0, len(one.places))
     if held is None:
@@ -143,7 +143,7 @@ def _window_in(view: AlignedHeads, one: PieceMap) -> tuple[int, int, int, int]:
 
 
 def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> Handlers:
-    """What a map sends, and what it does to the session's place, which is one of A."""
+    """The map's event handlers, which change the session's selection in A."""
 
     def token(row: int | None) -> int | None:
         run = None if row is None else view.pieces[one.places[row]].a
@@ -151,7 +151,7 @@ def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> Handlers:
 
     def pin(cell: list[int | None] | None) -> None:
         query, key = cell if cell is not None else (None, None)
-        if query is None or token(query) is not None:  # a piece of B alone has no place in A
+        if query is None or token(query) is not None:  # a piece only in B has no position in A
             session.move(query=token(query), key=token(key))
 
     def zoom(edges: list[int] | None) -> None:
@@ -171,7 +171,7 @@ def _events(opened: PageContext, view: AlignedHeads, one: PieceMap) -> Handlers:
 
 
 def _caption(opened: PageContext, other: PageContext, view: AlignedHeads) -> str:
-    """What both say of the pinned token, piece by piece as the maps are drawn; HTML."""
+    """What both sides' pinned token attends to, in pieces as drawn; HTML."""
     pinned = view.place_of(opened.query)
     told = [_looks(view, side, row) for side in (0, 1) if (row := view.maps[side].at(pinned)) is not None]
     check = cached.check(other.capture, other.layer)
@@ -183,13 +183,13 @@ def _caption(opened: PageContext, other: PageContext, view: AlignedHeads) -> str
 
 
 def _sinks(opened: PageContext, other: PageContext) -> list[str]:
-    """What a learned sink makes of the rows of either side, once where it is the same; HTML."""
+    """How a learned sink affects the rows of each side, once if it is the same; HTML."""
     a, b = (escape(sink_note(side)) for side in (opened, other))
     return [a] if a == b else [f"{name}: {words}" for name, words in zip(SIDES, (a, b), strict=False) if words]
 
 
 def _looks(view: AlignedHeads, side: int, row: int) -> str:
-    """Of one side, the pinned piece and the one that it looks at most; nothing where it sees none. HTML."""
+    """One side's pinned piece and the piece that it attends to most; empty if it attends to none. HTML."""
     one = view.maps[side]
     if np.isnan(one.values[row]).all():
         return ""
@@ -203,14 +203,14 @@ def _looks(view: AlignedHeads, side: int, row: int) -> str:
 
 
 def _named(view: AlignedHeads, side: int, row: int) -> str:
-    """A piece with the positions of its tokens; HTML."""
+    """A piece with its token positions; HTML."""
     run = view.pieces[view.maps[side].places[row]].of(side) or range(0)
     positions = f"{run[0]}" if len(run) == 1 else f"{run[0]}–{run[-1]}"
     return f"<bdi>{escape(view.maps[side].labels[row])}</bdi> ({positions})"
 
 
 def _summary(sides: tuple[PageContext, PageContext], side: int) -> str:
-    """What a screen reader hears of a map."""
+    """A map's description for screen readers."""
     first, second = (
         f"{name} · {words}" for name, words in zip(SIDES, names_of(*sides, layers=state().layers), strict=False)
     )

@@ -1,4 +1,4 @@
-"""A view of the page Compare: how far the weight matrices of either side's heads are apart, head by head."""
+"""A view of the page Compare: how far the weight matrices of both sides' heads differ, head by head."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ui.wording.sentences import number
 from viz.chart import Bars
 from viz.curves import CONFIG, figure
 
-ROW = 30  # pixels of a bar
-GREY = 3  # among the theme’s colours of series
+ROW = 30  # px of a bar
+GREY = 3  # index among the theme’s series colours
 
 
 def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange, ...]:
-    """A chart a matrix, a bar a head. Raises NotSeparable, OneStackOnly."""
+    """Show a chart per matrix with a bar per head. Raises NotSeparable, OneStackOnly."""
     found = matrix_changes(*(asked(side, LayerMatrices(side.capture.request, side.layer)) for side in (opened, other)))
     show_finding(*_finding(found), of_several=True)
     for change, column in zip(found, st.columns(len(found), gap="small"), strict=True):
@@ -42,7 +42,7 @@ def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange
 
 
 def _finding(found: tuple[MatrixChange, ...]) -> tuple[str, str]:
-    """The longest bar, and between which lengths all are; HTML."""
+    """The longest bar, and the range of all; HTML."""
     every = [
         (share, change.name, label)
         for change in found
@@ -59,23 +59,23 @@ def _finding(found: tuple[MatrixChange, ...]) -> tuple[str, str]:
 
 
 def _subscripts(words: str) -> str:
-    """The words with W_Q, …, as a formula has them; HTML."""
+    """Set W_Q, … in the words as formulas; HTML."""
     return re.sub("W_([QKVO])", r"W<sub>\1</sub>", escape(words))
 
 
 def _labels(change: MatrixChange) -> list[str]:
-    """A name a bar."""
+    """A label per bar."""
     return [f"H{head}" if change.name in ("W_Q", "W_O") else f"kv {head}" for head in range(len(change.share))]
 
 
 def matrix_title(change: MatrixChange, opened: PageContext, other: PageContext) -> str:
-    """What a chart is of."""
+    """The title of a chart."""
     a, b = names_of(opened, other, heads=False)
     return f"‖Δ{change.name}‖ / ‖{change.name}‖ · A L{opened.layer} {a} · B L{other.layer} {b}"
 
 
 def bars(change: MatrixChange, every: tuple[MatrixChange, ...]) -> Bars:
-    """All charts stand on one scale, a bar is as wide in each, and the longest of all is the one in colour."""
+    """Bars on a common scale over all charts; the longest of all is coloured."""
     shares = change.share.tolist()
     longest = max(float(one.share.max()) for one in every)
     return Bars(

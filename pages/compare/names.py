@@ -1,4 +1,4 @@
-"""What the page Compare calls its two sides, and what it says under their maps."""
+"""Names of the two sides of the page Compare, and the notes under their maps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_OF_A_TEXT = 44  # characters, in a name
 
 
 def model_of(side: PageContext) -> str:
-    """Its model as the model box names it, with the version where it was asked for."""
+    """A side's model as the model box names it, with its revision if one was requested."""
     info = side.runner.info
     name = next(iter(labelled([info.name], _).values())) + (f" @ {info.revision}" if info.revision else "")
     if info.adapter is None:
@@ -25,7 +25,7 @@ def model_of(side: PageContext) -> str:
 
 
 def names_of(opened: PageContext, other: PageContext, *, heads: bool = True, layers: bool = False) -> tuple[str, str]:
-    """Both sides by what tells them apart: head or layer, model, text and edits; never nothing."""
+    """Name both sides by what differs: head or layer, model, text and edits; never empty."""
     sides = opened, other
     parts: list[list[str]] = [[place_of(side, layers)] if heads else [] for side in sides]
     if opened.runner is not other.runner or not heads:
@@ -38,7 +38,7 @@ def names_of(opened: PageContext, other: PageContext, *, heads: bool = True, lay
 
 
 def check_over_one_text(opened: PageContext, other: PageContext) -> None:
-    """Raises NotOverOneText where a side looks at another text, or at a sound, which has no characters."""
+    """Raises NotOverOneText if a side attends to another text, or to audio, which has no characters."""
     for side in (opened, other):
         hears = side.capture.request.sound is not None and side.capture.request.attention == "encoder"
         if hears or isinstance(side.capture, Joined):
@@ -46,7 +46,7 @@ def check_over_one_text(opened: PageContext, other: PageContext) -> None:
 
 
 def place_of(side: PageContext, layers: bool) -> str:
-    """The open head by its name, or its layer and of how many heads the mean is."""
+    """The open head's name, or its layer and the number of heads averaged."""
     if not layers:
         return f"L{side.layer}H{side.head}"
     return _("L{layer}, mean of {count} heads").format(layer=side.layer, count=len(side.capture.q(side.layer)))
@@ -58,13 +58,13 @@ def _short(text: str) -> str:
 
 
 def is_written(piece: Piece, captures: tuple[Capture, Capture]) -> bool:
-    """Whether a piece stands for characters of either text, as ⟨bos⟩ does not."""
+    """Return True if a piece has characters of either text, unlike ⟨bos⟩."""
     runs = zip(captures, (piece.a, piece.b), strict=True)
     return any(one.tokens[i].end > one.tokens[i].start for one, run in runs for i in run or ())
 
 
 def note_of(view: AlignedHeads, side: int, captures: tuple[Capture, Capture]) -> str:
-    """What was done to the numbers, a part of the figure: side 2 is the difference."""
+    """How the numbers were processed, as part of the figure; side 2 is the difference."""
     told = []
     for place, piece in enumerate(view.pieces):
         if piece.shared and not is_written(piece, captures):

@@ -1,4 +1,4 @@
-"""Two views of the page Compare: every metric of both heads, and what both models predict."""
+"""Two views of the page Compare: every metric of both heads, and both models' predictions."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from viz.distribution import TEXTS
 from viz.paired_bars import Pair, paired_bars
 from viz.share_text import share_digits
 
-SHOWN = 5  # of either side's likeliest tokens
-STEP = 4000  # tokens of a vocabulary between two looks at the screen
+SHOWN = 5  # likeliest tokens of each side that are shown
+STEP = 4000  # tokens of a vocabulary between two interruption checks
 
 
 @dataclass(frozen=True)
 class MetricPair:
-    """A metric of both heads; NaN where it is not defined."""
+    """A metric of both heads; NaN if undefined."""
 
     metric: Metric
     first: float
@@ -47,14 +47,14 @@ class MetricPair:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The next token on both sides, or of an encoder the token at ``places``; None there: the next."""
+    """Predictions of both sides: the next token, or for an encoder the token at ``places``; None: the next."""
 
     pair: NextPair
     places: tuple[int | None, int | None]
 
 
 def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
-    """One row a metric: its definition, both heads, and the difference."""
+    """Show one row per metric: its definition, both heads and the difference."""
     found = metric_pairs(opened, other)
     show_finding(*_most_apart(found))
     show_html(metrics_html(found, *names_of(opened, other, layers=state().layers)), key="compare_metrics")
@@ -67,7 +67,7 @@ def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, .
 
 
 def _most_apart(found: tuple[MetricPair, ...]) -> tuple[str, str]:
-    """The share in which both sides differ most; HTML."""
+    """The share that differs most; HTML."""
     shares = [one for one in found if one.metric.unit == "share" and not math.isnan(one.first - one.second)]
     most = max(shares, key=lambda one: abs(one.first - one.second), default=None)
     if most is None or abs(most.first - most.second) < 0.0005:
@@ -77,7 +77,7 @@ def _most_apart(found: tuple[MetricPair, ...]) -> tuple[str, str]:
 
 
 def metric_pairs(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
-    """Of both heads, or the means over the heads of their layers."""
+    """Metrics of both heads, or means over the heads of their layers."""
     grids = [cached.grid(side.capture).metrics for side in (opened, other)]
     return tuple(
         MetricPair(
@@ -95,14 +95,14 @@ def _value(values: np.ndarray, side: PageContext) -> float:
 
 
 def metrics_title() -> str:
-    """What the table of metrics is of."""
+    """The title of the metrics table."""
     return (
         _("Every metric of both layers, means over their heads") if state().layers else _("Every metric of both heads")
     )
 
 
 def metrics_html(found: tuple[MetricPair, ...], first: str, second: str) -> str:
-    """The table; shares are drawn of 100 %, other numbers of the larger of the two."""
+    """The table; bars of shares are relative to 100 %, of other numbers to the larger of the two."""
     rows = []
     for one in found:
         values = one.first, one.second
@@ -116,18 +116,18 @@ def metrics_html(found: tuple[MetricPair, ...], first: str, second: str) -> str:
 
 
 def _shown(value: float, unit: str) -> str:
-    """With one decimal, a share in percent."""
+    """Format with one decimal, shares in percent."""
     return _tenths(value) if unit == "share" and not math.isnan(value) else number(value, unit)
 
 
 def _tenths(share: float) -> str:
-    """With a decimal, so that the difference beside it is that of the numbers that are read."""
+    """Format with one decimal, so that the difference shown matches the numbers shown."""
     digits = f"{100 * share:.1f}" if 0.0005 <= share < 0.9995 else share_digits(share)
     return translated(TEXTS)["percent"].format(number="< 0.1" if 0 < share < 0.0005 else digits)
 
 
 def _gap(one: float, two: float, unit: str) -> str:
-    """The difference of the numbers as they are shown, with its sign; of two shares in percentage points."""
+    """The signed difference of the numbers as shown; of two shares in percentage points."""
     if math.isnan(one - two):
         return "–"
     size = 100 if unit == "share" else 1
@@ -137,7 +137,7 @@ def _gap(one: float, two: float, unit: str) -> str:
 
 
 def show_next(opened: PageContext, other: PageContext) -> Predictions:
-    """The likeliest tokens of either side with both probabilities. Raises NoLogits."""
+    """Show the likeliest tokens of each side with both probabilities. Raises NoLogits."""
     places = output_position(opened.capture, opened.query), output_position(other.capture, _query_of_b(opened, other))
     positions = [
         len(side.capture.tokens) - 1 if place is None else place
@@ -159,7 +159,7 @@ def show_next(opened: PageContext, other: PageContext) -> Predictions:
 
 
 def _expected(pair: NextPair) -> tuple[str, str]:
-    """The likeliest token of either side; HTML."""
+    """The likeliest token of each side; HTML."""
     sides = [max((value or 0.0, label) for value, label in zip(values, pair.labels, strict=True))
              for values in (pair.first, pair.second)]  # fmt: skip
     (one, first), (two, second) = sides
@@ -172,7 +172,7 @@ def _expected(pair: NextPair) -> tuple[str, str]:
 
 
 def _query_of_b(opened: PageContext, other: PageContext) -> int:
-    """The token of B that stands for the same characters as the pinned one; where it has none, its own."""
+    """B's token with the same characters as the pinned one; if there is none, B's own selection."""
     if looks_ahead(other.capture) and opened.query is not None:
         key = ("pieces", repr(opened.capture.request), repr(other.capture.request))
         pieces = cached.made(key, lambda: aligned(*sides_of(opened.capture, other.capture)))
@@ -204,12 +204,12 @@ def _about(found: Predictions) -> str:
 
 
 def vocabulary(runner: Runner) -> tuple[str, ...]:
-    """Every token as it is drawn, by its id; read once."""
+    """Every token as displayed, by id; cached."""
 
     def read() -> tuple[str, ...]:
         found: list[str] = []
         while len(found) < runner.info.n_vocab:
-            if found:  # a large one takes seconds, and its reader may leave
+            if found:  # a large vocabulary takes seconds, and the reader may leave
                 frame_slots().status.progress(len(found) / runner.info.n_vocab, text=_("Reading the vocabulary …"))
             found += map(runner.token_text, range(len(found), min(len(found) + STEP, runner.info.n_vocab)))
         frame_slots().status.empty()

@@ -1,4 +1,4 @@
-"""The second side of the page Compare: its controls; its model, text and head, loaded and checked as the first is."""
+"""The second side of the page Compare: its controls; its model, text and head, loaded and verified like A's."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from ui.wording.model_name import CUT, model_named
 from ui.wording.sentences import sentence
 from viz.markdown import plain
 
-SIDE = "B · "  # before what is said of its model
-OTHER_TOKENS = ("translator", "default")  # embedded models of different tokenizers, English and Chinese
+SIDE = "B · "  # prefix of messages about its model
+OTHER_TOKENS = ("translator", "default")  # embedded models with different tokenizers, English and Chinese
 Head = tuple[int, int]
 
 
 def model_of_b() -> str:
-    """The name of B's model, "" for A's. Where tokens are compared and nothing is chosen, another embedded one."""
+    """The name of B's model, or empty for A's. The tokens view defaults to another embedded model."""
     held, listed = state(), listed_models()
     if held.model == SAME:
         return ""
@@ -54,7 +54,7 @@ def model_of_b() -> str:
 
 
 def text_of_b() -> str:
-    """B's text, "" for A's. One model says the same of the same text: an example is then beside one like it."""
+    """B's text, or empty for A's. With the same model, an example is compared with a similar one by default."""
     held = state()
     if held.text or model_of_b() or held.view not in ("next", "tokens"):
         return held.text
@@ -63,7 +63,7 @@ def text_of_b() -> str:
 
 
 def show_other(opened: PageContext) -> PageContext | None:
-    """The line of controls, and side B; None, and a sentence why, where it cannot be had. The controls stay."""
+    """Show the controls and return side B; None, with a sentence, if it is unavailable. The controls stay."""
     with st.container(key="compare_controls", horizontal=True, vertical_alignment="center", gap="small"):
         st.html("<b>B</b>", width="content")
         _model_box()
@@ -88,14 +88,14 @@ def show_other(opened: PageContext) -> PageContext | None:
 
 
 def _model_box() -> None:
-    """As the model box of the sidebar, with the same rules: only what the server lists, where it lists models."""
+    """The model box, with the sidebar's rules: only the server's models if it lists any."""
     listed, held = listed_models(), model_of_b()
     open_model = session.model() if held in ("", SWITCHED) else held
     names = {"": _("the same model")} | labelled(offered(listed, open_model), _)
     if session.adapter(session.model()) is not None or held == SWITCHED:
         words = _("without the adapter") if session.model_options().adapter else _("with the adapter")
         names = {"": names.pop(""), SWITCHED: words} | names
-    if state().view == "tokens":  # where no choice is another model
+    if state().view == "tokens":  # its default is another model
         names = {SAME: names.pop("")} | names
         held = held or SAME
 
@@ -108,7 +108,7 @@ def _model_box() -> None:
 
 
 def _choose(name: str) -> None:
-    """The reader named it, so the hub may be asked; another model has other heads."""
+    """Set B's model; the reader named it, so the hub may be contacted. Another model has other heads."""
     if name not in ("", SAME, SWITCHED):
         session.fetch_model(name)
     change(CompareState, model=name, head="")
@@ -129,7 +129,7 @@ def _text_box() -> None:
 
 
 def _runner(opened: PageContext) -> Runner:
-    """Of A where B is of the same model. Raises RunnerError."""
+    """B's runner, which is A's if the model is the same. Raises RunnerError."""
     name = model_of_b()
     if name == SWITCHED:
         other = switched(opened.runner)
@@ -141,21 +141,21 @@ def _runner(opened: PageContext) -> Runner:
 
 
 def switched(runner: Runner) -> Runner | None:
-    """The same model with its adapter where this one is without, and the other way round; None where there is none."""
+    """The same model with its adapter if this one has none applied, and vice versa; None without an adapter."""
     if runner.base is not None:
         return runner.base
     return runner.adapted
 
 
 def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool = False) -> CaptureRequest:
-    """What B is asked for: all that A reads, or ``text``; always of the model as it is, without edits.
+    """The request for B: A's input, or ``text``; always on the unedited model.
 
-    Of another model beside what an encoder–decoder writes, that; of an encoder–decoder beside another model, its
-    encoder, which reads the text, or, where it ``predicts``, its decoder. A translator reads and writes the languages
-    chosen for A, as far as it has them.
+    For another model beside an encoder-decoder's target, it reads the target. For an encoder-decoder beside another
+    model, its encoder reads the text or, if it ``predicts``, its decoder writes. A translator uses A's languages as far
+    as it supports them.
     """
     own = opened.capture.request
-    if runner is not opened.runner and runner is switched(opened.runner):  # which reads the same tokens
+    if runner is not opened.runner and runner is switched(opened.runner):  # it has the same tokenizer
         own = replace(own, adapter=None, edits=())
         return own if not text else replace(own, text=text, continuation=())
     if runner is opened.runner:
@@ -164,7 +164,7 @@ def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool
     usual = "decoder" if predicts else "encoder"
     wanted = None if not runner.info.attentions else own.attention or usual
     request = CaptureRequest(text or read, chat=own.chat and runner.has_chat_template, attention=wanted)
-    known = runner.info.tokenizer.languages  # one that B does not have is as its folder says
+    known = runner.info.tokenizer.languages  # a language that B lacks becomes its folder's default
     spoken = {"source_language": own.source_language, "target_language": own.target_language}
     return replace(request, **{name: code for name, code in spoken.items() if code in known})
 
@@ -178,8 +178,8 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
     found = kept.find(_say_reading)
     if found is None:
         raise Cancelled()
-    writes = state().view != "tokens"  # there nothing is said of what it writes
-    if writes and model_of_b() == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
+    writes = state().view != "tokens"  # the tokens view shows nothing of its output
+    if writes and model_of_b() == TRANSLATOR != session.model():  # otherwise the page's head reports it for A's text
         offer_known_text(found, "compare", lambda text: change(CompareState, text=text))
     return as_square(found)
 
@@ -193,7 +193,7 @@ def _say_reading() -> None:
 
 
 def _say_loading(stage: str, done: int, total: int) -> None:
-    """What is waited for, with its bytes, and the way back to the same model as A's."""
+    """Show the loading stage, and a button that returns to A's model."""
     slots = frame_slots()
     slots.status.progress(done / total if total else 0.0, text=SIDE + in_words(stage, done, total, _))
     if slots.stoppable:
@@ -203,9 +203,9 @@ def _say_loading(stage: str, done: int, total: int) -> None:
 
 
 def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGenerator) -> Head:
-    """The head of B, chosen in a list at its place; one that the model does not have is said and dropped.
+    """Select B's head at its position; an invalid one is reported and dropped.
 
-    Where it is whole models or tokens that are compared there is no list, and what was chosen waits.
+    Views that compare whole models or tokens have no selector, and keep the choice.
     """
     layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
     heads = {f"L{layer}H{head}": (layer, head) for layer in layers for head in range(len(capture.q(layer)))}
@@ -218,15 +218,15 @@ def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGen
     chosen = heads[held] if held else usual
     with place:
         names = {name: f"L{layer}{head_name(capture, layer, head)}" for name, (layer, head) in heads.items()}
-        if state().layers:  # a layer goes by one of its heads
+        if state().layers:  # a layer is given by one of its heads
             names = {f"L{layer}H{chosen[1] if layer == chosen[0] else 0}": f"L{layer}" for layer in layers}
         pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names, width=max(130, width_of(names.values())))
     return chosen
 
 
 def _usual_head(opened: PageContext, runner: Runner, capture: Capture) -> Head:
-    """Of the same text in the same model another head; of another text, or after other steps of training, the same one;
-    of another model its own.
+    """The default head: for the same text and model another head; for another text or checkpoint the same one; for
+    another model that model's own.
     """
     here = opened.layer, opened.head
     if runner is not opened.runner:
@@ -235,6 +235,6 @@ def _usual_head(opened: PageContext, runner: Runner, capture: Capture) -> Head:
 
 
 def _shape(runner: Runner) -> tuple[str, int, int, int, int, int]:
-    """What a model and its own checkpoints have in common."""
+    """The shape that a model and its own checkpoints share."""
     info = runner.info
     return info.family, info.n_layers, info.n_heads, info.n_kv_heads, info.n_parameters, info.n_vocab

@@ -1,4 +1,4 @@
-"""Compare: what the app looks at, A, beside another head, text, model or tokenizer, B."""
+"""Compare: the app's selection, A, beside another head, text, model or tokenizer, B."""
 
 import streamlit as st
 
@@ -49,7 +49,7 @@ other = show_other(opened)
 
 
 def shown(other: PageContext) -> ExportBundle | None:
-    """The view that is open, drawn, as data. Raises RunnerError; NotOverOneText where pieces of a text are compared."""
+    """Draw the open view and return its export. Raises RunnerError; NotOverOneText if pieces of a text are compared."""
     if view in ("maps", "tokens"):
         check_over_one_text(opened, other)
     if view == "metrics":
@@ -66,7 +66,7 @@ def shown(other: PageContext) -> ExportBundle | None:
 
 
 def draw() -> None:
-    """What there is to see where there is a B, with its tables and files. Raises RunnerError."""
+    """Draw the page with its tables and files if there is a B. Raises RunnerError."""
     found = None if other is None else shown(other)
     if found is not None:
         show_export_menu(opened, found)

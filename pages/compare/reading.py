@@ -1,4 +1,4 @@
-"""How each view of the page Compare is read."""
+"""Help texts for the views of the page Compare."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 
 def explain(view: View) -> None:
-    """The explanation of the view that is open."""
+    """Show the open view's help."""
     {"maps": _maps, "metrics": _metrics, "next": _next, "matrices": _matrices, "tokens": _tokens}[view]()
 
 

@@ -1,4 +1,4 @@
-"""What the page Compare holds: the second side, B, as far as it is not the same as the first, and the open view."""
+"""The state of the page Compare: the second side, B, as far as it differs from the first, and the open view."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST_CHARACTERS = 1500  # of the second text: what an address holds
+MOST_CHARACTERS = 1500  # characters of the second text, which must fit in a URL
 MOST_OF_A_NAME = 300  # characters of a model's name, which may be a folder's path
 
-SAME = ":same"  # as the model of B: A's, where another one would stand for no choice
-SWITCHED = ":switched"  # as the model of B: A's, with its adapter where A is without, and without where A is with
+SAME = ":same"  # B's model is A's, in the view where the default is another one
+SWITCHED = ":switched"  # B's model is A's, with the adapter applied if A's is not, and vice versa
 
 View = Literal["maps", "metrics", "next", "matrices", "tokens"]
 
 
 @dataclass(frozen=True)
 class CompareState:
-    """Of B. "" for the model and the text is A's, or another where A's would show nothing: see ``other.py``.
+    """Side B. An empty model or text means A's, or another if A's would show nothing: see ``other.py``.
 
-    ``head`` is a name, as L3H7; for "" the page picks one. ``layers``: not those two heads but their layers, the mean
-    of all heads of each.
+    ``head`` is a name such as L3H7; if empty, the page picks one. ``layers``: compare the two heads' layers, each as
+    the mean of its heads.
     """
 
     SCOPE: ClassVar[str] = "compare"
@@ -36,5 +36,5 @@ class CompareState:
 
 
 def state() -> CompareState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(CompareState)

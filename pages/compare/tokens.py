@@ -1,4 +1,4 @@
-"""The last view of the page Compare: one text in two cuts, or two texts, one token above the other."""
+"""The last view of the page Compare: two tokenizations of a text, or two texts, one above the other."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ui.shell.page import PageContext, translated
 from ui.wording.i18n import _
 from viz.aligned_tokens import TEXTS, Match, aligned_tokens
 
-MOST_TOKENS = 1000  # of a side: longer ones are no picture
+MOST_TOKENS = 1000  # per side; longer ones are too long to draw
 
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Of a side: tokens that stand for characters, the characters, and special tokens beside them."""
+    """One side's counts: tokens with characters, the characters, and special tokens."""
 
     tokens: int
     characters: int
@@ -31,13 +31,13 @@ class TokenCounts:
 
     @property
     def each(self) -> float:
-        """Characters per token; NaN without a token."""
+        """Characters per token; NaN without tokens."""
         return self.characters / self.tokens if self.tokens else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Both sides' names, counts and pieces as they are drawn; ``kinds`` of those pieces that stand for characters."""
+    """Both sides' names, counts and pieces as drawn; ``kinds`` of the pieces that have characters."""
 
     names: tuple[str, str]
     counts: tuple[TokenCounts, TokenCounts]
@@ -52,7 +52,7 @@ def counts_of(capture: Capture) -> TokenCounts:
 
 
 def show_tokens(opened: PageContext, other: PageContext) -> Cuts | None:
-    """The strips and the numbers. None, and a sentence, for longer texts."""
+    """Show the strips and the counts. None, with a sentence, for longer texts."""
     longest = max(len(side.capture.tokens) for side in (opened, other))
     if longest > MOST_TOKENS:
         words = _("Tokens are compared for texts of up to {most} tokens; here one has {count}.")
@@ -83,13 +83,13 @@ def cuts_of(opened: PageContext, other: PageContext) -> Cuts:
 
 
 def strips(found: Cuts) -> str:
-    """Both cuts; HTML."""
+    """Both tokenizations; HTML."""
     label = _("Both texts, token above token where they stand for the same characters.")
     return aligned_tokens(found.blocks, names=found.names, label=label, texts=translated(TEXTS))
 
 
 def counts_table(found: Cuts) -> pd.DataFrame:
-    """What either cut takes for its text."""
+    """The counts of both tokenizations."""
     rows = {
         _("tokens"): [one.tokens for one in found.counts],
         _("characters"): [one.characters for one in found.counts],

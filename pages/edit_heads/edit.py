@@ -1,4 +1,4 @@
-"""The first view of the page Edit heads: changes of the open head, collected, and what becomes of the model."""
+"""The first view of the page Edit heads: edits of the open head, collected, and their effect on the model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from viz.markdown import plain
 
 AS_IS = SessionValue[tuple[str, str] | None](
     "edit_unchanged", lambda: None
-)  # of this model and text nothing is previewed
+)  # models and texts for which the preview was dismissed
 MOST_MOVED = 4  # heads named beside the map
 
 Output = tuple[NextTokenChange | None, ClassChange | None]
@@ -50,19 +50,19 @@ Output = tuple[NextTokenChange | None, ClassChange | None]
 
 @dataclass(frozen=True, eq=False)
 class EditView:
-    """What is drawn; ``changed`` and what follows from it is None where the edits cannot be made."""
+    """What is drawn; ``changed`` and what follows are None if the edits cannot be applied."""
 
     edits: tuple[Edit, ...]
     after: Capture | None = None
     changed: tuple[DrawnHead, DrawnHead] | None = None  # the open head before and after
     change: NextTokenChange | None = None
-    classes: ClassChange | None = None  # of a classifier, in the place of the next token
+    classes: ClassChange | None = None  # of a classifier, instead of the next token
     drift: np.ndarray | None = None  # [layers, heads], NaN for layers without weights
     texts: Texts | None = None
 
 
 def show_edit(opened: PageContext) -> EditView:
-    """Controls, the list, the open head before and after, and what follows. Raises RunnerError."""
+    """Show the controls, the list, the open head before and after, and the effects. Raises RunnerError."""
     _explain()
     held = edit_list.held()
     edit_controls.ask(opened, held)
@@ -76,7 +76,7 @@ def show_edit(opened: PageContext) -> EditView:
     except RunnerError as error:
         if session.edits_on_all_pages():
             with listed:
-                edit_list.show_everywhere()  # to be switched off: no other page can show this
+                edit_list.show_everywhere()  # lets the reader switch it off; no other page can show these edits
         with left:
             _show_before(opened, sentence(error), clicked)
         return EditView(edits)
@@ -107,7 +107,7 @@ def show_edit(opened: PageContext) -> EditView:
 
 
 def _show_output(opened: PageContext, after: Capture) -> Output:
-    """The next token before and after, or a classifier's classes; a sentence where the model has neither."""
+    """Show the next token before and after, or a classifier's classes; a sentence if the model has neither."""
     classes = show_class_change(opened, after)
     try:
         return (show_change(opened, after) if classes is None else None), classes
@@ -133,9 +133,9 @@ def _explain() -> None:
 
 
 def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, ...]) -> DeltaGenerator:
-    """A button for each edit that takes it back, and one for all; where whether every page is to have them stands.
+    """Show a button that removes each edit, one that removes all, and the container of the toggle for all pages.
 
-    Nothing ``held``, and yet ``edits``: a preview of them.
+    If nothing is ``held`` but there are ``edits``, they are a preview.
     """
     listed = st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small")
     with listed:
@@ -144,7 +144,7 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
         elif not held:
             words = _("Nothing is changed yet, so both sides are the same.")
             st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
-            if state().change != "block":  # whose cells are to be chosen first
+            if state().change != "block":  # its cells have to be chosen first
                 _offer_first(opened)
         for edit in dict.fromkeys(held):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(edit_name(edit, _))
@@ -156,18 +156,18 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
 
 
 def _preview(opened: PageContext) -> tuple[Edit, ...]:
-    """What the page opens with until something else was asked for; it is in no address and on no other page."""
+    """The edits that the page opens with until others are requested; not in the URL and not on other pages."""
     return () if state().change == "block" or _about() == AS_IS.get() else _first(opened)
 
 
 def _first(opened: PageContext) -> tuple[Edit, ...]:
-    """Without the heads that the text’s story measured, or without the open one."""
+    """Ablate the heads that the text’s story measured, or the open one."""
     heads = _measured(opened) or ((opened.layer, opened.head),)
     return tuple(named(opened, ScaledHead(layer, head, 0.0)) for layer, head in heads)
 
 
 def _measured(opened: PageContext) -> tuple[tuple[int, int], ...]:
-    """The heads whose ablation the text's story tells; none of a story that says where a head looks, and no more."""
+    """The heads whose ablation the text's story describes; none if it only says where a head attends."""
     seen = seen_in(opened.capture)
     return () if seen is None or seen.evidence is None or seen.evidence.told == "where" else seen.evidence.heads
 
@@ -183,7 +183,7 @@ def _show_preview(opened: PageContext, edits: tuple[Edit, ...]) -> None:
 
 
 def _offer_first(opened: PageContext) -> None:
-    """One click to see something again."""
+    """Show a button that applies the first edits again, so that there is something to see."""
     edits = _first(opened)
     words = _("Apply: {edits}").format(edits=", ".join(edit_name(edit, _) for edit in edits))
     button(words, key="edit_story", type="primary", on_click=_keep, args=(edits,))
@@ -198,7 +198,7 @@ def _drop(edit: Edit) -> None:
 
 
 def _keep(edits: tuple[Edit, ...]) -> None:
-    """Without any, no page is changed, and the next one is a change of this page alone again."""
+    """Store the edits. Without any, the toggle for all pages is reset too."""
     edit_list.keep(edits)
     if not edits:
         session.apply_to_all_pages(False)
@@ -206,7 +206,7 @@ def _keep(edits: tuple[Edit, ...]) -> None:
 
 
 def _show_before(opened: PageContext, problem: str, clicked: Clicked | None) -> None:
-    """The plain head alone, with what is wrong where the changed one would be."""
+    """Show only the unedited head, with the error instead of the edited one."""
     one, other = st.columns(2)
     with one:
         show_map(opened, _("before"), "map_before", clicked=clicked)
@@ -215,7 +215,7 @@ def _show_before(opened: PageContext, problem: str, clicked: Clicked | None) -> 
 
 
 def _toggle(opened: PageContext) -> Clicked:
-    """What a click on the left map does: it hides the cell, or all cells of one pixel, or gives them back."""
+    """A click on the left map hides the cell, or all cells of one pixel, or unhides them."""
 
     def clicked(view: HeadMap, cell: list[int | None] | None) -> None:
         if cell is None or None in cell:
@@ -231,7 +231,7 @@ def _toggle(opened: PageContext) -> Clicked:
 
 
 def _what_shows(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> str:
-    """Why the open head's map is what it is after the edits."""
+    """Explain how the edits affect the open head's map."""
     name = f"L{opened.layer}H{opened.head}"
     if not edits:
         return ""
@@ -255,7 +255,7 @@ def _what_shows(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> s
 
 
 def _may_reach(edit: Edit, opened: PageContext) -> bool:
-    """Whether the edit is one of the open head, or of anything in a layer below it."""
+    """Return True if the edit is of the open head, or of anything in an earlier layer."""
     attention = attention_of(opened)
     match edit:
         case OfAttention(other, inner) if other == attention:
@@ -263,7 +263,8 @@ def _may_reach(edit: Edit, opened: PageContext) -> bool:
         case OfAttention(other, inner):
             if attention == "encoder" or other == "encoder":
                 return attention != "encoder"
-            return _lowest(inner) < opened.layer + (other == "decoder")  # a layer looks across after it has looked back
+            # cross-attention follows self-attention in a layer
+            return _lowest(inner) < opened.layer + (other == "decoder")
         case ScaledHead(layer) | MeanHead(layer) | SharpenedHead(layer) | SwappedHeads(layer):
             return layer < opened.layer or _is_own(edit, opened)
         case Blocked(_, layers, heads) | Masked(_, _, layers, heads):
@@ -275,7 +276,7 @@ def _may_reach(edit: Edit, opened: PageContext) -> bool:
 
 
 def _lowest(edit: Edit) -> int:
-    """The first layer that the edit is of."""
+    """The first layer that the edit affects."""
     match edit:
         case ScaledHead(layer) | MeanHead(layer) | SharpenedHead(layer) | SwappedHeads(layer):
             return layer
@@ -286,7 +287,7 @@ def _lowest(edit: Edit) -> int:
 
 
 def _passes_the_same_on(opened: PageContext, after: Capture) -> bool:
-    """Whether what the open head passes on is the same at every token, to the last bit."""
+    """Return True if the open head's output is identical at every token, to the last bit."""
     before, now = (
         capture.record(opened.layer).head_output_edited[:, opened.head] for capture in (opened.capture, after)
     )
@@ -294,7 +295,7 @@ def _passes_the_same_on(opened: PageContext, after: Capture) -> bool:
 
 
 def _is_own(edit: Edit, opened: PageContext) -> bool:
-    """Whether the edit is one of what the open head passes on, or of its temperature."""
+    """Return True if the edit changes the open head's output or its temperature."""
     match edit:
         case ScaledHead(layer, head) | MeanHead(layer, head) | SharpenedHead(layer, head):
             return (layer, head) == (opened.layer, opened.head)
@@ -305,7 +306,7 @@ def _is_own(edit: Edit, opened: PageContext) -> bool:
 
 
 def _left_with_nothing(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> list[int]:
-    """Queries of the open head whose every cell is hidden."""
+    """Queries of the open head with all cells hidden."""
     record, n_tokens = after.record(opened.layer), len(after.tokens)
     blocked = [edit.cells for edit in own(opened, edits) if isinstance(edit, Blocked)]
     queries = {query + first_query(opened.capture) for cells in blocked for query, _key in cells}
@@ -318,13 +319,13 @@ def _left_with_nothing(opened: PageContext, after: Capture, edits: Sequence[Edit
 
 
 def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
-    """Every head by how much of its attention is elsewhere, and the ones that moved most; a click opens a head."""
+    """Show how far each head's attention moved and name those that moved most; a click opens a head."""
     defined = np.where(np.isnan(drift), -1.0, drift)
     order = [divmod(int(place), drift.shape[1]) for place in np.argsort(-defined, axis=None, kind="stable")]
     most = [place for place in order[:MOST_MOVED] if defined[place] > ROUNDING]
     heading, aside = _("Attention elsewhere"), _("click to open a head")
     show_heading(escape(heading), escape(aside))
-    name_figure(escape(heading))  # who follows clicks on nothing
+    name_figure(escape(heading))  # followers cannot click
     largest = max(float(defined.max()), 0.01)
     payload = layer_head_map.LayerHeadMapPicture(
         drift,

@@ -1,4 +1,4 @@
-"""The next change of the open head: what is done, how much of it, and the button that adds it to the list."""
+"""The next edit of the open head: its kind and amount, and the button that adds it to the list."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ MEANINGS: dict[Change, str] = {
 }
 PAIRS_EXPECTED = N_("“{text}” is not a list of pairs of query and key, such as 7, 2; 7, 3")
 LIST_FULL = N_("the list holds {count} changes already")
-PROBLEM = SessionValue[UserFacingError | None]("edit_problem", lambda: None)  # why the button could not do it
+PROBLEM = SessionValue[UserFacingError | None]("edit_problem", lambda: None)  # why the button failed
 NEVER_SEEN = N_("token {query} does not see token {key} anyway")
 
 
 def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
-    """The controls in a row; the button adds to the list before the page runs again. What cannot be is said below."""
+    """Show the controls in a row; the button adds the edit before the page runs again. Errors are shown below."""
     with st.container(key="edit_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds: dict[Change, str] = {
             "zero": _("ablate"),
@@ -77,7 +77,7 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
         if make is not None:
             button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
-    said = st.empty()  # always there, so that what stands below is not mounted anew
+    said = st.empty()  # always there, so that nothing below is remounted
     problem = PROBLEM.take()
     if problem is not None:
         said.warning(plain(sentence(problem)))
@@ -90,7 +90,7 @@ def _add(make: Callable[[], Edit]) -> None:
         if same_thing(edits, new) is None and len(edits) >= edit_list.MOST:
             raise EditNotPossible(reason=Reason(LIST_FULL, {"count": len(edits)}))
     except UserFacingError as error:
-        PROBLEM.set(error)  # the run that follows says it
+        PROBLEM.set(error)  # shown by the next run
         return
     edit_list.keep(with_edit(edits, new))
 
@@ -105,7 +105,7 @@ def block_places(opened: PageContext) -> tuple[Places, Places]:
 
 
 def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Callable[[], OneEdit] | None:
-    """What the kind needs to know, and the edit it makes; None where there is nothing to do."""
+    """Ask for the kind's parameters and return a function that makes the edit; None if there is nothing to do."""
     layer, head = opened.layer, opened.head
     if kind == "zero":
         return lambda: ScaledHead(layer, head, 0.0)
@@ -144,7 +144,7 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
 
 
 def _ask_other(opened: PageContext) -> int | None:
-    """The head of the layer that the open one changes places with; None where it is the only one."""
+    """The head of the layer to swap the open one with; None if it is the only one."""
     count, layer = len(opened.capture.q(opened.layer)), opened.layer
     heads = [one for one in range(count) if one != opened.head]
     if not heads:
@@ -174,7 +174,7 @@ def _blocked(opened: PageContext, typed: str) -> Blocked:
 
 
 def seen(opened: PageContext, queries: range, keys: range, layers: Places) -> tuple[Cell, ...]:
-    """The cells of these queries and keys that the unchanged model lets one of these layers see."""
+    """The cells of these queries and keys that are not masked in at least one of these layers of the unedited model."""
     capture = opened.capture
     records = [capture.records[layer] for layer in (range(capture.n_layers) if layers is None else layers)]
     places = slice(queries.start, queries.stop), slice(keys.start, keys.stop)
@@ -187,13 +187,13 @@ def seen(opened: PageContext, queries: range, keys: range, layers: Places) -> tu
 
 
 def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float], Edit]) -> float:
-    """Its value: that of the list where the head is changed so already, and then a move changes the list at once."""
+    """A slider's value: the list's if the head has this edit already; moving it then changes the list at once."""
     bounds = setting_of(EditHeadsState, name)
     listed = same_thing(edits, at(1.0))
     held = listed.edit if isinstance(listed, OfAttention) else listed
     value: float = getattr(state() if held is None else held, name)
     inside = bounds.min <= value <= bounds.max
-    # Streamlit (1.67) loses the value of a key whose range is another.
+    # Streamlit (1.67) drops the value of a key whose range changes.
     key = widget_key(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)
 
     def remember(moved: float) -> None:
@@ -213,7 +213,7 @@ PAIR = re.compile(r"\(?\s*(\d{1,6})\s*[,.:→]\s*(\d{1,6})\s*\)?")
 
 
 def cells_in(text: str) -> tuple[Cell, ...] | None:
-    """Pairs of query and key as typed: "7, 2; 7, 0", in wide letters too; None for anything else."""
+    """Parse pairs of query and key: "7, 2; 7, 0", also in full-width characters; None if invalid."""
     text = unicodedata.normalize("NFKC", text)
     pairs = [tuple(map(int, pair)) for pair in PAIR.findall(text)]
     left = PAIR.sub("", text)

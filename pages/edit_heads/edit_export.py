@@ -1,4 +1,4 @@
-"""What the view "edit" gives away: the numbers of both sides as tables, and the open head after the edits as files."""
+"""Export of the view "edit": tables of both sides, and the open head after the edits as files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def edit_tables(opened: PageContext, found: EditView) -> dict[str, pd.DataFrame]
 
 
 def offer_edit(opened: PageContext, found: EditView) -> None:
-    """Both menus; no files where the edits cannot be made. Every file names the edits, the code has them."""
+    """Show both export menus; no files if the edits cannot be applied.
+
+    Files name the edits, and the code applies them.
+    """
     if found.changed is None:
         show_tables(lambda: edit_tables(opened, found))
         return

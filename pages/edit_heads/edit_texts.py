@@ -1,4 +1,4 @@
-"""How the text goes on greedily, before the edits and after them."""
+"""The greedy continuation before and after the edits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTINUED = 12  # tokens
 
 @dataclass(frozen=True)
 class Texts:
-    """Both continuations, and the first token that differs (None: all are equal)."""
+    """Both continuations, and the index of the first difference (None: equal)."""
 
     before: tuple[Token, ...]
     after: tuple[Token, ...]
@@ -33,7 +33,7 @@ class Texts:
 
 
 def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
-    """The two lanes; what cannot go on says so in its place, and None is returned."""
+    """Show the two lanes; None, with a sentence, if there is no continuation."""
     plain_request = _request(opened, ())
     known: Continuations = session.jobs().get("edit_texts", plain_request, Continuations)
     status = st.empty()
@@ -62,5 +62,5 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
 
 
 def _request(opened: PageContext, edits: tuple[Edit, ...]) -> GenerateRequest:
-    """The greedy continuation of the same text, with these edits."""
+    """A request for the greedy continuation of the text with these edits."""
     return opened.capture.request.going_on(max_new_tokens=CONTINUED, edits=edits, attention=None)

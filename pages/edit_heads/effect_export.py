@@ -1,4 +1,4 @@
-"""The view "which heads matter" as data: its tables, its files, and the code that gives the same numbers."""
+"""Export of the view "which heads matter": tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viz.export import map_svg
 
 
 def effects_view(opened: PageContext, found: Effects) -> ExportBundle:
-    """Picture and page are of the first answer, the numbers of all three."""
+    """Picture and page are of the first measure, the tables of all three."""
     token = target_name(opened, found.target)
     rows, columns = _labels(found)
     lost = found.found.lost
@@ -39,7 +39,7 @@ def effects_view(opened: PageContext, found: Effects) -> ExportBundle:
 
 
 def effect_tables(opened: PageContext, found: Effects) -> dict[str, pd.DataFrame]:
-    """All heads with their three numbers, the three maps, and how far they agree."""
+    """All heads with their three numbers, the three maps, and their rank correlations."""
     rows, columns = _labels(found)
     labels = {answer.name: _(answer.label) for answer in ANSWERS}
     values = {label: found.values(name).ravel() for name, label in labels.items()}
@@ -69,7 +69,7 @@ def _labels(found: Effects) -> tuple[list[str], list[str]]:
 
 
 def effects_snippet(opened: PageContext, found: Effects) -> str:
-    """The lines that give the three maps."""
+    """Code for the three maps."""
     other = "" if found.against is None else f", {found.against}"
     return (
         python_start(opened.capture.request)

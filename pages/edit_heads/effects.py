@@ -1,4 +1,4 @@
-"""The second view of the page Edit heads: which heads matter for a token, in three answers that need not agree."""
+"""The second view of the page Edit heads: which heads matter for a token, by three measures that may disagree."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-MAP_HEIGHT = 268  # pixels
+MAP_HEIGHT = 268  # px
 RANKED = 10  # heads in the list
-OFFERED = 12  # tokens to choose from
+OFFERED = 12  # tokens offered as targets
 
 
 @dataclass(frozen=True)
 class EffectMeasure:
-    """One of the three: the field of HeadEffects, and its words."""
+    """One of the three measures: the field of HeadEffects and its texts."""
 
     name: str
     label: str
     meaning: str
     cell: str
     signed: bool
-    class_meaning: str  # the same of a classifier's class
-    score_meaning: str = ""  # and of a class whose score is a number; "": as of other classes
+    class_meaning: str  # for a classifier's class
+    score_meaning: str = ""  # for a class whose score is a number; empty: as for other classes
     score_cell: str = ""
-    pair_meaning: str = ""  # where two tokens are compared; "": as of one
+    pair_meaning: str = ""  # for two compared tokens; empty: as for one
 
 
 ANSWERS = (
@@ -87,20 +87,20 @@ ANSWERS = (
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """What is drawn: the three maps as far as they are there."""
+    """What is drawn: the three maps as far as they are computed."""
 
     target: int
     found: HeadEffects
     done: bool
-    against: int | None = None  # the other token, whose logit is taken off
+    against: int | None = None  # the token whose logit is subtracted
 
     def values(self, name: str) -> np.ndarray:
-        """The map of one answer."""
+        """The map of one measure."""
         return {"lost": self.found.lost, "pushed": self.found.pushed, "written": self.found.written}[name]
 
 
 def show_effects(opened: PageContext) -> Effects | None:
-    """The target, three maps, the ranked heads; None where a sentence says why not. Raises RunnerError."""
+    """Show the target, three maps and the ranked heads; None, with a sentence, if not possible. Raises RunnerError."""
     _explain()
     classifies = bool(opened.runner.info.classes)
     if looks_ahead(opened.capture) and not opened.capture.attentions and not classifies:
@@ -108,7 +108,7 @@ def show_effects(opened: PageContext) -> Effects | None:
         st.info(plain(words))
         return None
     if not classifies:
-        decoder_side(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
+        decoder_side(opened.capture).logits(-1)  # raises NoLogits before the reader is asked for anything
     with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
         target = _ask_class(opened) if classifies else _ask_target(opened)
         against = None if classifies else _ask_against(opened, target)
@@ -132,7 +132,7 @@ def show_effects(opened: PageContext) -> Effects | None:
 
 
 def _ask_target(opened: PageContext) -> int:
-    """The list of the likeliest tokens, into which any other can be typed."""
+    """Select the target among the likeliest tokens; any other can be typed."""
     likely = next_tokens(decoder_side(opened.capture), count=OFFERED)
     target = token_of(opened, "token", likely.ids[0])
     offered = {
@@ -144,7 +144,7 @@ def _ask_target(opened: PageContext) -> int:
 
 
 def _ask_against(opened: PageContext, target: int) -> int | None:
-    """The token whose logit is taken off, by default the likeliest other one; None: log p of the target alone."""
+    """Select the token whose logit is subtracted, by default the likeliest other one; None: log p of the target."""
     kinds = {"alone": _("log p"), "difference": _("logit difference")}
     choose(EditHeadsState, "compared", state().compared, kinds)
     if state().compared == "alone":
@@ -161,7 +161,7 @@ def _ask_against(opened: PageContext, target: int) -> int | None:
 
 
 def _ask_class(opened: PageContext) -> int:
-    """The list of the classes, by falling score."""
+    """Select a class, listed by decreasing score."""
     found = class_scores(opened.capture, opened.runner.info)
     if found is None:
         raise NoLogits(name=opened.runner.info.name)
@@ -175,13 +175,13 @@ def _ask_class(opened: PageContext) -> int:
 
 
 def target_name(opened: PageContext, target: int) -> str:
-    """The token, or of a classifier the class, as it is drawn."""
+    """The target token, or for a classifier the class, as displayed."""
     classes = opened.runner.info.classes
     return classes[target] if classes else opened.runner.token_text(target)
 
 
 def meaning_of(opened: PageContext, answer: EffectMeasure, target: int = 0, against: int | None = None) -> str:
-    """What the numbers of an answer are, of this model."""
+    """What a measure's numbers mean for this model."""
     info = opened.runner.info
     if against is not None and answer.pair_meaning:
         names = {"token": opened.runner.token_text(target), "other": opened.runner.token_text(against)}
@@ -193,7 +193,7 @@ def meaning_of(opened: PageContext, answer: EffectMeasure, target: int = 0, agai
 
 
 def _effects(opened: PageContext, target: int, layers: IncrementalTask[LayerEffects], against: int | None) -> Effects:
-    """As far as the layers are there."""
+    """The effects for the layers that are done."""
     capture = opened.capture
     found = head_effects(layers.items, capture.n_layers, capture.n_heads)
     return Effects(target, found, len(layers.items) == len(layers_of(capture)), against)
@@ -228,7 +228,7 @@ def _explain() -> None:
 
 
 def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEffects]) -> None:
-    """What is there so far."""
+    """Show what is computed so far."""
     if (said := _finding(opened, effects)) is not None:
         show_finding(*said, of_several=True)
     for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
@@ -251,7 +251,10 @@ def _show(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEf
 
 
 def _finding(opened: PageContext, effects: Effects) -> tuple[str, str] | None:
-    """The head that matters most when ablated, and the FFN; HTML. None until all are there, and where none matters."""
+    """The head with the largest ablation effect, and the FFN; HTML.
+
+    None before all are computed, or if none matters.
+    """
     order = ranking(effects.found.lost, 1)
     if not effects.done or not order:
         return None
@@ -284,7 +287,7 @@ def _finding(opened: PageContext, effects: Effects) -> tuple[str, str] | None:
 
 
 def _amount(opened: PageContext, effects: Effects, value: float) -> str:
-    """What an ablation takes away, with what it is counted in."""
+    """An ablation's effect with its unit."""
     if effects.against is not None:
         words = _("{value} of the logit difference")
     elif opened.runner.info.class_scale == "number" and opened.runner.info.classes:
@@ -298,7 +301,7 @@ def _amount(opened: PageContext, effects: Effects, value: float) -> str:
 
 
 def payload_of(opened: PageContext, answer: EffectMeasure, effects: Effects) -> bytes:
-    """The map of one answer for its component."""
+    """The payload of one measure's map."""
     values = effects.values(answer.name)
     high = change_extent(values)
     no_weights = _("no softmax attention in this layer")
@@ -323,7 +326,7 @@ def payload_of(opened: PageContext, answer: EffectMeasure, effects: Effects) -> 
 
 
 def ffn_payload(opened: PageContext, effects: Effects) -> bytes:
-    """What is lost without each layer's feed-forward part, one cell a layer."""
+    """The effect of ablating each layer's feed-forward network, one cell per layer."""
     values = effects.found.ffn[None]
     high = change_extent(values)
     unit = _("{column} FFN · {value} nats of log p") if effects.against is None else _("{column} FFN · {value} logits")
@@ -354,11 +357,11 @@ def _open(place: list[int] | None) -> None:
         session.move(layer=int(place[0]), head=int(place[1]))
 
 
-# -- below them -------------------------------------------------------------------------------------------------------
+# -- below the maps ---------------------------------------------------------------------------------------------------
 
 
 def _show_ranking(opened: PageContext, effects: Effects, layers: IncrementalTask[LayerEffects]) -> None:
-    """The heads that matter most when ablated, with their place in each answer; until all are there, the progress."""
+    """Show the heads with the largest ablation effects and their ranks by each measure, or progress until then."""
     if not effects.done:
         words = _("{done} of {total} layers, every head ablated once")
         show_progress(layers, len(layers_of(opened.capture)), words, key="effect")
@@ -396,34 +399,36 @@ def _rank(order: tuple[tuple[int, int], ...], place: tuple[int, int]) -> str:
 
 
 def _probability(opened: PageContext, target: int) -> float | None:
-    """The target token's in the unchanged model; None of a classifier, whose scores need be none."""
+    """The target token's probability in the unedited model; None for a classifier, whose scores may not be
+    probabilities.
+    """
     if opened.runner.info.classes:
         return None
     return float(of_next_token(decoder_side(opened.capture)).probabilities[target])
 
 
 def _left(own: float, lost: float) -> str:
-    """What is left of this probability when the head passes on nothing."""
+    """What remains of this probability when the head is ablated."""
     return "–" if np.isnan(lost) else percent(own * math.exp(-lost), _("{number} %"))
 
 
 def signed(value: float, with_sign: bool = True) -> str:
-    """Three digits that matter, with a true minus; a dash where there is no number."""
+    """Three significant digits with a minus sign; a dash for NaN."""
     text = f"{value:+#.3g}" if with_sign else f"{value:#.3g}"
     return "–" if np.isnan(value) else text.rstrip(".").replace("-", "−")
 
 
 def _show_problems(layers: IncrementalTask[LayerEffects]) -> None:
-    """Each answer that this model does not give, once."""
+    """Show, once each, why this model has no result for a measure."""
     for words in dict.fromkeys(sentence(error) for done in layers.items for error in done.problems):
         st.info(plain(words))
 
 
 def _show_open(opened: PageContext, effects: Effects) -> None:
-    """The open head in each answer, and where the last token looks with it."""
+    """Show the open head by each measure, and what the last token attends to with it."""
     place = (opened.layer, opened.head)
     looks: list[str] = []
-    if not opened.runner.info.classes:  # which may be scored by any token
+    if not opened.runner.info.classes:  # any token may be scored there
         row = opened.capture.weights(*place, queries=slice(-1, None), shares=True)[0]
         key, tokens = int(row.argmax()), opened.capture.tokens
         where = f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"
@@ -438,7 +443,7 @@ def _show_open(opened: PageContext, effects: Effects) -> None:
 
 
 def agreement(effects: Effects) -> dict[tuple[str, str], float]:
-    """Spearman's ρ of the sizes of every two answers, by their names."""
+    """Spearman's ρ of the magnitudes of every two measures, by their names."""
     names = [answer.name for answer in ANSWERS]
     pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
     return {

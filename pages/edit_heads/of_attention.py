@@ -1,7 +1,7 @@
-"""The edits of the attention that is looked at: of an encoder–decoder one of three, else the only one there is.
+"""Edits of the selected attention: in an encoder-decoder model one of three, otherwise the only one.
 
-The picture across is one row of both texts, so a query drawn there stands behind all tokens that are read; an edit
-counts in the text that is written.
+Cross-attention is drawn as one row of both texts, so that a query's position is offset by the source's length; an edit
+counts positions in the target.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ MOST_SAID = 24  # characters
 
 
 def attention_of(opened: PageContext) -> str | None:
-    """Its name; None for a model with one stack of layers."""
+    """The attention's name; None for a model with a single stack."""
     return opened.capture.request.attention if opened.capture.attentions else None
 
 
 def named(opened: PageContext, edit: OneEdit) -> Edit:
-    """The edit as the list holds it."""
+    """The edit as stored in the list."""
     attention = attention_of(opened)
     return edit if attention is None else OfAttention(attention, edit)
 
 
 def own(opened: PageContext, edits: Sequence[Edit]) -> tuple[OneEdit, ...]:
-    """Those of the list that are of this attention."""
+    """The edits in the list that are of this attention."""
     return edits_of(edits, attention_of(opened))
 
 
 def check_every_cell(opened: PageContext, edits: Sequence[Edit]) -> None:
-    """Raises NoSuchPlace for a hidden cell beyond the texts of its attention."""
+    """Raises NoSuchPlace for a hidden cell outside the texts of its attention."""
     capture = opened.capture
     check_cells(edits, len(capture.tokens))
     for attention in capture.attentions:
@@ -49,12 +49,12 @@ def check_every_cell(opened: PageContext, edits: Sequence[Edit]) -> None:
 
 
 def counted(opened: PageContext, cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """Drawn cells as edits count them."""
+    """Convert cells as drawn to positions as edits count them."""
     return lowered(cells, -first_query(opened.capture))
 
 
 def up_to_query(opened: PageContext) -> PageContext:
-    """With what is written up to the query, so that what comes after it is the next token; of one stack as it is.
+    """Cut the target after the query, so that the prediction is the token after it; unchanged for a single stack.
 
     Raises RunnerError.
     """
@@ -70,7 +70,7 @@ def up_to_query(opened: PageContext) -> PageContext:
 
 
 def say_after_what(opened: PageContext, *, follows_query: bool) -> None:
-    """After which token of an encoder–decoder's the next one is looked at, and how to have it another."""
+    """Say which target token the prediction follows, and how to change it."""
     if opened.capture.attentions:
         words = _("After “{text}”: click a token that is written, or type above what is written.")
         if attention_of(opened) == "encoder" or not follows_query:

@@ -1,4 +1,4 @@
-"""Edit heads: what becomes of the text when heads are changed, which heads matter, and where it comes from."""
+"""Edit heads: the effect of edits on the text, which heads matter, and activation patching."""
 
 from pages.edit_heads.edit import show_edit
 from pages.edit_heads.edit_export import offer_edit
@@ -28,7 +28,7 @@ choose(
 
 
 def draw() -> None:
-    """The view that is open, which explains itself, with its tables and files. Raises RunnerError."""
+    """Draw the open view with its help, tables and files. Raises RunnerError."""
     if view == "effects":
         here = up_to_query(opened)
         effects = show_effects(here)

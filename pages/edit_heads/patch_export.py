@@ -1,4 +1,4 @@
-"""The patching view as data: the map, both texts' next tokens, and the lines of Python that give the same."""
+"""Export of the patching view: the map, both texts' next tokens, and Python code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WHAT = {
     "attention": "output of all heads of each layer",
     "ffn": "what the feed-forward part of each layer adds",
     "heads": "output of each head of layer {layer}",
-}  # of files, in English like the rest of their captions
+}  # in files, English like the rest of their captions
 
 
 def patch_tables(opened: PageContext, found: Patches) -> dict[str, pd.DataFrame]:
-    """The changes, what they are of the way to the other run, and the next tokens of both texts."""
+    """The changes, absolute and as a share of the way to the other run, and the next tokens of both texts."""
     setting = found.setting
     columns = _columns(setting)
     tokens = likely_tokens(setting.plain, setting.other)
@@ -77,13 +77,13 @@ def _columns(setting: PatchSetting) -> list[str]:
 
 
 def _own(second: CaptureRequest, first: CaptureRequest) -> str:
-    """What the request of the second text has of its own: of an encoder–decoder also what it wrote of the first."""
+    """What the second text's request changes; for an encoder-decoder also the target, written for the first."""
     names = [name for name in ("text", "target", "continuation") if getattr(second, name) != getattr(first, name)]
     return ", ".join(f"{name}={getattr(second, name)!r}" for name in names)
 
 
 def patch_snippet(opened: PageContext, found: Patches) -> str:
-    """The lines that give the map's numbers, and both runs' logit differences."""
+    """Code for the map's numbers and both runs' logit differences."""
     setting = found.setting
     second = setting.plain if setting.reversed else setting.other
     capture = opened.capture

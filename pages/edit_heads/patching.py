@@ -1,4 +1,4 @@
-"""The third view of the page Edit heads: what vectors of one text do to the next token of another's run."""
+"""The third view of the page Edit heads: activation patching from one text's run into another's."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-MAP_HEIGHT = 400  # pixels
-TOKENS = ("first", "second")  # the fields of the two
-SHOWN = 5  # tokens of the list
+MAP_HEIGHT = 400  # px
+TOKENS = ("first", "second")  # fields of the two tokens
+SHOWN = 5  # tokens in the list
 MAP_TEXTS = layer_head_map.TEXTS | {
     "columns": N_("positions"),
     "cell": N_("{row} · {column} ({column_index}) · change {value}, {share} of the way"),
@@ -50,14 +50,14 @@ MAP_TEXTS = layer_head_map.TEXTS | {
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """What is drawn: the map as far as it is there."""
+    """What is drawn: the map as far as it is computed."""
 
     setting: PatchSetting
     found: PatchMap
 
 
 def show_patches(opened: PageContext) -> Patches | None:
-    """The second text, what is patched, and the map with its progress; None where a sentence says why not.
+    """Show the second text, the controls, and the map with its progress; None, with a sentence, if not possible.
 
     Raises RunnerError.
     """
@@ -66,7 +66,7 @@ def show_patches(opened: PageContext) -> Patches | None:
         words = _("This model sees the whole text at once: there is no next token whose logits a patch could change.")
         st.info(plain(words))
         return None
-    decoder_side(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
+    decoder_side(opened.capture).logits(-1)  # raises NoLogits before the reader is asked for anything
     finding = st.container()  # above the texts that it is about
     row = st.container(key="patch_text_row", horizontal=True, vertical_alignment="center", gap="small")
     other = show_other(opened, row)
@@ -88,7 +88,7 @@ def show_patches(opened: PageContext) -> Patches | None:
 
 
 def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> PatchSetting:
-    """The direction, in this row, and the other controls of the map in one of their own."""
+    """Show the direction in this row, and the map's other controls in a row of their own."""
     way, kind = state().way, state().patched
     with row:
         ways: dict[Way, str] = {"into": _("second text → this text"), "from": _("this text → second text")}
@@ -113,7 +113,7 @@ def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> PatchSetti
 
 
 def _tokens(opened: PageContext, usual: tuple[int, int]) -> tuple[int, int]:
-    """The two tokens' ids; the same twice is said, and another stands in for the second."""
+    """The two tokens' ids; if they are equal, say so and replace the second."""
     first, second = (token_of(opened, name, likeliest) for name, likeliest in zip(TOKENS, usual, strict=True))
     if first == second:
         second = usual[1] if first != usual[1] else usual[0]
@@ -124,7 +124,7 @@ def _tokens(opened: PageContext, usual: tuple[int, int]) -> tuple[int, int]:
 
 
 def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
-    """What is there so far."""
+    """Show what is computed so far."""
     setting, found = patches.setting, patches.found
     left, right = st.columns([0.66, 0.34], gap="medium")
     with left:
@@ -140,9 +140,9 @@ def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
 
 
 def _finding(setting: PatchSetting, found: PatchMap) -> str | None:
-    """Which token carries the answer, and from which layer on another does; else the largest change; HTML.
+    """Which token carries the answer and from which layer on another does, or else the largest change; HTML.
 
-    None where both runs say the same, or nothing changes.
+    None if both runs predict the same or nothing changes.
     """
     sizes = np.abs(np.nan_to_num(found.shown))
     if found.way is None or not sizes.any():
@@ -166,7 +166,7 @@ def _finding(setting: PatchSetting, found: PatchMap) -> str | None:
 
 
 def payload_of(opened: PageContext, patches: Patches) -> bytes:
-    """The map for its component."""
+    """The map's payload."""
     setting, found = patches.setting, patches.found
     no_weights = _("no softmax attention in this layer")
     return layer_head_map.LayerHeadMapPicture(
@@ -200,7 +200,7 @@ def _selected(opened: PageContext, setting: PatchSetting) -> tuple[int, int]:
 
 
 def _open(opened: PageContext, setting: PatchSetting) -> Callable[[list[int] | None], None]:
-    """A click pins the position everywhere and opens the layer or head of the row, where it can be opened."""
+    """A click pins the position on every page, and opens the row's layer or head if it can be opened."""
 
     def answer(cell: list[int] | None) -> None:
         if cell is None:
@@ -233,7 +233,7 @@ def _map_words(opened: PageContext, setting: PatchSetting) -> str:
 
 
 def _show_cell(opened: PageContext, setting: PatchSetting, found: PatchMap) -> None:
-    """The numbers of the selected cell."""
+    """Show the selected cell's numbers."""
     row, position = _selected(opened, setting)
     theirs, own = (f"<bdi>{escape(run.tokens[position].text)}</bdi>" for run in (setting.other, setting.plain))
     name = f"L{setting.layer}H{row}" if setting.kind == "heads" else setting.row_labels[row]
@@ -264,11 +264,11 @@ def _signed(value: float) -> str:
 def _share(value: float) -> str:
     if np.isnan(value):
         return "–"
-    return number(round(value, DECIMALS), "share")  # what is smaller is rounding
+    return number(round(value, DECIMALS), "share")  # smaller values are rounding errors
 
 
 def _show_next(opened: PageContext, setting: PatchSetting) -> None:
-    """The likeliest next tokens after either text."""
+    """Show the likeliest next tokens after each text."""
     first, second = (setting.other, setting.plain) if setting.reversed else (setting.plain, setting.other)
     tokens = likely_tokens(first, second, SHOWN)[: SHOWN + 1]
     show_html(

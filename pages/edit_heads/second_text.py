@@ -23,16 +23,16 @@ from viz.markdown import plain
 from viz.text_pair import text_pair
 from viz.token_text import shortened
 
-MOST_TOKENS = 256  # a run of the upper layers for each token and layer
-NAMED = 44.0  # ems of a text on a button
-WHOLE = 20  # tokens of a text that is shown whole,
-AROUND = 5  # and tokens on either side of a differing one of a longer text
+MOST_TOKENS = 256  # each token and layer takes a run of the layers above
+NAMED = 44.0  # em, width of a text on a button
+WHOLE = 20  # tokens of a text that is shown in full
+AROUND = 5  # tokens shown on each side of a differing one in a longer text
 
 
 def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
-    """The box with the second text, in this row, and both texts token by token.
+    """Show the box in this row and both texts token by token, and return the second one's capture.
 
-    None, and a sentence why, where the second does not fit the first.
+    None, with a sentence, if it does not match the first.
     """
     if opened.capture.request.sound is not None:
         words = _(
@@ -68,7 +68,7 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
 
 
 def _any_length(capture: Capture) -> bool:
-    """Whether positions are those of what a decoder writes, which is the same whatever it reads."""
+    """Return True if positions are those of a decoder's target, whose length does not depend on the source."""
     return capture.request.attention in ("decoder", "cross")
 
 
@@ -90,12 +90,12 @@ def _show_box(text: str, *, any_length: bool) -> None:
         label_visibility="collapsed",
         on_change=on_change(
             key, lambda typed: change(EditHeadsState, text=typed)
-        ),  # an emptied box is said, not replaced
+        ),  # an empty box is reported, not replaced
     )
 
 
 def _show_both(capture: Capture, other: Capture) -> None:
-    """Both texts; of long ones what lies around the differing tokens."""
+    """Show both texts; long ones only around the differing tokens."""
     count = min(len(capture.tokens), len(other.tokens))
     pairs = zip(capture.tokens, other.tokens, strict=False)
     differ = [one.id != two.id for one, two in pairs] + [True] * (max(len(capture.tokens), len(other.tokens)) - count)
@@ -116,7 +116,7 @@ def _show_both(capture: Capture, other: Capture) -> None:
 
 
 def _fits(capture: Capture, other: Capture) -> bool:
-    """Whether the texts can be patched into one another; if not, a sentence says why."""
+    """Return True if the texts can be patched into one another; otherwise say why not."""
     counts = len(apart(capture).tokens), len(other.tokens)
     if counts[0] != counts[1]:
         words = _(
@@ -132,7 +132,7 @@ def _fits(capture: Capture, other: Capture) -> bool:
 
 
 def _offer(suggested: Capture | None) -> None:
-    """A way back to a text that fits, where there is one."""
+    """Offer a suggested text that matches, if there is one."""
     if suggested is not None:
         words = _("Take “{text}”").format(text=shortened(suggested.request.text, NAMED))
         button(plain(words), key="patch_back", on_click=lambda: change(EditHeadsState, text=SUGGESTED))

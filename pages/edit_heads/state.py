@@ -1,4 +1,4 @@
-"""What the page Edit heads holds: the view, the next change of the open head, the token, and what is patched."""
+"""The state of the page Edit heads: the view, the next edit of the open head, the target, and what is patched."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST_PLACES = 10**6  # no layer or head is beyond it
-MOST_CHARACTERS = 1500  # of the second text: what an address holds
-MOST_TYPED = 500  # of cells to hide, as pairs
-SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
+MOST_PLACES = 10**6  # larger than any layer or head
+MOST_CHARACTERS = 1500  # characters of the second text, which must fit in a URL
+MOST_TYPED = 500  # characters of cells to hide, typed as pairs
+SUGGESTED = "\0"  # the page chooses the second text; an empty box means something else
 
 View = Literal["edit", "effects", "patching"]
 Change = Literal["zero", "mean", "scale", "sharpen", "block", "swap", "choose"]
@@ -24,9 +24,9 @@ Compared = Literal["alone", "difference"]
 
 @dataclass(frozen=True)
 class EditHeadsState:
-    """Each token is an id, or what was typed after a '; nothing: the likeliest.
+    """Tokens are ids, or typed text after a '; empty: the likeliest.
 
-    ``row`` is the selected layer of the patched map where no page can open it, having no softmax attention.
+    ``row`` is the selected layer of the patched map if it has no softmax attention, so that no page can open it.
     """
 
     SCOPE: ClassVar[str] = "edit_heads"
@@ -51,5 +51,5 @@ class EditHeadsState:
 
 
 def state() -> EditHeadsState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(EditHeadsState)

@@ -1,4 +1,4 @@
-"""A token that is looked for: the likeliest, chosen from a list, or typed."""
+"""Selection of a token: the likeliest, one from a list, or a typed one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPED = "'"
 
 
 def token_of(opened: PageContext, name: str, usual: int) -> int:
-    """The id that this field holds; what is none is said and dropped, and the usual one stands in."""
+    """Return the id in this field. An invalid one is reported and replaced by ``usual``."""
     held, logits = getattr(state(), name), decoder_side(opened.capture).logits(-1)
     if not held:
         return usual
@@ -42,7 +42,7 @@ def token_of(opened: PageContext, name: str, usual: int) -> int:
 
 
 def class_of(opened: PageContext, name: str, usual: int, count: int) -> int:
-    """The same of a classifier, of its ``count`` classes: by its number alone."""
+    """Like :func:`token_of`, for one of a classifier's ``count`` classes, given by number only."""
     held = getattr(state(), name)
     if not held:
         return usual
@@ -64,7 +64,7 @@ def show_tokens(  # noqa: PLR0913  the parts of one widget, as st.selectbox has 
     width: int,
     typed: bool = True,
 ) -> None:
-    """A list of tokens (id → words), into which any other can be ``typed``; ``beside`` is what stands before it."""
+    """Show a list of tokens (id → words), in which any other can be ``typed``; ``beside`` is shown before it."""
     options = {token: opened.runner.token_text(token), **offered} if token not in offered else offered
     st.html(f"<span class='atlas-caption'>{escape(beside)}</span>", width="content")
     pick_one(

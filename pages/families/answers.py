@@ -1,4 +1,4 @@
-"""What each kind says: the next token, the hidden word, or another text with what it was given at each position."""
+"""Each kind's output: the next token, the masked word, or a target text with its inputs at each position."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from viz.markdown import plain
 
 
 def show_controls(kind: Kind, read: ReadBy, *, own_two: bool) -> None:
-    """What can be asked of this kind; ``own_two``: the two texts' controls stand above already."""
+    """Show the inputs of this kind; ``own_two``: the controls of an encoder-decoder are already shown above."""
     if kind == "prefix":
         n_tokens = len(read.capture.tokens)
         counts = _("tokens that see each other both ways")
@@ -48,7 +48,7 @@ def show_controls(kind: Kind, read: ReadBy, *, own_two: bool) -> None:
 
 
 def _ask_word() -> None:
-    """Which word is hidden; none where the text hides one itself."""
+    """Select the masked word, unless the text masks one itself."""
     found, chosen = words_in(session.text()), hidden_word()
     if chosen is not None and MARK not in session.text():
         named = [word.text for word in found]
@@ -60,7 +60,7 @@ def _ask_word() -> None:
 
 
 def _ask_target(read: ReadBy) -> None:
-    """What it is given to have written."""
+    """Enter the target text that the decoder is given."""
     held = session.model_options().target
     st.text_input(
         _("what is written"),
@@ -74,7 +74,7 @@ def _ask_target(read: ReadBy) -> None:
 
 
 def choose_attention() -> None:
-    """Which of the three attentions of two texts is drawn."""
+    """Select which of an encoder-decoder's three attentions is drawn."""
     names = {"encoder": _("reading"), "decoder": _("writing"), "cross": _("across")}
     choose_one(_("attention"), "family_attention", names, session.model_options().attention, _look_at)
 
@@ -85,9 +85,9 @@ def _look_at(attention: str) -> None:
 
 
 def show_answer(kind: Kind, read: ReadBy) -> None:
-    """What the model says of the text."""
+    """Show the model's output for the text."""
     if kind == "two":
-        if session.model() != MODEL_OF[kind]:  # else the head of the page says it
+        if session.model() != MODEL_OF[kind]:  # otherwise the page's head reports it
             offer_known_text(read.capture, "family")
         _offer_target(read)
         _show_forced(read)
@@ -119,7 +119,7 @@ def _show_guess(kind: Kind, read: ReadBy, guess: Guess) -> None:
 
 
 def _show_forced(read: ReadBy) -> None:
-    """The target one place later than it has to be said, beside what the model says by itself."""
+    """Show the target shifted by one position, beside the model's own predictions."""
     rows = [
         ForcedRow(one.given, one.wanted, _known(one.probability), one.own, one.free, one.wanted != one.own)
         for one in read.said
@@ -140,7 +140,7 @@ def _show_forced(read: ReadBy) -> None:
 
 
 def _offer_target(read: ReadBy) -> None:
-    """A target to try, or the way back to none."""
+    """Offer a target to try, or a button that clears it."""
     if session.model_options().target:
         button(_("let it write freely"), key="family_free", type="tertiary", on_click=_force, args=("",))
     elif read.other:

@@ -1,4 +1,4 @@
-"""The four kinds beside each other: whom each token may see, by the masks of their own models; one is open."""
+"""The four kinds side by side: which tokens each token may attend to, by their own models' masks; one is open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WHO: dict[Kind, str] = {
 
 
 def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, own: Kind) -> bytes:
-    """The cards as they are drawn; a click opens a kind."""
+    """Show the cards and return their payload; a click opens a kind."""
     kinds = [
         family_masks.Kind(
             name=kind,
@@ -67,7 +67,7 @@ def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, 
 
 
 def _note(opened: PageContext, one: OfKind, own: Kind) -> str:
-    """Whose mask it is, and where the open model belongs."""
+    """Say which model's mask it is, and where the open model belongs."""
     name = _(EMBEDDED[MODEL_OF[one.kind]][0])
     here = _("{name}, its mask changed, not trained so").format(name=name) if one.kind == "prefix" else name
     parts = [one.problem or _("Here: {model}.").format(model=here)]

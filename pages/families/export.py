@@ -1,4 +1,4 @@
-"""The kind that is open as data: its map, its mask, and what it says, as tables and files."""
+"""Export of the open kind: its map, its mask and its output, as tables and files."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ui.wording.i18n import _
 
 
 def kind_view(drawn: DrawnHead, one: OfKind) -> ExportBundle:
-    """The head's map, with the mask and the answers beside it."""
+    """The head's map, with the mask and the outputs."""
     view = head_view(drawn)
-    whole = "capture.cross" if isinstance(drawn.opened.capture, Joined) else "capture"  # that knows all three masks
+    whole = "capture.cross" if isinstance(drawn.opened.capture, Joined) else "capture"  # it has all three masks
     masked = python_lines(drawn.opened) if one.kind == "encoder" else ""
     return replace(
         view,

@@ -1,4 +1,4 @@
-"""The second view of the page Families: what well-known models did with it, by their papers."""
+"""The second view of the page Families: well-known models of each kind, from their papers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.wording.i18n import _
 
 
 def show_known() -> None:
-    """One row a model; on a narrow screen the table scrolls."""
+    """Show a table with one row per model; on a narrow screen it scrolls."""
     causal = sum(one.kind == "causal" for one in KNOWN)
     words = _("{count} of these {total} models hide the future from every token")
     show_finding(escape(words.format(count=causal, total=len(KNOWN))))

@@ -1,4 +1,4 @@
-"""The kind that is open: a head's map of its own model on this text, beside it that of the model of the visitor."""
+"""The open kind: a head's map of its own model on this text, beside the map of the reader's model."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
 from viz.components.head_map import head_map as map_component
 
-HEIGHT = 360  # pixels of a map
+HEIGHT = 360  # px
 
 
 @dataclass(frozen=True)
 class Away:
-    """What is known of a model that need not be in memory any more."""
+    """What remains known of a model that may be evicted."""
 
     info: ModelInfo
 
 
 def context_of(opened: PageContext, one: OfKind, read: ReadBy, causal: ReadBy | None) -> PageContext:
-    """The kind's capture as it is drawn, with the head and the place that the page holds, or those to open with."""
+    """The kind's capture as drawn, with the head and positions in the page's state, or defaults."""
     capture, asked = read.capture, session.model_options().attention
     if capture.attentions:
         across = capture.attention(asked)
         capture = cached.made(("families", "drawn", repr(across.request)), lambda: as_square(across))
     if session.model() == MODEL_OF[one.kind] and opened.capture.request.attention == capture.request.attention:
         usual = opened.layer, opened.head
-    else:  # the same head before and after the mask is changed
+    else:  # the same head before and after the change of mask
         usual = first_head(causal.capture if one.kind == "prefix" and causal is not None else capture)
     layer, head = _head(capture, usual)
     query, key = _position(capture, "query"), _position(capture, "key")
@@ -87,7 +87,7 @@ def _position(capture: Capture, name: str) -> int | None:
 
 
 def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHead:
-    """The map under its name, with, of two texts, the attention to choose; a click pins a cell."""
+    """Show the map and its name and, for an encoder-decoder, the selection of the attention; a click pins a cell."""
     model = _(EMBEDDED[MODEL_OF[one.kind]][0])
     with st.container(key="family_heading", horizontal=True, vertical_alignment="center", gap="small"):
         if two_to_choose:
@@ -103,7 +103,7 @@ def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHe
 
 
 def show_own(opened: PageContext) -> None:
-    """The open head of the visitor's own model, of the same kind."""
+    """Show the open head of the reader's own model, if it is of the same kind."""
     name = escape(_("the open model: {name}").format(name=opened.runner.info.name))
     show_heading(f"L{opened.layer}H{opened.head}", name)
     show_map(draw_head(opened, session.selection().window, max_height=HEIGHT), "family_own_map")
@@ -111,7 +111,7 @@ def show_own(opened: PageContext) -> None:
 
 
 def _finding(here: PageContext, model: str) -> tuple[str, str]:
-    """Where the pinned token looks, with which head of which model; HTML."""
+    """What the pinned token attends to, with which head of which model; HTML."""
     name = f"L{here.layer}H{here.head} · {escape(model)}"
     found = strongest(here, WEIGHTS)
     if found is None:
@@ -122,7 +122,7 @@ def _finding(here: PageContext, model: str) -> tuple[str, str]:
 
 
 def _says(here: PageContext, kind: Kind) -> str:
-    """What the map says, with its model before it: the head of the same place in the open model is another."""
+    """What the map shows, preceded by its model, since the head at this place in the open model is another."""
     return f"{_(EMBEDDED[MODEL_OF[kind]][0])} · {summary(here)}"
 
 
@@ -150,7 +150,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
 
 
 def _events(view: HeadMap) -> Handlers:
-    """What the map sends, into the page's state: its tokens are not the open model's."""
+    """The map's event handlers. They change the page's state, since its tokens are not the open model's."""
     q, k = view.whole.q0, view.whole.k0
 
     def pin(cell: list[int | None] | None) -> None:

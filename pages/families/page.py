@@ -1,4 +1,4 @@
-"""Families: the kinds of transformers by who may look at whom, and the same sentence through a model of each."""
+"""Families: kinds of transformers by which tokens may attend to which, and one sentence through a model of each."""
 
 from html import escape
 
@@ -25,13 +25,13 @@ from ui.wording.i18n import _
 from viz.markdown import plain
 
 view = state().view
-ELSEWHERE = StripView((), here=False)  # of the open model, where the page shows none of its heads
+ELSEWHERE = StripView((), here=False)  # for the open model, when the page shows none of its heads
 opened = open_page(plain_model=True, two_texts=True, strip=ELSEWHERE if view == "known" else None)
 choose(FamiliesState, "view", view, {"kinds": _("the same text through all"), "known": _("well-known models")})
 
 
 def draw() -> None:
-    """The kinds, and the one that is open. Raises RunnerError."""
+    """Draw the kinds and the open one. Raises RunnerError."""
     own = "two" if opened.runner.info.attentions else kind_of(opened.capture)
     held = state().family
     chosen = own if held == "own" else held
@@ -53,7 +53,7 @@ def draw() -> None:
     shows = StripView(pick=lambda layer, head: change(FamiliesState, head=(layer, head)))
     show_model_strip(one.read.info, here.capture, (here.layer, here.head), shows)
     with frame_slots().badge:
-        check_again(here, st.empty())  # without the edit that makes a prefix model: its card says it
+        check_again(here, st.empty())  # without the edit that makes a prefix model, as its card says
     widths = [0.34, 0.34, 0.32] if own_beside else [0.54, 0.46]
     *maps, right = st.columns(widths, gap="medium")
     with right:
@@ -63,7 +63,7 @@ def draw() -> None:
     if own_beside:
         with maps[0]:
             show_own(opened)
-    with right:  # after the maps, on the phones of a class too
+    with right:  # after the maps, also on phones
         show_answer(chosen, one.read)
     show_export_menu(here, kind_view(drawn, one))
 

@@ -1,4 +1,4 @@
-"""How each view of the page Families is read."""
+"""Help texts for the views of the page Families."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.wording.i18n import _
 
 
 def explain(view: View) -> None:
-    """The explanation of the view that is open."""
+    """Show the open view's help."""
     (_known if view == "known" else _kinds)()
 
 

@@ -1,4 +1,4 @@
-"""The session's text through a model of each kind, one model after the other: what each made of it, or why none did."""
+"""The session's text through a model of each kind, one after another: each one's result, or why there is none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PREFIX = BY_NAME["prefix"]
 
 @dataclass(frozen=True, eq=False)
 class OfKind:
-    """A kind on this text: what its model ``read``, or the ``problem`` that it did not, with the mask of its rule."""
+    """A kind's result for this text: what its model ``read``, or the ``problem``, and its mask."""
 
     kind: Kind
     mask: FamilyMask
@@ -37,7 +37,7 @@ class OfKind:
 
 
 def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
-    """Every kind in order; models that are not in memory are loaded one after the other."""
+    """All kinds in order; models that are not in memory are loaded one after another."""
     found: dict[Kind, OfKind] = {}
     as_loaded = ("families", session.model_options().device, session.model_options().dtype)
     for kind in KINDS:
@@ -55,7 +55,7 @@ def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
 
 
 def request_of(kind: Kind, n_tokens: int) -> CaptureRequest:
-    """What a kind's model is asked: the text as it can read it; ``n_tokens`` as the causal one counts them."""
+    """The request for a kind's model, with the text in the form it reads; ``n_tokens`` is the causal model's count."""
     text, model = session.text(), MODEL_OF[kind]
     if kind == "encoder":
         return CaptureRequest(hide(text, hidden_word()), model=model)
@@ -67,7 +67,7 @@ def request_of(kind: Kind, n_tokens: int) -> CaptureRequest:
 
 
 def hidden_word() -> int | None:
-    """The word that is hidden from the encoder; one that the text has not is said and replaced."""
+    """Index of the word masked for the encoder; an invalid one is reported and replaced."""
     text, word = session.text(), state().word
     count = len(words_in(text))
     if MARK in text:
@@ -80,7 +80,7 @@ def hidden_word() -> int | None:
 
 
 def prefix_length(n_tokens: int) -> int:
-    """How many tokens see each other both ways: as chosen, as far as the text has them."""
+    """Number of tokens that attend bidirectionally: as chosen, at most the whole text."""
     held = state().length
     return min(n_tokens, PREFIX.parameters[0].usual(n_tokens) if held is None else held)
 
@@ -90,7 +90,7 @@ def _read(kind: Kind, request: CaptureRequest) -> ReadBy:
 
 
 def _runner(name: str) -> Runner:
-    """The model, loaded if need be. The open one is asked for before, so that it is not what makes room."""
+    """Return the model, loading it if needed. The open model is requested first, so that it is not evicted."""
     if name != session.model():
         session.runner(session.model(), _say, lambda _preview: None)
     return session.runner(name, _say, lambda _preview: None)
@@ -105,4 +105,5 @@ def _problem(kind: Kind, error: RunnerError) -> str:
     if listed and MODEL_OF[kind] not in listed:
         return _("This server shows no model of this kind: only the rule of its mask is drawn.")
     told = sentence(error)
-    return told if isinstance(error, EmptyText) else f"{_(EMBEDDED[MODEL_OF[kind]][0])}: {told}"  # not the open one
+    # another model than the open one
+    return told if isinstance(error, EmptyText) else f"{_(EMBEDDED[MODEL_OF[kind]][0])}: {told}"

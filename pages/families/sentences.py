@@ -1,4 +1,4 @@
-"""Two sentences that the encoder reads together: the part of its map in view, and where each sentence looks."""
+"""Two sentences that the encoder reads together: the part of its map in view, and where each one's attention goes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ PARTS: dict[Part, str] = {
 
 
 def choose_part(here: PageContext) -> None:
-    """Which sentence looks at which; none to choose where there is one."""
+    """Select which sentence attends to which; nothing to select for a single sentence."""
     if second_starts(here.capture.tokens) is not None:
         choose(FamiliesState, "part", state().part, {part: _(words) for part, words in PARTS.items()})
 
 
 def in_view(here: PageContext, read: ReadHead) -> ReadHead:
-    """The map with every cell that is not of the part masked."""
+    """The map with all cells outside the selected part masked."""
     start, part, window = second_starts(here.capture.tokens), state().part, read.view.window
     if start is None or part == "all" or read.view.how != "exact":
         return read
@@ -40,7 +40,7 @@ def in_view(here: PageContext, read: ReadHead) -> ReadHead:
 
 
 def python_lines(here: PageContext) -> str:
-    """The lines that mask the same cells of ``values``."""
+    """Code that masks the same cells of ``values``."""
     start, part = second_starts(here.capture.tokens), state().part
     if start is None or part == "all":
         return ""
@@ -52,7 +52,7 @@ def python_lines(here: PageContext) -> str:
 
 
 def show_shares(here: PageContext) -> None:
-    """Where the attention of each sentence goes in this head; without two, how to look at two."""
+    """Show where each sentence's attention goes in this head; for a single sentence, how to enter two."""
     start = second_starts(here.capture.tokens)
     if start is None:
         words = _("Two sentences with [SEP] between them can be looked at part by part.")

@@ -1,4 +1,4 @@
-"""What the page Families holds: its view, the kind that is open, and what is asked and looked at of it."""
+"""The state of the page Families: its view, the open kind, its inputs and its selection."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Open = Literal["own", "causal", "prefix", "encoder", "two"]
 
 @dataclass(frozen=True)
 class FamiliesState:
-    """``family`` "own" is that of the open model; ``head`` (layer, head), ``query``, ``key`` and ``window`` of its map.
+    """``family`` "own" is the open model's kind; ``head`` (layer, head), ``query``, ``key`` and ``window`` are of its
+    map.
 
-    ``word`` is the one hidden from the encoder, counted from 0, ``part`` of two sentences that which looks and that
-    which is looked at; ``length`` that of the prefix, in tokens.
+    ``word`` is the index of the word masked for the encoder; ``part`` says which of two sentences attends to which;
+    ``length`` is the prefix's, in tokens.
     """
 
     SCOPE: ClassVar[str] = "families"
@@ -39,13 +40,13 @@ class FamiliesState:
 
 
 def state() -> FamiliesState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(FamiliesState)
 
 
 def open_kind(kind: Kind, shown: Kind) -> None:
-    """Look at another kind: heads and positions of the one before are none of its model, unless it has the same."""
-    if MODEL_OF[kind] == MODEL_OF[shown]:  # under another mask
+    """Open another kind; head and positions are reset, unless it uses the same model."""
+    if MODEL_OF[kind] == MODEL_OF[shown]:  # with another mask
         change(FamiliesState, family=kind)
     else:
         change(FamiliesState, family=kind, head=None, query=None, key=None, window=None)

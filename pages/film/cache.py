@@ -1,4 +1,4 @@
-"""What the cache of the film's model holds at each of its frames: asked of the model once, for the prompt."""
+"""The contents of the model's KV cache at each frame of a film, requested once for the prompt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.shared import cached
 
 
 def cache_growth(film: GenerationTree) -> CacheGrowth | None:
-    """None where transformers keeps no such cache of this model."""
+    """Return None if transformers has no such cache for this model."""
     return cached.made(repr(film.prompt.request), lambda: _asked(film))
 
 

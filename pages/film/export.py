@@ -1,4 +1,4 @@
-"""What the page Generation film gives away: the film as a page, its numbers, the frame in view, and its code."""
+"""Export of the page Generation film: the film as a page, its numbers, the open frame, and Python code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from viz.token_text import shortened
 
 
 def film_view(opened: PageContext, film: GenerationTree, *, every_head: bool) -> ExportBundle:
-    """The open way as far as it was generated, as data."""
+    """The open branch, as far as it was generated."""
     texts = film_labels(film)
 
     def page(title: str, words: str, language: str) -> bytes:
@@ -80,7 +80,7 @@ def _frame_in_view(opened: PageContext, film: GenerationTree, words: str) -> str
 
 
 def code(film: GenerationTree) -> str:
-    """The same tokens over the public API: the generator, begun anew where a token was forced."""
+    """The same tokens through the public API: a generator, restarted where a token was forced."""
     take, request = film.take, film.prompt.request
     rest = (", chat=True" if request.chat else "") + (f", edits={request.edits!r}" if request.edits else "")
     if request.sound is not None:

@@ -1,6 +1,4 @@
-"""From the opened page to its film and back: made anew for another text, settled on the address, or a sentence why not;
-and the address of what it shows.
-"""
+"""Create the session's film for the open page, or restore it from the URL, and write its state to the URL."""
 
 from __future__ import annotations
 
@@ -27,14 +25,14 @@ from ui.wording.i18n import _
 from ui.wording.sentences import sentence
 from viz.markdown import plain
 
-_ABOUT = "film_about"  # the text, the model and the sound that the film was of
+_ABOUT = "film_about"  # the text, model and sound of the film
 
 
 def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContext, GenerationTree]:
-    """The session's film of this text, and the page's material with the film's capture: prompt and generated tokens.
+    """Return the session's film of this text, and the page's context with the film's capture: prompt and generated
+    tokens.
 
-    On a failure its sentence is shown and the page ends here, without ``controls`` where they set nothing: of a model
-    that generates no text.
+    On failure, show the error and stop the page, without ``controls`` if the model generates no text.
     """
     try:
         film = _settled(opened)
@@ -68,20 +66,20 @@ def _settled(opened: PageContext) -> GenerationTree:
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
     film.keep_to(held.length)
-    film.base, film.playing = 0, False  # the whole page runs: the picture may be a new one
+    film.base, film.playing = 0, False  # the whole page runs: the picture may be new
     if film.runner is not opened.runner:
         film.go_on_with(opened.runner, prompt)
     other = st.session_state.get(_ABOUT, about) != about
     st.session_state[_ABOUT] = about
     gone_to = session.OPENED_TEXT.take()
-    if new and other and gone_to != session.text():  # what the address says is of another text
+    if new and other and gone_to != session.text():  # the URL's parameters are of another text
         keep(FilmState, forced=(), steps=1, frame=None, beams="0", beam=False, ways="")
     if new or session.is_history_navigation():
         _open_ways(film, len(prompt.logits(-1)))
     else:
         film.change(sampling)
     beams = int(state().beams)
-    if beams != film.width or longer:  # which are as long as the film may be
+    if beams != film.width or longer:  # a beam's length depends on the film's
         film.beams, film.width, film.searching = [], 0, beams
     return film
 
@@ -93,7 +91,9 @@ def _open_ways(film: GenerationTree, n_vocab: int) -> None:
 
 
 def remember(film: GenerationTree) -> None:
-    """What determines the film in the address: the open way, how far it went, the frame in view, and the other ways."""
+    """Write what determines the film to the URL: the open branch and its length, the open frame, and the other
+    branches.
+    """
     ways, index = film.ways()
     way = ways[index]
     keep(SamplingA, **values_of(way.sampling))
@@ -104,9 +104,9 @@ def remember(film: GenerationTree) -> None:
 
 
 def _prompt_of(opened: PageContext) -> Capture:
-    """The text alone: the generated tokens that other pages show are here the film's to make. Raises RunnerError.
+    """The text alone, since the film makes the generated tokens that other pages append. Raises RunnerError.
 
-    Of an encoder–decoder the text that it reads, with nothing written yet but what was typed.
+    For an encoder-decoder, the source with only the typed part of the target.
     """
     asked = opened.capture.request
     if opened.capture.attentions:

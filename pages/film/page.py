@@ -1,4 +1,4 @@
-"""Generation film: the text goes on, frame by frame, and every frame shows how its token came about."""
+"""Generation film: the text continues frame by frame, and every frame shows how its token was chosen."""
 
 import streamlit as st
 
@@ -14,9 +14,7 @@ from ui.shell.page import open_page, show_badge
 from ui.wording.i18n import _
 
 shows = StripView(("text", "head", "next", "loop"))
-opened = open_page(
-    address=False, two_texts=True, strip=shows
-)  # a setting that changes makes another film: one step of Back
+opened = open_page(address=False, two_texts=True, strip=shows)  # a changed setting makes another film: one step of Back
 offer_open_text(opened.capture)
 controls = st.empty()
 with controls.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -1,4 +1,4 @@
-"""What the page Generation film holds beside the settings of sampling: its length, forced tokens, how far it went."""
+"""The state of the page Generation film besides the sampling settings: its length, forced tokens and progress."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ui.wording.sentences import sentence
 N_ = str  # marks a text for Babel without translating it here
 
 LONGEST = 500  # tokens
-LONGEST_WAYS = 4000  # characters of an address
+LONGEST_WAYS = 4000  # characters in the URL
 
 
 @dataclass(frozen=True)
 class FilmState:
-    """``forced`` has pairs of a generated token's number, from 0, and its id; ``frame`` None is the newest.
+    """``forced`` has pairs of a generated token's index and its id; ``frame`` None is the newest.
 
-    ``beams`` is the width of the search whose beams are in the tree, 0 where there was none; ``beam`` says that the
-    forced tokens are one of them. ``ways`` are the other ways of the tree, as pages/film/ways.py writes them.
+    ``beams`` is the width of the beam search shown in the tree, 0 for none; ``beam``: the forced tokens are one of its
+    beams. ``ways`` are the other branches of the tree, in the format of pages/film/ways.py.
     """
 
     SCOPE: ClassVar[str] = "film"
@@ -36,17 +36,17 @@ class FilmState:
 
     @property
     def at(self) -> int:
-        """The frame to open at: of a film that was not looked at yet, the prompt."""
+        """The frame to open at; for a film that was not opened yet, the prompt."""
         return newest(self.steps) if self.frame is None else min(self.frame, self.steps)
 
 
 def state() -> FilmState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(FilmState)
 
 
 def forced(n_vocab: int) -> tuple[tuple[int, int], ...]:
-    """The open way's forced tokens, by their number; one that is not there is told, and all are dropped."""
+    """The open branch's forced tokens by index; if one does not exist, that is reported and all are dropped."""
     pairs = state().forced
     try:
         checked(pairs, n_vocab)
@@ -57,12 +57,12 @@ def forced(n_vocab: int) -> tuple[tuple[int, int], ...]:
 
 
 def checked(pairs: tuple[tuple[int, int], ...], n_vocab: int) -> None:
-    """Raises UrlUnreadable where a film can have no such token."""
+    """Raises UrlUnreadable if a film cannot have these tokens."""
     wrong = [f"{index}.{token}" for index, token in pairs if index >= LONGEST or token >= n_vocab]
     if wrong:
         raise UrlUnreadable(NO_NUMBER, value="-".join(wrong), what=N_("forced tokens"))
 
 
 def newest(steps: int) -> int:
-    """The frame that a film of so many tokens opens at."""
-    return steps if steps > 1 else 0  # one token is always ready
+    """The frame at which a film of this many tokens opens."""
+    return steps if steps > 1 else 0  # one token is always made in advance

@@ -1,4 +1,4 @@
-"""The numbers of the page Generation film as tables: every generated token, and where the one in view looks."""
+"""Tables of the page Generation film: every generated token, and what the one in view attends to."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ COLUMNS = {
     N_("rank after your settings"): "final_rank",
     N_("entropy after your settings, bits"): "final_entropy",
     N_("tokens kept"): "n_kept",
-}  # of the table: a word for each number of a Choice
+}  # of the table: a word for each number of a TokenChoice
 
 
 def position_in_view(film: GenerationTree) -> int:
-    """Where the token of the frame in view stands."""
+    """The position of the open frame's token."""
     return film.n_prompt - 1 + min(film.at, len(film.take.tokens))
 
 
 def tables_of(opened: PageContext, film: GenerationTree) -> dict[str, pd.DataFrame]:
-    """Every generated token with its numbers, and where the one in view looks."""
+    """Every generated token with its numbers, and what the one in view attends to."""
     take, capture = film.take, film.capture(lambda: None)
     columns = {_(words): [getattr(one, name) for one in take.choices[1:]] for words, name in COLUMNS.items()}
     columns[_("forced")] = [one.how in ("forced", "beam") for one in take.choices[1:]]

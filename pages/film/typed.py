@@ -1,4 +1,4 @@
-"""Any token of the vocabulary forced in the film by typing it, after the frame in view."""
+"""Force any token of the vocabulary in the film by typing it, after the open frame."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 BOX = "film_typed"
-LONGEST = 100  # characters, of which no token has as many
+LONGEST = 100  # characters; no token is that long
 
 
 def show_typing(film: GenerationTree) -> None:
-    """The box, and what was typed last where it is no token; it stays in the box to be mended."""
-    frame = min(film.at, len(film.take.tokens)) + 1  # as by a click
+    """Show the box, and the last input if it is no token, to be corrected."""
+    frame = min(film.at, len(film.take.tokens)) + 1  # as for a click
     st.text_input(
         _("Force a token by typing it"),
         key=BOX,
@@ -32,7 +32,7 @@ def show_typing(film: GenerationTree) -> None:
 
 
 def show_refusal(film: GenerationTree) -> None:
-    """Why what was typed is no token, once."""
+    """Show once why the input is no token."""
     if film.refused:
         st.warning(plain(film.refused))
         film.refused = ""
@@ -44,6 +44,6 @@ def _force(film: GenerationTree, frame: int, typed: str) -> None:
     try:
         logits = film.capture(lambda: None).logits(film.n_prompt + frame - 2)
         film.force(frame, typed_token(film.runner, typed, logits))
-        set_value(BOX, "")  # what a browser that has not drawn it sends again is not forced twice
+        set_value(BOX, "")  # a browser that has not drawn this yet would force it twice
     except UserFacingError as error:
         film.refused = sentence(error)

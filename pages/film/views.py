@@ -1,4 +1,4 @@
-"""The parts of the page Generation film: the frames as the picture takes them, what it sends, and the tree below it."""
+"""The parts of the page Generation film: the frames for the picture, its events, and the tree below it."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ WIDTHS = (2, 3, 4, 5)
 
 @st.fragment
 def show_film(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, *, every_head: bool) -> None:
-    """The picture, the tree and what can be done with the text; runs by itself whenever the picture asks for more."""
-    if film.to_heads:  # not where the button was heard: what the picture told with it, its frame, may be heard later
+    """Show the picture, the tree and the actions; reruns by itself whenever the picture asks for more frames."""
+    if film.to_heads:  # not in the button's callback: the picture's event with its frame may be handled after it
         _open_in_heads(film)
-    if film.leaving:  # something was clicked that concerns the whole page
+    if film.leaving:  # a click concerned the whole page
         film.leaving = False
         st.rerun()
     status = st.empty()
@@ -65,7 +65,7 @@ def show_film(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, 
     show_errors(lambda: film.restore(say) if film.idle else film.pull(film.wanted, say))
     film.wanted, film.idle = 0, False
     status.empty()
-    if not film.playing:  # the address has the frame where it stops: one step of Back
+    if not film.playing:  # the URL has the frame at which it stops: one step of Back
         remember(film)
     show_errors(lambda: _show_picture(opened, film, badge, every_head=every_head))
     _show_actions(film)
@@ -74,7 +74,8 @@ def show_film(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, 
 
 def _show_picture(opened: PageContext, film: GenerationTree, badge: DeltaGenerator, *, every_head: bool) -> None:
     check_again(replace(opened, capture=film.capture(lambda: None)), badge)
-    base = film.base if _bin(film, film.base - 1) == _bin(film) else 0  # with wider columns all of it is drawn anew
+    # if columns become wider, everything is drawn again
+    base = film.base if _bin(film, film.base - 1) == _bin(film) else 0
     data = film_payload(opened, film, every_head=every_head, base=base, alive=True, texts=film_labels(film))
     on = {
         "more": lambda asked: _heard(film, asked),
@@ -86,7 +87,7 @@ def _show_picture(opened: PageContext, film: GenerationTree, badge: DeltaGenerat
 
 
 def _heard(film: GenerationTree, asked: Mapping[str, Any]) -> None:
-    """The picture has frames and wants more; of another way it knows nothing."""
+    """The picture has some frames and asks for more; it has none of another branch."""
     film.answered, film.playing = asked["ask"], asked.get("playing", False)
     film.base = asked["have"] if asked["film"] == film.name else 0
     film.wanted, film.idle = asked["wanted"], not asked["wanted"]
@@ -95,7 +96,7 @@ def _heard(film: GenerationTree, asked: Mapping[str, Any]) -> None:
 
 
 def _rest(film: GenerationTree, told: Mapping[str, Any]) -> None:
-    """The reader stopped at a frame; the picture has all of them."""
+    """The reader stopped at a frame; the picture has all frames."""
     if told["film"] == film.name:
         film.base, film.at, film.playing = told["have"], told["at"], False
 
@@ -109,7 +110,7 @@ def _look(film: GenerationTree, place: list[int]) -> None:
 
 
 def film_labels(film: GenerationTree) -> dict[str, str]:
-    """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
+    """The picture's texts. With edits that stand for a smaller cache, they say that the real cache is not reduced."""
     words = translated(picture.TEXTS)
     if film.room < film.limit:
         info = film.runner.info
@@ -122,7 +123,7 @@ def film_labels(film: GenerationTree) -> dict[str, str]:
 def film_payload(
     opened: PageContext, film: GenerationTree, *, every_head: bool, base: int, alive: bool, texts: Mapping[str, str]
 ) -> bytes:
-    """The frames of the open way from number ``base`` on, drawn for the open head. Looks nothing up in the session."""
+    """The payload with the open branch's frames from ``base`` on, for the open head. Does not use the session."""
     capture = film.capture(lambda: None)
     take, layer, head = film.take, opened.layer, opened.head
     base = min(base, len(take.choices) - 1)
@@ -169,7 +170,7 @@ def film_payload(
 def frames_of(
     opened: PageContext, film: GenerationTree, *, base: int, heads: Sequence[tuple[int, int | None]], bin: int
 ) -> list[picture.Frame]:
-    """The frames of the open way from number ``base`` on, with the rows of the open head and of these heads."""
+    """The open branch's frames from ``base`` on, with the rows of the open head and of these heads."""
     capture, first = film.capture(lambda: None), film.n_prompt - 1 + base
     rows = [largest(row, bin) for row in attention_rows(capture, opened.layer, opened.head, first=first)]
     strip = strips(capture, heads, first=first, bin=bin) if heads else [None] * len(rows)
@@ -211,12 +212,12 @@ def _frame(capture: Capture, position: int, chosen: TokenChoice, **drawn: Any) -
 
 
 def _bin(film: GenerationTree, n_tokens: int | None = None) -> int:
-    """How many tokens share a column once so many are generated; of None all that there are."""
+    """How many tokens share a column after this many were generated; None: after all so far."""
     return bin_of(film.n_prompt + (len(film.take.tokens) if n_tokens is None else max(0, n_tokens)))
 
 
 def ahead_of(film: GenerationTree) -> picture.Frame | None:
-    """What may come after the newest token, as a frame of no token; None where the text ended."""
+    """Candidates after the newest token, as a frame without a token; None if the text ended."""
     nothing = np.zeros(0, np.float32)
     chosen = film.ahead
     return None if chosen is None else _frame(film.prompt, 0, chosen, row=nothing, strip=None)
@@ -226,7 +227,7 @@ def _n_heads(capture: Capture) -> int:
     return sum(record.q.shape[0] for record in capture.records if record is not None)
 
 
-# -- what can be done with the text -----------------------------------------------------------------------------------
+# -- actions ----------------------------------------------------------------------------------------------------------
 
 
 def _show_actions(film: GenerationTree) -> None:
@@ -245,7 +246,7 @@ def _show_actions(film: GenerationTree) -> None:
 
 
 def _open_in_heads(film: GenerationTree) -> None:
-    session.continue_with(film.take.ids[: film.at])  # the tokens after it are ready, but nobody has seen them
+    session.continue_with(film.take.ids[: film.at])  # the tokens after it are generated, but nobody has seen them
     leave_for(HEADS)
     film.to_heads, film.leaving = False, True
 
@@ -277,7 +278,7 @@ def _show_tree(film: GenerationTree) -> None:
 
 
 def _follow(film: GenerationTree, ids: tuple[int, ...]) -> None:
-    """Open another way; the controls above the picture show the settings that it was drawn with."""
+    """Open another branch; the controls above the picture then show its settings."""
     left = film.take.sampling
     film.follow(ids)
     if film.take.sampling != left:

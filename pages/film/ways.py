@@ -1,7 +1,7 @@
-"""The other ways of a film in the address: what determines each, so that all of the tree can be made again.
+"""The other branches of a film in the URL: what determines each, so that the whole tree can be restored.
 
-One after the other, apart by "~~", in the tree's order: "open" stands for the one that the rest of the address tells
-of, another is its number of tokens, its settings and its forced tokens: steps.6~seed.5~forced.0.1906-3.88.
+They are separated by "~~", in the tree's order. "open" stands for the branch described by the rest of the URL; any
+other has its number of tokens, its settings and its forced tokens: steps.6~seed.5~forced.0.1906-3.88.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ui.wording.sentences import sentence
 N_ = str  # marks a text for Babel without translating it here
 
 OPEN = "open"
-MOST = 20  # of a tree that somebody grew; each is generated anew where its address is opened
+MOST = 20  # branches; each is generated again when the URL is opened
 
 
 def written(ways: Sequence[BranchKey], index: int) -> str:
-    """These ways, of which number ``index`` is the open one; the oldest are left out of what would be too long."""
+    """Format these branches; number ``index`` is the open one. The oldest are left out if it gets too long."""
     if len(ways) == 1:
         return ""
     parts = [OPEN if i == index else _written(way) for i, way in enumerate(ways)]
@@ -36,7 +36,9 @@ def written(ways: Sequence[BranchKey], index: int) -> str:
 
 
 def with_others(opened: BranchKey, n_vocab: int) -> tuple[list[BranchKey], int]:
-    """The ways of the address and the number of the open one; what is none is told, and that one is alone then."""
+    """The branches in the URL and the index of the open one; if one is invalid, that is reported and only the open one
+    stays.
+    """
     text = state().ways
     try:
         ways = [None if part == OPEN else _read(part, n_vocab) for part in text.split("~~")] if text else [None]

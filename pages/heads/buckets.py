@@ -1,4 +1,4 @@
-"""What hashing put where in the open head: a row for each bucket of each round, of the models that hash (Reformer)."""
+"""The hash buckets of the open head, one row per bucket and round, for models that use hashing (Reformer)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.wording.i18n import _
 
 
 def show_buckets(opened: PageContext) -> None:
-    """The table, the pinned query's buckets in bold; nothing for a layer that does not hash."""
+    """Show the table with the pinned query's buckets in bold; nothing for a layer that does not hash."""
     buckets = buckets_of(opened.capture.record(opened.layer), opened.head)
     if not buckets:
         return
@@ -29,7 +29,7 @@ def show_buckets(opened: PageContext) -> None:
 
 
 def bucket_table(opened: PageContext) -> dict[str, pd.DataFrame]:
-    """The same as a table to be taken away, a row a token and a column a round, under its name; or nothing."""
+    """The buckets as a table for export, one row per token and one column per round, by name; or empty."""
     buckets = buckets_of(opened.capture.record(opened.layer), opened.head)
     if not buckets:
         return {}
@@ -42,7 +42,7 @@ def bucket_table(opened: PageContext) -> dict[str, pd.DataFrame]:
 
 
 def _tokens(opened: PageContext, tokens: tuple[int, ...]) -> str:
-    """Each with its position, small."""
+    """Tokens with their positions in small type."""
     tag = {token: "strong" if token == opened.query else "span" for token in tokens}
     return " ".join(
         f"<{tag[token]}>{escape(opened.capture.tokens[token].text)}<sub>{token}</sub></{tag[token]}>"

@@ -1,4 +1,4 @@
-"""Two tokens, and all heads ranked by how much the one looks at the other: the list beside the open head."""
+"""Two tokens, and all heads ranked by the weight of one on the other: the list beside the open head."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from viz.components.head_bars import head_bars
 from viz.export import csv_bytes
 from viz.token_text import lone_spaces
 
-SHOWN = 8  # heads; the others are counted
-MOST_LISTED = 300  # tokens of a list; of more, their positions are stepped through
+SHOWN = 8  # heads that are listed; the others are counted
+MOST_LISTED = 300  # tokens in a select box; with more, positions are typed
 
 
 def ranking_of(drawn: DrawnHead) -> CellRanking | None:
-    """Of the pinned query and key; without a key of the one that is looked at most in the map. None without a query."""
+    """The ranking for the pinned query and key, or the map's largest key for it. None without a query."""
     opened = drawn.opened
     query, key = opened.query, opened.key
     if query is not None and key is None:
@@ -43,7 +43,7 @@ def ranking_of(drawn: DrawnHead) -> CellRanking | None:
 
 
 def show_by_cell(drawn: DrawnHead) -> CellRanking | None:
-    """The two tokens, which may be chosen here too, and the heads that look hardest from the one to the other."""
+    """Show the two tokens, which can be changed here, and the heads with the largest weights."""
     opened, found = drawn.opened, ranking_of(drawn)
     show_heading(escape(_("Which heads look there?")))
     with st.container(key="by_cell", horizontal=True, vertical_alignment="center", gap="small"):
@@ -86,7 +86,7 @@ def show_by_cell(drawn: DrawnHead) -> CellRanking | None:
 
 
 def _choose(opened: PageContext, name: Literal["query", "key"], label: str, value: int | None, tokens: range) -> None:
-    """One of the two tokens: from a list, or, of a long text, by its position."""
+    """Select one of the two tokens from a list, or by position in a long text."""
 
     def look(token: int | None) -> None:
         if token is not None:
@@ -107,7 +107,7 @@ def _open_head(place: list[int]) -> None:
 
 
 def with_ranking(view: ExportBundle, opened: PageContext, found: CellRanking | None) -> ExportBundle:
-    """The view with the ranking as a table, a file and arrays, and the lines that give it."""
+    """Add the ranking to the export as a table, a file and arrays, with Python code."""
     if found is None or not found.order:
         return view
     tokens = opened.capture.tokens

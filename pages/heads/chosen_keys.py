@@ -1,4 +1,4 @@
-"""What the indexer of the open layer scored for the pinned query: which keys it chose, and what it missed."""
+"""The indexer's scores for the pinned query in the open layer: which keys it selected, and what it missed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viz.markdown import plain
 
 
 def show_index_scores(opened: PageContext) -> IndexRow | None:
-    """The scores of the pinned query's keys, or of the last one's; nothing for a layer without an indexer."""
+    """Show the scores of the keys for the pinned query, or the last one; nothing for a layer without an indexer."""
     if not opened.capture.has_indexer(opened.layer):
         return None
     query = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
@@ -60,7 +60,7 @@ def _chart(row: IndexRow) -> Lines:
 
 
 def with_index_scores(view: ExportBundle, opened: PageContext, row: IndexRow | None) -> ExportBundle:
-    """The view with the scores as a table, as arrays, and the lines that give them."""
+    """Add the scores to the export as a table and arrays, with Python code."""
     if row is None:
         return view
     tokens, one = opened.capture.tokens, f"queries=slice({row.query}, {row.query + 1})"

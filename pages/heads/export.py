@@ -1,4 +1,4 @@
-"""What the page Heads gives away: the map in view, and beside it every head: its metrics and its thumbnail."""
+"""Export of the page Heads: the map in view, and every head's metrics and thumbnail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viz.grid_svg import grid_svg
 
 
 def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> ExportBundle:
-    """The map first, then the grid's metric, and of a classifier its scores; all heads as files of their own."""
+    """The map first, then the grid's metric, and a classifier's scores; all heads are in files of their own."""
     view, values = head_view(drawn), grid.metrics[metric.name]
     layers, heads = values.shape
     table = pd.DataFrame(values, [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)])
@@ -51,7 +51,7 @@ def _picture(grid: HeadGrid, words: str) -> bytes:
 
 
 def _csv(grid: HeadGrid, words: str) -> bytes:
-    """A row a head, a column a metric with its unit."""
+    """One row per head, one column per metric with its unit."""
     columns = [f"{metric.name} ({metric.unit})" for metric in METRICS]
     values = np.stack([grid.metrics[metric.name].ravel() for metric in METRICS], axis=1)
     heads = next(iter(grid.metrics.values())).shape[1]
@@ -59,12 +59,12 @@ def _csv(grid: HeadGrid, words: str) -> bytes:
 
 
 def _habit_code(drawn: DrawnHead) -> str:
-    """The lines that give what the head does on this text."""
+    """Code for what the head does on this text."""
     place = f"{drawn.opened.layer}, {drawn.opened.head}"
     return f"\n\nfrom attention_atlas.analysis.head_habit import head_habits\n\nhabits = head_habits(capture, {place})"
 
 
 def _code(metric: Metric) -> str:
-    """The lines that give the metric of every head."""
+    """Code for the metric of every head."""
     values = f"metric = head_grid(capture).metrics[{metric.name!r}]"
     return f"\nfrom attention_atlas.analysis.head_grid import head_grid\n\n{values}"

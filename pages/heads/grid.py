@@ -1,4 +1,4 @@
-"""The grid of every head as a thumbnail, and what a click on one does."""
+"""The grid of all heads as thumbnails, and clicks on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viz.components.head_grid import head_grid as grid_component
 
 
 def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Metric, other: Other) -> None:
-    """Every head of every layer; a click opens one."""
+    """Show every head of every layer; a click opens one."""
     share = metric.unit == "share"
     payload = grid_component.HeadGridPicture(
         thumbnails=grid.thumbnails,

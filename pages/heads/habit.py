@@ -1,4 +1,4 @@
-"""Why the open head is the one that is open, and what it does on this text: a line under its name."""
+"""Why the open head is open, and what it does on this text: a line below its name."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ WHY = {
 
 
 def habit_line(opened: PageContext) -> str:
-    """The line, HTML; nothing of a text too short to have habits in and of a head that its reader chose."""
+    """The line, HTML; empty for a very short text and for a head that the reader chose."""
     words = joined(_habit(opened), _why(opened))
     return f"<p class='atlas-caption atlas-habit'>{words}</p>" if words else ""
 
 
 def habits_of(opened: PageContext) -> Habits:
-    """Computed once of a head."""
+    """The head's habits, cached."""
     key = ("habits", repr(opened.capture.request), opened.layer, opened.head)
     return cached.made(key, lambda: head_habits(opened.capture, opened.layer, opened.head))
 
@@ -75,7 +75,7 @@ def _habit(opened: PageContext) -> str:
 
 
 def _rule(opened: PageContext, habit: Habit) -> str:
-    """Where it says that a row looks; HTML."""
+    """Where the rule says that a row attends; HTML."""
     match habit.kind:
         case "offset" if habit.at in NEAR:
             return escape(_(NEAR[habit.at]))
@@ -99,7 +99,9 @@ def _token(opened: PageContext, position: int) -> str:
 
 
 def _why(opened: PageContext) -> str:
-    """Why a page opens this head; nothing of another head, nor in a changed model, which opens the plain one’s."""
+    """Why a page opens this head; empty for any other head, and with an edited model, for which the unedited one's head
+    opens.
+    """
     capture = opened.capture
     if capture.request.edits:
         return ""

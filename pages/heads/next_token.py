@@ -1,4 +1,4 @@
-"""What the model makes of the text: its next token, beside a picture of where it looked."""
+"""The model's prediction, beside the picture of its attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viz.distribution import TEXTS, next_token_bars
 
 
 def show_next(opened: PageContext) -> None:
-    """What the model makes of it: the next token, in an encoder the token at the pinned place, or its classes."""
+    """Show the next token, an encoder's token at the pinned position, or the classes."""
     if show_classes(opened) is not None:
         return
     place = output_position(opened.capture, opened.query)
@@ -38,5 +38,5 @@ def show_next(opened: PageContext) -> None:
 
 
 def _hidden(token: Token) -> str:
-    """That the token at the pinned place stands for a word to be guessed."""
+    """Say that the token at the pinned position is masked."""
     return _("in place of {token}").format(token=token.text) if token.hidden else ""

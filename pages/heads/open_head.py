@@ -36,7 +36,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 
 def finding(drawn: DrawnHead, facts: str) -> tuple[str, str]:
-    """What the map shows of the pinned query, and of which head, with ``facts`` of it; HTML."""
+    """What the map shows for the pinned query, and of which head, followed by its ``facts``; HTML."""
     opened, name = drawn.opened, f"L{drawn.opened.layer}H{drawn.opened.head}"
     found = _found(drawn)
     if found is None:
@@ -50,7 +50,7 @@ def finding(drawn: DrawnHead, facts: str) -> tuple[str, str]:
 
 
 def facts_of(opened: PageContext, grid: HeadGrid, metric: Metric) -> str:
-    """What the open head does, in numbers; HTML."""
+    """The open head's metrics; HTML."""
     shown = [metric] if metric.name == "entropy" else [metric, BY_NAME["entropy"]]
     here = [float(grid.metrics[item.name][opened.layer, opened.head]) for item in shown]
     values = [(_(item.label), _as_below_the_grid(value, item.unit)) for item, value in zip(shown, here, strict=True)]
@@ -58,26 +58,26 @@ def facts_of(opened: PageContext, grid: HeadGrid, metric: Metric) -> str:
 
 
 def _found(drawn: DrawnHead) -> tuple[int, int, float] | None:
-    """The pinned query, the key it looks at most or that is pinned, and the weight; None where the map is no such."""
+    """The pinned query, its pinned or largest key, and the weight; None if the map does not show weights."""
     if drawn.opened.query is None or drawn.read.reading.what == "difference" or drawn.read.other is not None:
         return None
     return strongest(drawn.opened, drawn.read.reading)
 
 
 def _as_below_the_grid(value: float, unit: str) -> str:
-    """The line below the grid says the same number: of one head 0.037 bits must not read as 0.0 beside it."""
+    """Format as the line below the grid: 0.037 bits must not appear as 0.0 beside it."""
     if unit == "share" or value != value:
         return number(value, unit)
     return with_unit(unit).format(number=figure_number(value))
 
 
 def definition(metric: Metric) -> str:
-    """What the metric counts, in a line, and who defined it; HTML."""
+    """The metric's definition in a line, and its source; HTML."""
     return f"<p class='atlas-caption'>{escape(_(metric.definition))} ({escape(metric.source)})</p>"
 
 
 def caption(drawn: DrawnHead) -> str:
-    """How to read the map, and what it says of the pinned query; HTML."""
+    """How to read the map, and what it says about the pinned query; HTML."""
     how = _(
         "Each row is a token looking {where}; the stronger the colour, the larger the share of the "
         "token in that column. A share is computed: nobody sees or understands."
@@ -141,7 +141,9 @@ def _looked_at(opened: PageContext, key: int) -> str:
 
 
 def _evidence(opened: PageContext, seen: Seen) -> str:
-    """What was measured of a story: that the answer hangs on the heads it names, or that their look is no reason."""
+    """What was measured for a story: that the answer depends on the heads it names, or that their attention does not
+    cause it.
+    """
     evidence = seen.evidence
     if evidence is None or evidence.told == "where":
         return ""
@@ -149,7 +151,7 @@ def _evidence(opened: PageContext, seen: Seen) -> str:
     alike = len({percent(share) for share in changed}) < len({f"{share:.3f}" for share in changed})
 
     def told(share: float) -> str:
-        """As its bar says it, or exactly where two would read alike that are not."""
+        """Format as the bar does, or with more digits if two different shares would look equal."""
         return f"<b>{escape(_('{number} %').format(number=f'{100 * share:.1f}'))}</b>" if alike else _share(share)
 
     values = {
@@ -183,18 +185,18 @@ def _share(probability: float) -> str:
 
 
 def _by_heart(opened: PageContext, query: int, named: str) -> str:
-    """What comes after the last token of a text that was chosen because the model knows how it goes on."""
+    """The prediction after the last token, for a text chosen because the model knows its continuation."""
     capture = opened.capture
     said = cached.made(("said", repr(capture.request)), lambda: said_in(capture, opened.runner.token_text))
     if said is None or query != len(capture.tokens) - 1:
         return ""
-    token, value = escape(said.token), escape(percent(said.probability, _("{number} %")))  # as its bar says it
+    token, value = escape(said.token), escape(percent(said.probability, _("{number} %")))  # formatted as its bar
     found = {"next": f"<b><bdi>{token}</bdi></b>", "value": f"<b>{value}</b>", "whole": escape(said.whole)}
     return _(OFTEN if said.whole == token.strip("·") else BY_HEART).format(query=named, **found)
 
 
 def _story(drawn: DrawnHead, query: int, key: int) -> Seen | None:
-    """What the text was chosen to show, where this head's look shows it."""
+    """The story that the text was chosen for, if this head's attention shows it."""
     capture = drawn.opened.capture
     seen = cached.made(("story", repr(capture.request)), lambda: seen_in(capture))
     place = (drawn.opened.layer, drawn.opened.head, query, key)
@@ -204,7 +206,7 @@ def _story(drawn: DrawnHead, query: int, key: int) -> Seen | None:
 
 
 def show_lines(drawn: DrawnHead, other: Other) -> None:
-    """The same weights as lines; of a long text, the tokens around the pinned one."""
+    """Show the same weights as lines; for a long text, those of the tokens around the pinned one."""
     opened = drawn.opened
     heads = [(opened.layer, opened.head), *([other] if other is not None else [])]
     view = head_lines(opened.capture, heads, opened.query, hide_first=drawn.read.reading.hides_first)
@@ -224,7 +226,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     def pin(cell: list[int | None]) -> None:
         query, key = cell
         if query is None:
-            query = session.selection().query  # of a long text the pinned one may be elsewhere
+            query = session.selection().query  # in a long text the pinned query may be outside
         if query is None and key is not None:
             query = view.looks_most_at(key)
         session.move(query=None if query is None else query % len(opened.capture.tokens), key=key)
@@ -240,7 +242,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
 
 
 def _listed(capture: Capture, view: HeadLines) -> str:
-    """Of a long text that not all tokens are listed, and what of the chosen one's look goes to the others; HTML."""
+    """Say that not all tokens of a long text are listed, and which share of the query's attention they get; HTML."""
     listed = {*range(view.start, view.start + len(view.labels))}
     listed |= {*range(view.key_start, view.key_start + len(view.key_labels))}
     if len(listed) == len(capture.tokens):

@@ -1,4 +1,4 @@
-"""Heads: every head of every layer on this text, and one of them opened beside them."""
+"""Heads: every head of every layer on this text, with one of them open."""
 
 import streamlit as st
 
@@ -37,7 +37,7 @@ with st.container(key="heads_columns" if other is None else "heads_compared"):
 
 
 def show_open_head(alone: bool) -> DrawnHead:
-    """The open head under its name; what a click on a head asks for."""
+    """Show the open head under its name; a click on a head reruns this part first."""
     here, held = moved(opened) if alone else opened, current(HeadsState)
     above, below = st.container(), st.container()
     second = other_of(here, held, names)
@@ -47,7 +47,7 @@ def show_open_head(alone: bool) -> DrawnHead:
     unscaled = reading.what in ("scores", "difference")
     with above, st.container(key="map_heading"):
         show_finding(*open_head.finding(drawn, open_head.facts_of(here, grid, metric_of(here, held))))
-    with below:  # before what stands above it: nobody who clicks on a head waits for its menu
+    with below:  # drawn before what is above it, so that a click on a head does not wait for the menu
         show_map(drawn, "head_map")
         st.html(open_head.caption(drawn))
         show_buckets(here)
@@ -59,7 +59,7 @@ def show_open_head(alone: bool) -> DrawnHead:
             kinds["difference"] = _("difference")
         colors, units = {"linear": _("linear"), "log": "log"}, {"tokens": _("tokens"), "words": _("words")}
         what = held.what if held.what in kinds else "weights"
-        signed = drawn.scale.scale == "diverging"  # around 0, where there is no logarithm
+        signed = drawn.scale.scale == "diverging"  # around 0, which has no logarithm
         with display_menu("map"):
             choose_display(HeadsState, "what", what, kinds)
             choose_display(HeadsState, "color", held.color, colors, disabled=signed)
@@ -113,7 +113,8 @@ with left:
         )
         st.html(open_head.definition(by), width="stretch")
     show_grid(opened, grid, held, by, other)
-    if opened.capture.request.attention != "encoder" or opened.runner.info.classes:  # which says nothing by itself
+    # the encoder alone predicts nothing
+    if opened.capture.request.attention != "encoder" or opened.runner.info.classes:
         show_errors(lambda: show_next(opened))
 
 offer_quickly(opened, held, other)

@@ -1,4 +1,4 @@
-"""Another head's map for the browser at once: what a click on a head asks for, painted before the page has run."""
+"""Another head's map for the browser at once: after a click on a head it is painted before the page has run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from viz.components.quick_head import quick_head
 
 @dataclass(frozen=True)
 class _Way:
-    """How heads are drawn: equal ones draw the same. Keeps no text: who keeps it does."""
+    """How heads are drawn; equal values draw the same. Stores no text itself."""
 
     capture: ref[Capture]
     at: tuple[int | None, int | None]
@@ -33,7 +33,7 @@ class _Way:
     language: str
 
     def draw(self, quick: HeadPrefetch, opened: PageContext) -> DrawnHead:
-        """The open head, drawn now or a moment ago, for the browser or for the page's run."""
+        """The open head, drawn now or just before, for the browser or for the page's run."""
         head = opened.layer, opened.head
 
         def make() -> tuple[HeadMap, Scale, bytes]:
@@ -45,12 +45,12 @@ class _Way:
 
 
 def draw_open(opened: PageContext, reading: Reading, other: Other, log: bool) -> DrawnHead:
-    """The open head, which the browser may just have asked for."""
+    """The open head, which the browser may have requested already."""
     return _way(opened, reading, other, log).draw(_quick(), opened)
 
 
 def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
-    """Every head in the way of this run; one that would be read otherwise than asked for comes with its page alone."""
+    """Offer every head, drawn as in this run; a head that must be drawn differently is left to the page's run."""
     quick, way, runner = _quick(), _way(opened, held.reading, other, held.color == "log"), ref(opened.runner)
     sent = sent_arrays()
 

@@ -1,4 +1,4 @@
-"""How the page Heads is read, by what its model does: going on with a text, filling it in, or translating it."""
+"""Help texts for the page Heads, by the model's task: continuing a text, filling in a mask, or translating."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE = "Vaswani et al. 2017, arXiv:1706.03762"
 
 
 def explain(opened: PageContext) -> None:
-    """The explanation, and something to try."""
+    """Show the help, and something to try."""
     record = opened.capture.record(opened.layer)
     across, ahead = first_query(opened.capture) > 0, looks_ahead(opened.capture)
     squares = _(
@@ -73,7 +73,7 @@ def explain(opened: PageContext) -> None:
 
 
 def _written_out(record: LayerRecord) -> list[str]:
-    """What the map of a layer without softmax is, and what its heads stand for; nothing of others."""
+    """What the map of a layer without softmax is, and what its heads stand for; empty for other layers."""
     own = record.unrolled
     if own is None:
         return []

@@ -1,4 +1,4 @@
-"""What the page Heads holds: how the grid is drawn and ordered, how the open head is read, and with which compared."""
+"""The state of the page Heads: the grid's metric and order, the open head's quantity, and the head to compare with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Other = tuple[int, int] | None
 
 @dataclass(frozen=True)
 class HeadsState:
-    """``other`` is the name of a head, as L3H7; none for "": the open one is shown alone."""
+    """``other`` is a head's name, such as L3H7; empty: the open head is shown alone."""
 
     SCOPE: ClassVar[str] = "heads"
 
@@ -43,18 +43,18 @@ class HeadsState:
 
     @property
     def reading(self) -> Reading:
-        """How the open head is read."""
+        """The quantity of the open head that is shown."""
         return Reading(what=self.what, hide_first=self.hide_first, words=self.unit == "words")
 
 
 def metrics_of(opened: PageContext) -> dict[str, Metric]:
-    """By name, those that mean something here: fewer where one text looks at another."""
+    """The metrics that are defined here, by name; fewer for cross-attention."""
     across = first_query(opened.capture) > 0
     return {name: metric for name, metric in BY_NAME.items() if metric.across or not across}
 
 
 def metric_of(opened: PageContext, held: HeadsState) -> Metric:
-    """The metric chosen, or, where it means nothing, the last that does."""
+    """The chosen metric, or the last defined one if that is undefined."""
     metrics = metrics_of(opened)
     return metrics.get(held.metric) or list(metrics.values())[-1]
 
@@ -71,7 +71,7 @@ def names_of_heads(opened: PageContext) -> dict[str, str]:
 
 
 def reading_of(opened: PageContext, held: HeadsState, other: Other) -> Reading:
-    """How the open head is read; by its map, which is said, where it or the other one has no softmax scores."""
+    """The open head's quantity; the weights, with a message, if it or the other head has no softmax scores."""
     layers = [opened.layer, *([] if other is None else [other[0]])]
     subtracts = all(opened.capture.record(layer).difference is not None for layer in layers)
     if held.what == "difference" and not subtracts:
@@ -88,7 +88,7 @@ def reading_of(opened: PageContext, held: HeadsState, other: Other) -> Reading:
 
 
 def other_of(opened: PageContext, held: HeadsState, names: dict[str, str]) -> Other:
-    """The head to compare with; one that the model does not have, or the open one, is said and dropped."""
+    """The head to compare with; if it does not exist or is the open one, that is reported and it is dropped."""
     if not held.other:
         return None
     if held.other not in names:

@@ -1,4 +1,4 @@
-"""Of an example with one word changed: what its head does here and what comes next, beside what did in the original."""
+"""An example with one word changed: the head's attention and the prediction, compared with the original."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from viz.token_text import lone_spaces
 
 
 def varied_words(drawn: DrawnHead, query: int) -> str:
-    """What is told where the example's own head is open, of the token that the example is about; HTML."""
+    """What to say about the token that the example is about, if the example's own head is open; HTML."""
     opened = drawn.opened
     found = cached.made(
         ("varied", repr(opened.capture.request)), lambda: varied_in(opened.capture, opened.runner.token_text)
@@ -65,7 +65,7 @@ def _look(opened: PageContext, found: Varied) -> str:
 
 
 def _both(opened: PageContext, looks: Look, before: Look, found: Varied) -> dict[str, str]:
-    """Where a head looks here, and in the original."""
+    """What the head attends to here and in the original."""
     return {
         "value": f"<b>{escape(number(looks.weight, 'share'))}</b>",
         "key": key_name(opened.capture, looks.key),
@@ -75,17 +75,17 @@ def _both(opened: PageContext, looks: Look, before: Look, found: Varied) -> dict
 
 
 def _name_before(look: Look, found: Varied) -> str:
-    """A token of the original, as :func:`key_name` has those here."""
+    """A token of the original, formatted like :func:`key_name`."""
     word = look.token.strip("·")
     place = f"\u00a0({look.key})" if found.variation.times(word) > 1 else ""
     return f"<span class='atlas-k'>{_('“{token}”').format(token=_plain(word))}{place}</span>"
 
 
 def _next(opened: PageContext, found: Varied) -> str:
-    """What comes next here and in the original; and, where the head's look was copied there, that it is not here."""
+    """The prediction here and in the original; if the head copied its token there, say that it does not here."""
     here, before, whole = found.next, found.next_before, found.variation.example.goes_on.strip()
     values = {"next": _token(here.token), "value": _share(here.probability), "before": _share(before.probability)}
-    between = first_query(opened.capture) > 0  # the next token that the page lists is that of the end
+    between = first_query(opened.capture) > 0  # the page's list predicts the token after the end
     if between:
         values["query"] = query_name(opened.capture, found.query)
     if here.token == before.token:
@@ -103,7 +103,7 @@ def _next(opened: PageContext, found: Varied) -> str:
 
 
 def _other(opened: PageContext, found: Varied) -> str:
-    """Of two answers the other one, and that neither look was a reason in the original, where that was measured."""
+    """The other of two answers, and that neither head's attention caused the original's, if that was measured."""
     evidence = evidence_of(opened.capture.request.model or "", found.variation.example.text)
     if found.other is None or evidence is None or evidence.other is None:
         return ""
@@ -131,5 +131,5 @@ def _plain(word: str) -> str:
 
 
 def _share(probability: float) -> str:
-    """As its bar says it."""
+    """Formatted as its bar."""
     return f"<b>{escape(percent(probability, _('{number} %')))}</b>"

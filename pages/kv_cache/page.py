@@ -1,4 +1,4 @@
-"""KV cache: the race with it and without, the bytes it takes, and what changes when it forgets."""
+"""KV cache: the race with and without it, its size in bytes, and the effect of evicting from it."""
 
 from dataclasses import replace
 
@@ -34,16 +34,16 @@ with st.container(key="kv_view", horizontal=True, vertical_alignment="center", g
         {"race": _("The race"), "bytes": _("Its bytes"), "what_if": _("What if it forgets")},
     )
     controls = st.container(key="kv_slot", horizontal=True, vertical_alignment="center", gap="small")
-if page_of_book is None:  # below the views, which stay where they are without it
+if page_of_book is None:  # below the selector of views, which stays in place without it
     show_strip(opened)
 
 
 def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError."""
+    """Draw the open view with its tables and files. Raises RunnerError."""
     own = replace(opened, capture=apart(opened.capture))
     if name == "race":
         if own.capture.source is None:
-            sizes(own)  # whoever keeps no cache runs no race
+            sizes(own)  # models without a cache have no race
         with controls:
             run = ask_race(own)
         show_export_menu(own, show_race(own, run))

@@ -1,4 +1,4 @@
-"""The race of the page KV cache, step by step while one looks: its controls and its charts."""
+"""The race of the page KV cache, step by step while the page is open: its controls and charts."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from viz.chart_svg import charts_svg
 from viz.continuations import TextEnding, continuations
 from viz.curves import standalone
 
-STEPS_SHOWN = 5  # the rate drawn at a step is the median of so many
+STEPS_SHOWN = 5  # a step's rate is the median over this many steps
 QUOTED = (4.45, 33.4)  # seconds with and without: Alammar & Grootendorst 2024, 100 tokens of Phi-3-mini on a T4
 RERUN = (6.66, 21.9)  # the stored output of the book's own notebook for chapter 3, June 2024
 
 
 def prompt_of_book() -> str | None:
-    """A page of the chapter, in place of an example or as it was chosen; None: the session's text."""
+    """A page of the chapter, if chosen or instead of an example; None: the session's text."""
     if part_shown(state().shown) == "own":
         return None
     text = chapter(language()).page
-    with suppress(RunnerError):  # open_page says it
+    with suppress(RunnerError):  # open_page reports it
         runner = announced(session.model(), show_stage)
         if not takes_chapter(runner.info):
             return None
         try:
             session.capture(runner, show_stage, instead=text)
         except SequenceTooLong as error:
-            return text[: int(error.values["characters"]) // 2] or None  # half of the context is left to the race
+            return text[: int(error.values["characters"]) // 2] or None  # leaves half of the context to the race
         finally:
             frame_slots().status.empty()
     return text
 
 
 def ask_race(opened: PageContext) -> RaceRun:
-    """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
+    """Show the controls in a row, and return the race. Raises ContextFull if no token fits."""
     n_tokens, limit = begins_with(opened.capture), opened.runner.info.room
     if n_tokens >= limit:
         raise opened.runner.info.no_room(n_tokens)
@@ -89,7 +89,7 @@ def ask_race(opened: PageContext) -> RaceRun:
 
 
 def show_race(opened: PageContext, run: RaceRun) -> ExportBundle:
-    """The race as far as it is; it goes on while it is looked at."""
+    """Show the race so far; it continues while the page is open."""
     progressive(run, lambda: _show(opened, run))
     return ExportBundle(
         name="kv-race",
@@ -108,7 +108,7 @@ def show_race(opened: PageContext, run: RaceRun) -> ExportBundle:
 
 
 def _finding(run: RaceRun) -> tuple[str, str]:
-    """How much the cache saved so far, in time, and in what it was not asked to multiply."""
+    """How much time and how many multiply-adds the cache saved so far."""
     (fast, slow), count = run.seconds, len(run.items)
     if slow >= fast:
         said = _("{ratio} times as fast with the cache").format(ratio=f"{slow / fast:.1f}")
@@ -119,7 +119,7 @@ def _finding(run: RaceRun) -> tuple[str, str]:
 
 
 def _show(opened: PageContext, run: RaceRun) -> None:
-    with st.container(key="race_finding"):  # from the first look on, or all below it would be mounted anew
+    with st.container(key="race_finding"):  # present from the first run on, or all below it would be remounted
         if run.items:
             show_finding(*_finding(run), of_several=True)
     speed, work, *times = race_charts(run)
@@ -133,7 +133,7 @@ def _show(opened: PageContext, run: RaceRun) -> None:
         places = [*zip(st.columns(2, gap="medium"), ("race_times", "race_times_book"), strict=True)]
         for (column, key), chart in zip(
             places[-len(times) :], times, strict=True
-        ):  # the book's stands there from the first
+        ):  # the book's bars are there from the start
             with column:
                 _show_chart(run, chart, key)
         _say_whose(opened, run)
@@ -145,7 +145,7 @@ def _show_chart(run: RaceRun, chart: Chart, key: str) -> None:
 
 
 def race_charts(run: RaceRun) -> tuple[Chart, Chart, *tuple[Chart, ...]]:
-    """Tokens per second, and multiply-adds, of each step so far, of all steps before the race; and the times."""
+    """Tokens per second and multiply-adds of each step so far, the latter also before the race, and the times."""
     names = (_("with the cache"), _("without"))
     steps = np.arange(1, len(run.items) + 1)
     rates = [_rates([getattr(step, name) for step in run.items]) for name in ("cached_seconds", "uncached_seconds")]
@@ -168,7 +168,7 @@ def race_charts(run: RaceRun) -> tuple[Chart, Chart, *tuple[Chart, ...]]:
 
 
 def _rates(seconds: list[float]) -> list[float]:
-    """Tokens per second at each step: of the median of the steps around it."""
+    """Tokens per second at each step, from the median time of the steps around it."""
     half = STEPS_SHOWN // 2
     around = [seconds[max(0, i - half) : i + half + 1] for i in range(len(seconds))]
     return [1 / float(np.median(few)) for few in around]
@@ -208,7 +208,7 @@ def _summary(run: RaceRun) -> str:
 
 
 def _times(run: RaceRun) -> list[Bars]:
-    """This machine's times, once there are some, and the book's: each pair on a scale of its own, in its own chart."""
+    """This machine's times, if there are any, and the book's, as charts with separate scales."""
     fast, slow = run.seconds
     here = _time_bars(fast, slow, _("Time here"), _("measured"))
     book = _time_bars(*QUOTED, _("Time in the book"), _("quoted"))
@@ -228,7 +228,7 @@ def _time_bars(fast: float, slow: float, heading: str, note: str) -> Bars:
 
 
 def _say_whose(opened: PageContext, run: RaceRun) -> None:
-    """What was measured here, and what is quoted."""
+    """Say what was measured here and what is quoted."""
     quoted = _(
         "Book: quoted, not measured here: 100 tokens of Phi-3-mini on a T4 (Alammar & Grootendorst 2024, Hands-On "
         "Large Language Models). Times vary: its own notebook, run again, shows {with_cache} s and {without} s."
@@ -243,7 +243,7 @@ def _say_whose(opened: PageContext, run: RaceRun) -> None:
 
 
 def race_tables(run: RaceRun) -> dict[str, pd.DataFrame]:
-    """Every step: both times, both counts."""
+    """Every step with both times and both counts."""
     count = len(run.items)
     columns = {
         _("ms with the cache"): [1000 * step.cached_seconds for step in run.items],

@@ -1,4 +1,4 @@
-"""How each view of the page KV cache is read."""
+"""Help texts for the views of the page KV cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.wording.i18n import _
 
 
 def explain(view: View, *, across: bool) -> None:
-    """The explanation of the view that is open; ``across`` of a model that also looks at a text which it reads."""
+    """Show the open view's help; ``across``: for a model with cross-attention."""
     {"race": lambda: _race(across=across), "bytes": _bytes, "what_if": _what_if}[view]()
 
 

@@ -1,4 +1,4 @@
-"""The bytes of the page KV cache: this model's, measured and by formula, and those of well-known models."""
+"""The size in bytes on the page KV cache: this model's, measured and by formula, and well-known models'."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from viz.chart_svg import charts_svg
 from viz.curves import standalone
 from viz.markdown import plain
 
-GREY = 3  # among the theme's colours of series
+GREY = 3  # index among the theme's series colours
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the view shows; ``heard``: the cache is of a sound."""
+    """What the view shows; ``heard``: the cache is of an audio input."""
 
     layers: tuple[CachedLayer, ...]
     found: CacheBytes
@@ -40,7 +40,7 @@ class Sizes:
 
 
 def sizes(opened: PageContext) -> Sizes:
-    """Of the session's text, measured once. Raises RunnerError."""
+    """The sizes for the session's text, measured once. Raises RunnerError."""
     layers = asked(opened, CacheLayers(opened.capture.request))
     found = cache_bytes(opened.capture, layers)
     heard = opened.capture.source is not None and opened.capture.request.sound is not None
@@ -48,7 +48,7 @@ def sizes(opened: PageContext) -> Sizes:
 
 
 def show_sizes(opened: PageContext, held: Sizes) -> ExportBundle:
-    """Left this model, right the others."""
+    """Show this model's on the left, other models' on the right."""
     left, right = st.columns([0.42, 0.58], gap="large")
     with left:
         _show_own(opened, held)
@@ -102,7 +102,7 @@ def _show_own(opened: PageContext, held: Sizes) -> None:
 
 
 def formula(found: CacheBytes) -> str:
-    """With its numbers in it."""
+    """The formula with its numbers."""
     if found.latent is not None:
         words = _("Σ over layers of {numbers} numbers (one latent for all heads) · tokens · bytes\n= {total} bytes")
         return words.format(numbers=found.latent, total=f"{found.formula:,}")
@@ -117,7 +117,7 @@ def formula(found: CacheBytes) -> str:
 
 
 def sharing_chart(held: Sizes, n_heads: int) -> Bars:
-    """One bar for each number of key/value heads."""
+    """One bar per number of key/value heads."""
     labels = [f"{one.kind(n_heads)} · {one.kv_heads}" if one.kv_heads else one.kind(n_heads) for one in held.sharing]
     own = _("this model")
     words = [f"{readable(one.n_bytes)} · {own}" if one.own else readable(one.n_bytes) for one in held.sharing]
@@ -145,7 +145,7 @@ def _show_published() -> None:
 
 
 def published_chart(tokens: int) -> Bars:
-    """One bar a model; where its context is shorter, words and no bar."""
+    """One bar per model; a label instead if its context is shorter."""
     labels = [f"{one.hub_id.split('/')[1]} · {one.sharing}" for one in PUBLISHED]
     fits = [tokens <= one.context for one in PUBLISHED]
     values = [one.n_bytes(tokens) if fit else None for one, fit in zip(PUBLISHED, fits, strict=True)]
@@ -166,7 +166,7 @@ def published_chart(tokens: int) -> Bars:
 
 
 def sizes_tables(held: Sizes, n_heads: int, tokens: int) -> dict[str, pd.DataFrame]:
-    """This model's ways of sharing, and the well-known models with what their bytes are made of."""
+    """This model's sizes by number of key/value heads, and the well-known models' with their factors."""
     this = _("this model")
     own = pd.DataFrame(
         {_("kv heads"): [one.kv_heads for one in held.sharing], _("bytes"): [one.n_bytes for one in held.sharing]},

@@ -1,4 +1,4 @@
-"""What the page KV cache holds: the view, the race's length, and what the cache forgets."""
+"""The state of the page KV cache: the view, the race's length, and what the cache evicts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Drop = Literal["sinks", "last", "int8"]
 
 @dataclass(frozen=True)
 class KvCacheState:
-    """The race begins after the text that is ``shown``: a page of the chapter, or the session's own.
+    """The race starts after the text that is ``shown``: a page of the chapter, or the session's own.
 
-    ``keep`` is the newest tokens that stay, None for half of the text; ``published`` a length for known models.
+    ``keep`` is the number of newest tokens that stay, None for half of the text; ``published`` a length for well-known
+    models.
     """
 
     SCOPE: ClassVar[str] = "kv_cache"
@@ -35,7 +36,7 @@ class KvCacheState:
     sinks: Literal["1", "2", "4", "8"] = setting("1", N_("sinks"))
 
     def trial(self, n_tokens: int) -> CacheTrial:
-        """The cache that is asked for, of a text of so many tokens."""
+        """The cache to try, for a text of this many tokens."""
         return (
             CacheTrial(None, 0)
             if self.drop == "int8"
@@ -48,5 +49,5 @@ class KvCacheState:
 
 
 def state() -> KvCacheState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(KvCacheState)

@@ -1,4 +1,4 @@
-"""What if the cache of the page KV cache dropped or rounded what it holds: on the real model, for every window."""
+"""The what-if view of the page KV cache: evicting or quantizing on the real model, for every window."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CONTINUED = 12  # tokens of the greedy continuations
 
 
 def ask(opened: PageContext) -> CacheTrial:
-    """The controls of the view, in a row; what would change nothing is not among them."""
+    """Show the controls in a row; those without effect are left out."""
     last, held = len(opened.capture.tokens), state()
     kinds: dict[Drop, str] = {"sinks": _("first S + last W"), "last": _("the last W"), "int8": _("all, in int8")}
     choose(KvCacheState, "drop", held.drop, kinds)
@@ -58,13 +58,13 @@ def ask(opened: PageContext) -> CacheTrial:
 
 
 def show_what_if(opened: PageContext, held: Sizes, trial: CacheTrial) -> ExportBundle:
-    """The curve with the trial's place on it; beside it the next token, below it the text that follows."""
+    """Show the curve with the trial marked, the next token beside it, and the continuation below."""
     sinks = int(state().sinks)
     key = (ref(opened.runner), opened.capture.request, sinks)
     curve = session.jobs().get("curve", key, lambda name: DropCurve(opened.runner, opened.capture, sinks, name))
     top = st.container()
     left, right = st.columns([0.58, 0.42], gap="medium")
-    for _moment in range(2):  # all that a short text needs: then nothing is drawn twice
+    for _moment in range(2):  # two rounds suffice for a short text, so that nothing is drawn twice
         curve.pull()
     with left:
         progressive(curve, lambda: _show_curve(curve, trial))
@@ -83,7 +83,7 @@ def show_what_if(opened: PageContext, held: Sizes, trial: CacheTrial) -> ExportB
 
 
 def what_if_code(opened: PageContext, trial: CacheTrial) -> str:
-    """The lines that give the KL of the trial, and the text that follows."""
+    """Code for the trial's KL divergence and the continuation."""
     edits = edits_of(opened.capture, trial)
     written = ', target="", continuation=tuple(token.id for token in capture.tokens[1:])'
     return (
@@ -110,7 +110,7 @@ def _show_curve(curve: DropCurve, trial: CacheTrial) -> None:
 
 
 def curve_chart(curve: DropCurve, trial: CacheTrial) -> Lines:
-    """KL against W without sinks and with them; the place asked for is marked, and the level of int8."""
+    """KL divergence against W with and without sinks, with the trial marked, and the level of int8."""
     every = sorted({trial.window for trial in curve.trials if trial.window is not None})
     names = (_("the last W"), _("first {count} + last W").format(count=curve.sinks))
     series: list[Line] = []
@@ -153,7 +153,7 @@ def _show_answer(opened: PageContext, held: Sizes, trial: CacheTrial, top: Delta
 
 
 def _show_texts(opened: PageContext, trial: CacheTrial) -> None:
-    key = (ref(opened.runner), opened.capture.request)  # another model continues in another way
+    key = (ref(opened.runner), opened.capture.request)  # another model has another continuation
     texts = session.jobs().get("continuations", key, Continuations)
     status = st.empty()
     changed = to_generate(opened, trial)
@@ -174,7 +174,7 @@ def _show_texts(opened: PageContext, trial: CacheTrial) -> None:
 
 
 def cache_trial_name(trial: CacheTrial) -> str:
-    """In the reader's words."""
+    """The trial's name for the reader."""
     if trial.window is None:
         return _("all, in int8")
     if trial.sinks == 0:
@@ -183,13 +183,13 @@ def cache_trial_name(trial: CacheTrial) -> str:
 
 
 def to_generate(opened: PageContext, trial: CacheTrial) -> GenerateRequest:
-    """The greedy continuation of the same text with this cache."""
+    """A request for the greedy continuation with this cache."""
     edits = edits_of(opened.capture, trial)
     return opened.capture.request.going_on(max_new_tokens=CONTINUED, edits=edits, attention=None)
 
 
 def what_if_tables(opened: PageContext, curve: DropCurve) -> dict[str, pd.DataFrame]:
-    """The curve's numbers; empty where a forward is still to come."""
+    """The curve's numbers; empty where a forward is still pending."""
     every = windows(len(opened.capture.tokens))
     columns = {
         _("the last W"): [curve.of(CacheTrial(window, 0)) for window in every],

@@ -1,4 +1,4 @@
-"""What the page reads: the chapter or the session's text; and one that is too long for the model."""
+"""What the page reads, the chapter or the session's text, and what happens if that is too long for the model."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from viz.markdown import plain
 
 
 def choose_text() -> str | None:
-    """What the page reads in place of the session's text, as far as it fits; None: that text itself.
+    """Return the text to read, cut to fit, or None for the session's own text.
 
-    The page ends here where that text does not fit.
+    Stops the page if the session's text does not fit.
     """
     part = part_shown(state().shown)
     text, too_long, runner = long_example(part), None, None
-    with suppress(RunnerError):  # open_page says it
+    with suppress(RunnerError):  # open_page reports it
         runner = announced(session.model(), show_stage)
         if not takes_chapter(runner.info):
             return None
@@ -60,7 +60,7 @@ def _edits() -> tuple[Edit, ...]:
 
 
 def _show_choice(part: Shown, too_long: dict[str, int] | None) -> None:
-    """The chapter's halves and the session's text side by side, and whose the chapter is."""
+    """Show the choice between the chapter, half of it and the session's text, and the chapter's author."""
     held = chapter(language())
     words: dict[Shown, str] = {
         "half": _("half a chapter"),
@@ -76,7 +76,7 @@ def _show_choice(part: Shown, too_long: dict[str, int] | None) -> None:
 
 
 def _refuse(runner: Runner, error: SequenceTooLong) -> NoReturn:
-    """Say that the text does not fit, offer to cut it or to stretch the rotation, and end the page here."""
+    """Say that the text does not fit, offer to cut it or to scale the rotation, and stop the page."""
     frame_slots().status.empty()
     _show_choice("own", None)
     url_state.write()
@@ -92,7 +92,7 @@ def _refuse(runner: Runner, error: SequenceTooLong) -> NoReturn:
 
 
 def _offer_to_stretch(runner: Runner, too_long: dict[str, int]) -> None:
-    """The ways to read all of the chapter."""
+    """Show the ways to read the whole chapter."""
     with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
         words = _("The chapter has {count} tokens.").format(count=f"{too_long['tokens']:,}")
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
@@ -102,7 +102,7 @@ def _offer_to_stretch(runner: Runner, too_long: dict[str, int]) -> None:
 
 
 def _stretch_buttons(runner: Runner, too_long: dict[str, int]) -> bool:
-    """The rotation slowed down so far that the text's positions fit; False where it cannot be changed."""
+    """Show buttons that scale the rotation so that the text's positions fit. Returns False if it cannot be scaled."""
     context = runner.info.max_tokens
     factor = float(2 ** math.ceil(math.log2(too_long["tokens"] / context)))
     if not _turns(runner, NtkTheta(factor)):
@@ -125,7 +125,7 @@ def _explain_stretch(runner: Runner) -> None:
 
 
 def _turns(runner: Runner, edit: Edit) -> bool:
-    """Whether this model's rotation can be changed so: tried on the first characters of the session's text."""
+    """Return True if this model's rotation can be edited like this, tried on the start of the session's text."""
     try:
         runner.capture(CaptureRequest(session.text().strip()[:20], edits=(edit,)))
     except RunnerError:
@@ -138,7 +138,7 @@ def _cut(characters: int) -> None:
 
 
 def _stretch(edit: Edit) -> None:
-    """In place of another stretch that was too short; other edits that are carried stay."""
+    """Replace a previous edit of the rotation; other edits that apply to all pages stay."""
     carried = edit_list.now() if session.edits_on_all_pages() else ()
     edit_list.keep((*(one for one in carried if stretch((one,)) == 1), edit))
     session.apply_to_all_pages(True)

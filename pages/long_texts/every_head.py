@@ -1,4 +1,4 @@
-"""Two views of the page Long texts made of one pass: every head in small, and the curves of the layers."""
+"""Two views of the page Long texts computed in one pass: thumbnails of every head, and curves by layer."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ui.wording.sentences import number, with_unit
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 
-HEIGHT = 262  # pixels of each of four charts
+HEIGHT = 262  # px of each of four charts
 
 
 @dataclass(frozen=True, eq=False)
 class HeadsView:
-    """What is known so far, which measure is drawn, and the grid's bytes."""
+    """The results so far, the measure drawn, and the grid's payload."""
 
     heads: LongHeads
     measure: Measure
@@ -49,7 +49,7 @@ def _progress(work: LongBlocks) -> None:
 
 
 def show_heads(opened: PageContext) -> HeadsView:
-    """Every head as a thumbnail, growing; a click opens a head's map."""
+    """Show every head as a thumbnail, as far as computed; a click opens a head's map."""
     work, measures = _work(opened), measures_of(opened.capture)
     measure = next(one for one in measures if one.name == state().measure)
     with st.container(key="long_heads_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -69,7 +69,7 @@ def show_heads(opened: PageContext) -> HeadsView:
 
 
 def _show_leader(found: LongHeads, measure: Measure) -> None:
-    """Which head has most of what is measured."""
+    """Say which head has the largest value of the measure."""
     values = np.nan_to_num(found.measures[measure.name], nan=-1.0)
     layer, head = np.unravel_index(int(values.argmax()), values.shape)
     most, known = float(values[layer, head]), int((values >= 0).sum())
@@ -81,7 +81,7 @@ def _show_leader(found: LongHeads, measure: Measure) -> None:
 
 
 def _show_sinks(found: LongHeads) -> None:
-    """In which layer the first token gets most, as a mean of its heads."""
+    """Say in which layer the first token has the largest mean weight."""
     shares = {layer: _mean(values) for layer, values in enumerate(found.measures["first"])}
     known = {layer: share for layer, share in shares.items() if np.isfinite(share)}
     if not known:
@@ -124,7 +124,7 @@ def _open_head(place: list[int] | None) -> None:
 
 
 def show_curves(opened: PageContext) -> LongHeads:
-    """Four charts, of a short text three, growing with the blocks: two by layer, two of the open head and its layer."""
+    """Show four charts (three for a short text), growing by block: two by layer, two of the open head and its layer."""
     work = _work(opened)
 
     def draw() -> None:
@@ -147,7 +147,7 @@ def show_curves(opened: PageContext) -> LongHeads:
 
 
 def curves(opened: PageContext, found: LongHeads) -> list[tuple[str, Lines]]:
-    """The charts by name; means are over the heads of a layer."""
+    """The charts by name; means are over a layer's heads."""
     layers = [layer for layer in range(opened.capture.n_layers) if np.isfinite(found.measures["entropy"][layer]).any()]
     mean = {name: [_mean(values[layer]) for layer in layers] for name, values in found.measures.items()}
     farthest = [_most(found.measures["distance"][layer]) for layer in layers]
@@ -179,7 +179,7 @@ def curves(opened: PageContext, found: LongHeads) -> list[tuple[str, Lines]]:
 
 
 def _v_shape(opened: PageContext, found: LongHeads) -> Lines:
-    """Shares by the place of the key in what its query sees: high at both ends where a head has a sink and recency."""
+    """Weights by the key's relative position among visible keys: high at both ends for a sink plus recency."""
     name, places = f"L{opened.layer}H{opened.head}", found.places[opened.layer]
     middles = [(part + 0.5) / PLACES for part in range(PLACES)]
     to_query = _("place of the key: 0 is the first token, 1 the query itself")
@@ -212,7 +212,7 @@ def _entropy(opened: PageContext, found: LongHeads) -> Lines:
 
 
 def _seen(opened: PageContext, query: int) -> int:
-    """How many keys the open head may choose from there: all so far, all of the text, or those in its window."""
+    """The number of keys visible to the open head there: all so far, the whole text, or those in its window."""
     record, every = opened.capture.record(opened.layer), slice(0, len(opened.capture.tokens))
     return int(record.mask.tile(slice(query, query + 1), every, record.q.device, head=opened.head).sum())
 
@@ -228,5 +228,5 @@ def _most(values: np.ndarray) -> float:
 
 
 def _means(values: np.ndarray) -> list[float]:
-    """Over the heads, each place for itself."""
+    """Means over heads, for each position separately."""
     return [_mean(column) for column in values.T]

@@ -1,4 +1,4 @@
-"""The views of the page Long texts as data: their tables, their files, and the code that gives the same numbers."""
+"""Export of the page Long texts: tables, files and Python code of its views."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BLOCKS = (
     "\nfrom attention_atlas.analysis.long_blocks import block, blocks_of, long_heads\n\n"
     "found = long_heads(capture, [block(capture, rows) for rows in blocks_of(capture)])\n"
 )
-PIXELS = 256  # on a side of what is taken away
+PIXELS = 256  # px per side of an exported map
 WHAT = {"max": "largest", "mean": "mean"}
 EDGES = N_("queries {q0} to {q1}, keys {k0} to {k1}")
 IN_VIEW = {
@@ -42,7 +42,7 @@ IN_VIEW = {
 
 
 def map_view(opened: PageContext, drawn: LongMapView) -> ExportBundle:
-    """The window in view as one picture, pooled as it is drawn; the far looks as a table."""
+    """The window in view as one picture, pooled as drawn, with the long-range links as a table."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     window, name = Window(*drawn.window), f"L{opened.layer}H{opened.head}"
     texts = translated(map_component.texts_of("weights", mean=drawn.pooling == "mean"))
@@ -87,7 +87,7 @@ def map_view(opened: PageContext, drawn: LongMapView) -> ExportBundle:
 
 
 def heads_view(opened: PageContext, drawn: HeadsView) -> ExportBundle:
-    """The measure in view first, then the others; the thumbnails among the arrays."""
+    """The measure in view first, then the others; the thumbnails are among the arrays."""
     measures = sorted(measures_of(opened.capture), key=lambda one: one is not drawn.measure)
     return ExportBundle(
         name="long-heads",
@@ -151,7 +151,7 @@ def _forwards(found: NeedleView) -> pd.DataFrame:
 
 
 def _needle_code(found: NeedleView) -> str:
-    """The lines that give what each head copied at the depths of the model as it is."""
+    """Code for what each head copied, over the depths of the unedited model."""
     texts = "hidden(text, Trial(needle, depth, characters))"
     return (
         "\nfrom dataclasses import replace\n\nimport numpy as np\n\n"
@@ -166,7 +166,7 @@ def _needle_code(found: NeedleView) -> str:
 
 
 def _lines_table(chart: Lines) -> pd.DataFrame:
-    """A column a line; lines that only mark a level are left out."""
+    """One column per line; lines that only mark a level are left out."""
     drawn = [line for line in chart.series if len(line.x) == len(chart.series[0].x)]
     return pd.DataFrame({line.name: list(line.y) for line in drawn}, index=[f"{x:g}" for x in drawn[0].x], dtype=float)
 

@@ -1,4 +1,6 @@
-"""The last view of the page Long texts: a needle in the hay, whether the model finds it, and which heads fetch it."""
+"""The last view of the page Long texts: a needle in a haystack, whether the model finds it, and which heads retrieve
+it.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,13 @@ from ui.wording.sentences import number
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 
-HEIGHT = 208  # pixels of a chart
+HEIGHT = 208  # px of a chart
 BEST = 3  # heads that are named
 
 
 @dataclass(frozen=True, eq=False)
 class NeedleView:
-    """What is done so far; ``copied`` and ``looked`` [layers, heads] are means over the depths.
+    """The results so far; ``copied`` and ``looked`` [layers, heads] are means over the depths.
 
     ``hay``: the first ``characters`` of the session's ``own`` text, or else of the chapter.
     """
@@ -50,7 +52,7 @@ class NeedleView:
 
 
 def show_needle(opened: PageContext) -> NeedleView | None:
-    """The controls and, as it grows, what was found; None before the first forward is done. Raises RunnerError."""
+    """Show the controls and the results so far; None before the first forward is done. Raises RunnerError."""
     if looks_ahead(opened.capture):
         st.info(_("No needle: this model sees the tokens that it would have to say."))
         return None
@@ -78,7 +80,7 @@ def show_needle(opened: PageContext) -> NeedleView | None:
 
 
 def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:
-    """The text that the needle is hidden in, and whether it is the session's own."""
+    """The text around the needle, and whether it is the session's own."""
     own = reads_own() and len(opened.capture.request.text) >= characters
     return (opened.capture.request.text if own else chapter(language()).half), own
 
@@ -120,12 +122,12 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
 
 
 def _at_depth(run: NeedleRun, depth: float) -> Retrieval | None:
-    """What was found with the needle there, and no head ablated; None so far."""
+    """The result with the needle at this depth and no ablated head; None if not computed yet."""
     return next((one.found for one in run.plain if one.step.depth == depth), None)
 
 
 def _said(opened: PageContext, run: NeedleRun, depth: float, needle: Needle) -> str:
-    """What the model says at the chosen depth, its wrong tokens struck out; HTML."""
+    """The model's output at the chosen depth with wrong tokens struck out; HTML."""
     found = _at_depth(run, depth)
     if found is None:
         return ""
@@ -143,7 +145,7 @@ def _said(opened: PageContext, run: NeedleRun, depth: float, needle: Needle) -> 
 
 
 def needle_charts(done: list[Done] | tuple[Done, ...]) -> list[tuple[str, Lines]]:
-    """By depth, and by the number of heads that are ablated."""
+    """Charts by depth and by number of ablated heads."""
     plain = sorted((one for one in done if one.step.ablated == "none"), key=lambda one: one.step.depth)
     depths = [one.step.depth for one in plain]
     sure = [one.found.probability for one in plain]
@@ -165,7 +167,7 @@ def needle_charts(done: list[Done] | tuple[Done, ...]) -> list[tuple[str, Lines]
 
 
 def _by_count(done: list[Done] | tuple[Done, ...], plain: list[Done], kind: str, name: str, dash: str) -> Line:
-    """Mean probability over the depths that are done, none ablated first."""
+    """Mean probability over the finished depths, starting with no ablated head."""
     known: dict[int, float] = {}
     for count in (0, *COUNTS):
         group = [one for one in done if (one.step.ablated, one.step.count) == (kind, count)] if count else plain

@@ -1,4 +1,6 @@
-"""Which needle is hidden, how deep and in how much of a text: the controls, and what a needle of one's own must be."""
+"""The controls of the needle test: which needle, how deep and in how long a text; and checks of the reader's own
+needle.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ SIZES = (250, 500, 1000, 2000, 4000)  # characters
 
 
 def chosen() -> int:
-    """Which one is hidden: the reader's choice, or the first in the reader's language."""
+    """Index of the chosen needle; by default the first in the reader's language."""
     held = state().needle
     return (CHINESE if language() == "zh" else 0) if held is None else held
 
 
 def choose_needle(opened: PageContext, hay: str) -> Needle | None:
-    """The controls; None, and a sentence, where the needle typed is none."""
+    """Show the controls; None, with a sentence, if the typed needle is invalid."""
     held, at = state(), chosen()
     row = st.container(key="needle_controls", horizontal=True, vertical_alignment="center", gap="small")
     with row:
@@ -78,7 +80,7 @@ def _box(name: str, example: str) -> None:
 
 
 def _whole(runner: Runner, needle: Needle) -> bool:
-    """Whether the answer's tokens stand in the sentence as they stand alone."""
+    """Return True if the answer's tokens in the sentence are the same as alone."""
     ids, answer = (list(runner.ids_of(text)) for text in (needle.sentence, needle.answer))
     return any(ids[at : at + len(answer)] == answer for at in range(len(ids) - len(answer) + 1))
 

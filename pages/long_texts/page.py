@@ -1,4 +1,4 @@
-"""Long texts: the map of a head at any length, every head in small, and what attention does over many tokens."""
+"""Long texts: a head's map at any length, thumbnails of every head, and what attention does over many tokens."""
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ choose(LongTextsState, "view", view, views)
 
 
 def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError."""
+    """Draw the open view with its tables and files. Raises RunnerError."""
     if view == "heads":
         show_export_menu(opened, heads_view(opened, show_heads(opened)))
     elif view == "curves":

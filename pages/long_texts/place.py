@@ -1,4 +1,4 @@
-"""Where the page Long texts looks: in the session's text, or in the chapter that it shows in its place."""
+"""The selection of the page Long texts: in the session's text, or in the chapter that it shows instead."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ui.state.selection import UrlWindow
 
 
 def show_part(part: Shown) -> None:
-    """This part of the chapter, or the session's own text; a place in another one means nothing in it."""
+    """Select a part of the chapter, or the session's own text, and reset the selection in the other."""
     change(LongTextsState, shown=part, query=-1, key=None, window=None)
 
 
 def reads_own() -> bool:
-    """Whether the page reads the session's text, not the chapter."""
+    """Return True if the page reads the session's text."""
     return part_shown(state().shown) == "own"
 
 
 def placed(opened: PageContext) -> PageContext:
-    """The page in the chapter, with the token that is pinned in it; in the session's text it is pinned already."""
+    """The page with the selection in the chapter; unchanged for the session's text, whose selection it already has."""
     if reads_own():
         return opened
     held, n_tokens = state(), len(opened.capture.tokens)
@@ -35,7 +35,7 @@ def placed(opened: PageContext) -> PageContext:
 
 
 def pin(query: int | None, key: int | None) -> None:
-    """This cell of the text that the page reads."""
+    """Pin this cell of the text that the page reads."""
     if reads_own():
         session.move(query=query, key=key)
     else:
@@ -43,7 +43,7 @@ def pin(query: int | None, key: int | None) -> None:
 
 
 def look_at(window: UrlWindow | None) -> None:
-    """This part of the map; None: all of it."""
+    """Set the visible part of the map; None: all of it."""
     if reads_own():
         session.move(window=window)
     else:
@@ -51,5 +51,5 @@ def look_at(window: UrlWindow | None) -> None:
 
 
 def window_held() -> UrlWindow | None:
-    """The part of the map in view, as far as one was chosen."""
+    """The chosen visible part of the map, or None."""
     return session.selection().window if reads_own() else state().window

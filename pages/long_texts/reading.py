@@ -1,4 +1,4 @@
-"""How each view of the page Long texts is read."""
+"""Help texts for the views of the page Long texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ui.wording.i18n import _
 
 
 def explain(opened: PageContext, view: str) -> None:
-    """The explanation of the view that is open."""
+    """Show the open view's help."""
     ahead = looks_ahead(opened.capture)
     turns = opened.capture.record(opened.layer).rotation is not None
     {

@@ -1,4 +1,4 @@
-"""What the page Long texts holds: its view, how the map is pooled and coloured, and what is called far."""
+"""The state of the page Long texts: its view, the map's pooling and colours, and what counts as far."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ui.state.selection import FAR, UrlWindow
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 10**6  # tokens; no number is larger
-OWN = len(NEEDLES)  # the number of the needle that is typed
+MOST = 10**6  # tokens; upper bound of all numbers
+OWN = len(NEEDLES)  # index of the typed needle
 
 View = Literal["map", "heads", "curves", "needle"]
 
@@ -23,8 +23,8 @@ View = Literal["map", "heads", "curves", "needle"]
 class LongTextsState:
     """``far`` None is an eighth of the text. ``question`` and ``answer`` are those of the needle ``OWN``.
 
-    ``query``, ``key`` and ``window`` are places in the chapter, where that is ``shown``; -1: its last token. Places in
-    the session's text are in the selection.
+    ``query``, ``key`` and ``window`` are positions in the chapter if that is ``shown``; -1 is its last token. Positions
+    in the session's text are in the selection.
     """
 
     SCOPE: ClassVar[str] = "long_texts"
@@ -46,12 +46,12 @@ class LongTextsState:
 
 
 def state() -> LongTextsState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(LongTextsState)
 
 
 def open_text(text: str) -> None:
-    """Another text for the head in view: what it does over shorter and longer ones is the question here."""
+    """Open another text for the open head, which stays the subject here."""
     place = session.selection()
     session.move(layer=place.layer, head=place.head)
     session.set_text(text)

@@ -1,4 +1,4 @@
-"""The first view of the page Long texts: the open head's map, as tiles that the browser asks for."""
+"""The first view of the page Long texts: the open head's map, as tiles that the browser requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from viz.components.long_map import long_map
 
 @dataclass(frozen=True, eq=False)
 class LongMapView:
-    """What is drawn: the map that is ``opened`` for the browser, the window in view, and what is called far."""
+    """What is drawn: the map that is ``opened`` for the browser, the window in view, and what counts as far."""
 
     opened: TileServer
     window: selection.UrlWindow
@@ -40,7 +40,7 @@ class LongMapView:
 
 
 def show_map(opened: PageContext) -> LongMapView:
-    """The finding, the menu of how it is drawn, and the map; a click pins a cell, moving asks for tiles."""
+    """Show the finding, the display menu and the map; a click pins a cell, moving requests tiles."""
     held, n_tokens = state(), len(opened.capture.tokens)
     far = _far(held.far, n_tokens)
     far_chosen = None if far == max(1, n_tokens // 8) else far
@@ -80,7 +80,7 @@ def show_map(opened: PageContext) -> LongMapView:
 
 
 def _finding(opened: PageContext) -> tuple[str, str]:
-    """Where the pinned token looks most, how far back, and with which head; HTML."""
+    """What the pinned token attends to most, over which distance, and with which head; HTML."""
     name, count = f"L{opened.layer}H{opened.head}", len(opened.capture.tokens)
     of_text = _("{count} tokens").format(count=f"{count:,}")
     found = strongest(opened, WEIGHTS)
@@ -97,7 +97,7 @@ def _finding(opened: PageContext) -> tuple[str, str]:
 
 
 def _far(chosen: int | None, n_tokens: int) -> int:
-    """How far away is far: an eighth of any text, until another number is chosen that this text has."""
+    """The distance that counts as far: an eighth of the text, unless another one within the text was chosen."""
     usual = max(1, n_tokens // 8)
     if chosen is not None and chosen > n_tokens:
         words = _("The text has {tokens} tokens: none of it is {far} away.")
@@ -110,10 +110,10 @@ def _far(chosen: int | None, n_tokens: int) -> int:
 
 
 def _served(opened: PageContext) -> TileServer:
-    """This session's ticket for its capture; the layer in view has passed its check."""
+    """The session's tile server for its capture; the open layer has passed its verification."""
     jobs, kept, key = session.jobs(), session.kept(), (ref(opened.runner), opened.capture.request)
-    most = kept.most // 8  # of what all sessions may keep
-    alone = opened.capture if far_maker(opened.capture) else away(opened.capture)  # it holds no model that has to go
+    most = kept.most // 8  # of the cache shared by all sessions
+    alone = opened.capture if far_maker(opened.capture) else away(opened.capture)  # does not keep the model in memory
     grown = jobs.weighing("long_map", kept)
     served: TileServer = jobs.get("long_map", key, lambda _name: TileServer(alone, most, grown=grown))
     served.show(opened.layer)
@@ -122,7 +122,7 @@ def _served(opened: PageContext) -> TileServer:
 
 
 def _window(n_tokens: int) -> selection.UrlWindow:
-    """The part in view, square and inside the text; the whole of it where the session's is none such."""
+    """The visible part, square and inside the text; all of it if the stored one is invalid."""
     held = window_held()
     if held is None or not (held.q0 < held.q1 <= n_tokens and held.k0 < held.k1 <= n_tokens):
         return selection.UrlWindow(0, n_tokens, 0, n_tokens)

@@ -1,4 +1,4 @@
-"""The views of the page Masks as data: their tables, their files, and the code that gives the same numbers."""
+"""Export of the page Masks: tables, files and Python code of its views."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _labels(opened: PageContext, count: int) -> list[str]:
 
 
 def _gallery_tables(opened: PageContext, gallery: Gallery) -> dict[str, pd.DataFrame]:
-    """The large picture, and what long texts cost."""
+    """The large picture, and the cost of long texts."""
     values = _gallery_values(gallery)
     tokens = {position: token.text for position, token in enumerate(opened.capture.tokens[: len(values)])}
     heading = _("distance at which a key seems to be") if gallery.index is not None else _(
@@ -57,7 +57,7 @@ def _gallery_tables(opened: PageContext, gallery: Gallery) -> dict[str, pd.DataF
 
 
 def _gallery_values(gallery: Gallery) -> np.ndarray:
-    """What the large picture shows, NaN where a query does not hear of a key."""
+    """What the large picture shows; NaN where no information from the key reaches the query."""
     if gallery.index is not None:
         future = np.triu(np.ones(gallery.index.distance.shape, bool), 1)
         return np.where(future, np.nan, gallery.index.distance.numpy())
@@ -92,7 +92,7 @@ def gallery_view(opened: PageContext, gallery: Gallery) -> ExportBundle:
 
 
 def gallery_snippet(opened: PageContext, gallery: Gallery) -> str:
-    """The lines that give the large picture's numbers."""
+    """Code for the large picture's numbers."""
     n_tokens = len(_gallery_values(gallery))
     if gallery.index is not None:
         settings = ", ".join(f"{name}={value}" for name, value in gallery.values.items())
@@ -132,7 +132,7 @@ def _model_tables(opened: PageContext, found: MaskOnModel) -> dict[str, pd.DataF
 
 
 def model_view(opened: PageContext, found: MaskOnModel) -> ExportBundle:
-    """The open head after the change; the page that opens offline is the map of what was cut."""
+    """The open head after the change; the standalone page is the map of what was cut."""
     layer, head = opened.layer, opened.head
     weights = found.after.weights(layer, head).cpu().double().numpy()
     before = opened.capture.weights(layer, head).cpu().double().numpy()
@@ -159,7 +159,7 @@ def model_view(opened: PageContext, found: MaskOnModel) -> ExportBundle:
 
 
 def model_snippet(opened: PageContext, found: MaskOnModel) -> str:
-    """The lines that give the changed weights and what was cut."""
+    """Code for the changed weights and what was cut."""
     masks = [edit for edit in found.edits if isinstance(edit, Masked)]
     ahead = [n_ahead for edit in masks if (n_ahead := BY_NAME[edit.pattern].n_ahead(dict(edit.values)))]
     after_prefix = "".join(f", {n_ahead}" for n_ahead in ahead)
@@ -183,7 +183,7 @@ def _sweep_table(view: SweepView) -> dict[str, pd.DataFrame]:
 
 
 def mask_trial_name(trial: MaskTrial) -> str:
-    """sinks and window · window 4, sinks 4"""
+    """A trial's name, such as: sinks and window · window 4, sinks 4."""
     numbers = [f"{_(LABELS[name])} {value}" for name, value in trial.values]
     return " · ".join(filter(None, [_(BY_NAME[trial.pattern].label), ", ".join(numbers)]))
 
@@ -214,7 +214,7 @@ def sweep_view(opened: PageContext, view: SweepView) -> ExportBundle:
 
 
 def sweep_snippet(opened: PageContext, view: SweepView) -> str:
-    """The lines that give every point of the chart."""
+    """Code for every point of the chart."""
     trials = [(point.trial.pattern, point.trial.values) for point in view.points]
     return (
         "\nfrom dataclasses import replace\n\nfrom attention_atlas.analysis.mask_effect import perplexity\n"

@@ -1,4 +1,4 @@
-"""The first view of the page Masks: every pattern as a picture, one of them large, and what it would cost."""
+"""The first view of the page Masks: every pattern as a picture, one of them large, and its cost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SUFFIXES = ("", " k", " M", " G", " T", " P", " E")
 
 @dataclass(frozen=True, eq=False)
 class Gallery:
-    """What is in view: the pattern with its numbers, its picture as it is drawn, and its cost where it saves any."""
+    """What is in view: the pattern with its parameters, its picture as drawn, and its cost if it saves any."""
 
     choice: MaskChoice
     values: dict[str, int]
@@ -60,11 +60,11 @@ class Gallery:
     index: IndexMap | None
     payload: bytes
     costs: tuple[tuple[MaskCost, MaskCost], ...]  # this pattern and full attention, for each of LENGTHS
-    causal: bool  # not of an encoder, whose pictures have two sides
+    causal: bool  # False for an encoder, whose pictures are two-sided
 
 
 def show_gallery(opened: PageContext) -> Gallery:
-    """The pictures at the left, what is to be said of the open one at the right."""
+    """Show the pictures on the left and the open one's description on the right."""
     choice, n_tokens = state().choice, len(opened.capture.tokens)
     values = values_of(choice, n_tokens)
     found = painted(opened.capture, choice, values)
@@ -143,7 +143,7 @@ def _payload(
 
 
 def _small(n_tokens: int, causal: bool) -> np.ndarray:
-    """The small pictures, each with the numbers it has at the moment; the index map's shows its three regions."""
+    """The small pictures with their current parameters; the index map's shows its three regions."""
     values = {name: value for choice in CHOICES for name, value in values_of(choice, n_tokens).items()}
     dual = {parameter.name: values[parameter.name] for parameter in BY_CHOICE[DUAL].parameters}
     n_drawn = min(n_tokens, LARGEST)
@@ -155,11 +155,11 @@ def _small(n_tokens: int, causal: bool) -> np.ndarray:
     return np.concatenate([thumbnails(masks_only, n_tokens, causal=causal), drawn[None]])
 
 
-# -- what is said of it -----------------------------------------------------------------------------------------------
+# -- description ------------------------------------------------------------------------------------------------------
 
 
 def _finding(choice: MaskChoice, picture: MaskPicture, causal: bool) -> tuple[str, str]:
-    """Which share of the cells the pattern keeps, and how many; HTML."""
+    """The share and number of cells that the pattern keeps; HTML."""
     kept, possible = picture.n_kept, full_cells(len(picture.layers), causal=causal)
     said = _("{pattern} keeps {share} of the cells")
     said = said.format(pattern=_(choice.label), share=number(kept / possible, "share"))
@@ -180,7 +180,7 @@ def _show_words(choice: MaskChoice, causal: bool) -> None:
 def _show_cost(
     opened: PageContext, choice: MaskChoice, values: dict[str, int], picture: MaskPicture | None, causal: bool
 ) -> tuple[tuple[MaskCost, MaskCost], ...]:
-    """How many cells it keeps of this text, and what that saves in long ones."""
+    """Show how many cells it keeps in this text, and what that saves in long ones."""
     if picture is None:
         words = _("Every cell is kept, so no work is saved, and it is no mask to lay over the model.")
         if not causal:
@@ -222,7 +222,7 @@ def _show_cost(
 
 
 def _cost_table(costs: tuple[tuple[MaskCost, MaskCost], ...]) -> str:
-    """Long texts through this model by formula: the share of full attention, its work and the bytes of its scores."""
+    """Long texts through this model by formula: the share of full attention, its work, and the bytes of its scores."""
     head = "".join(
         f"<th scope='col'>{escape(words)}</th>"
         for words in (_("tokens"), _("of full"), _("multiply-adds"), _("bytes of scores"))
@@ -241,7 +241,7 @@ def _share(share: float) -> str:
 
 
 def short(value: float) -> str:
-    """Three digits and a power of a thousand: 1.32 T."""
+    """Three digits and a unit prefix: 1.32 T."""
     power = 0
     while value >= 999.5 and power < len(SUFFIXES) - 1:
         value, power = value / 1000, power + 1

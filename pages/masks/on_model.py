@@ -1,4 +1,4 @@
-"""The second view of the page Masks: the pattern laid over the model, and what becomes of its attention."""
+"""The second view of the page Masks: the pattern applied to the model, and the effect on its attention."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from viz.components.head_grid import head_grid as grid_component
 
 @dataclass(frozen=True, eq=False)
 class MaskOnModel:
-    """Before and after: ``cut`` [layers, heads] is the attention that was cut; no perplexities where none are said."""
+    """Before and after: ``cut`` [layers, heads] is the attention that was cut; perplexities are None if undefined."""
 
     choice: MaskChoice
     edits: tuple[Edit, ...]
@@ -57,7 +57,7 @@ class MaskOnModel:
 
 
 def show_on_model(opened: PageContext) -> MaskOnModel:
-    """Controls, the open head before and after, and what changed. Raises RunnerError."""
+    """Show the controls, the open head before and after, and the changes. Raises RunnerError."""
     n_tokens = len(opened.capture.tokens)
     with st.container(key="mask_controls", horizontal=True, vertical_alignment="center", gap="small"):
         choice, where = mask_chosen(), state().where
@@ -117,7 +117,7 @@ def _show_next(opened: PageContext, after: Capture) -> NextTokenChange | None:
 def _show_perplexity(
     opened: PageContext, after: Capture, choice: MaskChoice, values: dict[str, int]
 ) -> tuple[float, float] | None:
-    """Of the whole text; of a model or pattern that sees ahead, only of what it cannot have seen."""
+    """Show perplexity of the whole text; for bidirectional models or patterns, only where the target is not visible."""
     first, words = 1, _("Perplexity of the text: {before} before, {after} after.")
     if looks_ahead(opened.capture):
         words = _("Perplexity is undefined for bidirectional models.")
@@ -134,7 +134,7 @@ def _show_perplexity(
 
 
 def _show_cut(opened: PageContext, cut: np.ndarray) -> bytes:
-    """The layer × head map of the attention that was cut; a click opens a head."""
+    """Show the layer × head map of the attention that was cut; a click opens a head."""
     layers, heads = cut.shape
     here = number(float(cut[opened.layer, opened.head]), "share")
     heading = _("attention cut")

@@ -1,4 +1,4 @@
-"""Masks: which cells a pattern keeps, what that costs and reaches, and what it does to the model on this text."""
+"""Masks: which cells a pattern keeps, its cost and reach, and its effect on the model with this text."""
 
 from pages.masks.export import gallery_view, model_view, sweep_view
 from pages.masks.gallery import show_gallery
@@ -23,7 +23,7 @@ choose(
 
 
 def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError."""
+    """Draw the open view with its tables and files. Raises RunnerError."""
     if view == "model":
         show_export_menu(opened, model_view(opened, show_on_model(opened)))
     elif view == "sweep":

@@ -1,4 +1,4 @@
-"""A list of which several can be chosen."""
+"""A multi-select box."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ V = TypeVar("V")
 def pick_several(
     kind: type[State], name: str, values: Sequence[V], words: Mapping[V, str], *, none: str, width: int = 210
 ) -> None:
-    """Some of these values (value → words); ``none`` is what the empty box says."""
+    """Select some of these values (value → words); ``none`` is the placeholder of the empty box."""
     key = address_of(kind, name)
 
     def remember(chosen: list[V | str]) -> None:
-        ever = option_words(key).ever  # a browser may send the words it last drew
+        ever = option_words(key).ever  # a browser may send the words that it drew last
         told = {one if one in words else ever.get(str(one), one) for one in chosen}
         change(kind, **{name: tuple(one for one in words if one in told)})
 
@@ -34,6 +34,6 @@ def pick_several(
         placeholder=none,
         on_change=on_change(key, remember),
         label_visibility="collapsed",
-        select_all=False,  # its words are English in every language, and none chosen means all
+        select_all=False,  # its label is English in every language, and an empty selection means all
         width=width,
     )

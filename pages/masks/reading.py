@@ -1,4 +1,4 @@
-"""How each view of the page Masks is read."""
+"""Help texts for the views of the page Masks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MASKED = "weights = softmax(scores + mask),  mask = 0 or −∞"
 
 
 def explain(view: View) -> None:
-    """The explanation of the view that is open."""
+    """Show the open view's help."""
     {"gallery": _gallery, "model": _on_model, "sweep": _sweep}[view]()
 
 

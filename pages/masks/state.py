@@ -1,4 +1,4 @@
-"""What the page Masks holds: the view, the pattern with its numbers, cells hidden by hand, and where it is laid."""
+"""The state of the page Masks: the view, the pattern and its parameters, cells hidden by hand, and where it applies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ N_ = str  # marks a text for Babel without translating it here
 
 DUAL = "dual_chunk"
 FIRST = "window"  # the pattern that the page opens with
-MOST_HIDDEN = 300  # cells: what an address holds
-LONGEST = 10**6  # tokens; no number of a pattern is larger
+MOST_HIDDEN = 300  # cells, which must fit in a URL
+LONGEST = 10**6  # tokens; upper bound of a pattern's parameters
 
 View = Literal["gallery", "model", "sweep"]
 Where = Literal["all", "second", "chosen"]
@@ -33,14 +33,14 @@ Where = Literal["all", "second", "chosen"]
 
 @dataclass(frozen=True)
 class MaskChoice:
-    """One picture of the gallery: a pattern of the table, or the index map, which is not a mask."""
+    """A picture of the gallery: a pattern of the table, or the index map, which is not a mask."""
 
     name: str
     label: str
     counts: str
     source: str
     parameters: tuple[MaskParameter, ...]
-    around: str = ""  # what it counts in a model that looks both ways, where that is something else
+    around: str = ""  # what it counts in a bidirectional model, if that differs
 
 
 CHOICES = (
@@ -60,7 +60,7 @@ LABELS = {parameter.name: parameter.label for choice in CHOICES for parameter in
 
 @dataclass(frozen=True)
 class MasksState:
-    """``values`` are numbers of patterns by name, the same in all that have it; ``layers`` None is the open one."""
+    """``values`` are parameters of patterns by name, shared by all that have it; ``layers`` None is the open one."""
 
     SCOPE: ClassVar[str] = "masks"
 
@@ -82,18 +82,18 @@ class MasksState:
 
 
 def state() -> MasksState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(MasksState)
 
 
 def names(*, masks_only: bool = False) -> list[str]:
-    """The patterns to choose from, the one the page opens with first; ``masks_only``: that a model can be given."""
+    """The patterns to choose from, the default first; ``masks_only``: those that can be applied to a model."""
     rest = [choice.name for choice in CHOICES if choice.name != FIRST and not (masks_only and choice.name == DUAL)]
     return [FIRST, *rest]
 
 
 def mask_chosen() -> MaskChoice:
-    """The pattern to lay over the model; the index map is none, which is said."""
+    """The pattern to apply to the model; the index map is not a mask, which is reported."""
     choice = state().choice
     if choice.name == DUAL:
         words = _("The {pattern} is no mask to lay over the model; {instead} is shown instead.")
@@ -103,16 +103,16 @@ def mask_chosen() -> MaskChoice:
 
 
 def choose_pattern(name: str) -> None:
-    """Look at another pattern."""
+    """Select another pattern."""
     if name in BY_CHOICE:
         change(MasksState, pattern=name)
 
 
-# -- numbers ----------------------------------------------------------------------------------------------------------
+# -- parameters -------------------------------------------------------------------------------------------------------
 
 
 def values_of(choice: MaskChoice, n_tokens: int) -> dict[str, int]:
-    """Every parameter's number, as far as its slider goes; one that is too small is said and replaced."""
+    """Every parameter, limited to its slider's range; one that is too small is reported and replaced."""
     held = state().values or {}
     found: dict[str, int] = {}
     for parameter in choice.parameters:
@@ -127,7 +127,7 @@ def values_of(choice: MaskChoice, n_tokens: int) -> dict[str, int]:
 
 
 def show_sliders(choice: MaskChoice, values: dict[str, int], n_tokens: int, *, beside: bool, causal: bool) -> None:
-    """A slider for each parameter, named by what it counts; ``beside`` one another or below."""
+    """Show a slider per parameter, labelled by what it counts; ``beside``: side by side."""
     shown = [one for one in choice.parameters if one.most_of(n_tokens) > one.least]
     places = [st.container()] * len(shown)
     if beside and shown:
@@ -145,19 +145,19 @@ def show_sliders(choice: MaskChoice, values: dict[str, int], n_tokens: int, *, b
 
 @dataclass(frozen=True)
 class Painted:
-    """``cells`` are inside the text, ``given`` the queries that keep themselves because they would see nothing."""
+    """``cells`` are inside the text; ``given`` are queries that keep themselves, having nothing else left."""
 
     cells: tuple[tuple[int, int], ...] = ()
     given: tuple[int, ...] = ()
 
     @property
     def hidden(self) -> tuple[tuple[int, int], ...]:
-        """What is hidden in the end."""
+        """The cells that are hidden in effect."""
         return tuple(cell for cell in self.cells if not (cell[0] == cell[1] and cell[0] in self.given))
 
 
 def painted(capture: Capture, choice: MaskChoice, values: dict[str, int]) -> Painted:
-    """The cells of the address; those that are none, or beyond the text, are said and left out."""
+    """The cells in the URL; those that are invalid or outside the text are reported and left out."""
     n_tokens = len(capture.tokens)
     cells, problem = _cells(n_tokens)
     if problem:
@@ -188,17 +188,17 @@ def _cells(n_tokens: int) -> tuple[list[tuple[int, int]], str]:
 
 
 def hide(cells: Sequence[Sequence[int]]) -> None:
-    """Remember the cells hidden by hand."""
+    """Store the cells hidden by hand."""
     change(MasksState, hidden=tuple((int(query), int(key)) for query, key in cells))
 
 
-# -- where it is laid -------------------------------------------------------------------------------------------------
+# -- where it applies -------------------------------------------------------------------------------------------------
 
 
 def edits_of(
     choice: MaskChoice, values: dict[str, int], hidden: tuple[tuple[int, int], ...], layers: Places, heads: Places
 ) -> tuple[Edit, ...]:
-    """The pattern and the hidden cells as a change of the model; nothing for no layer."""
+    """The pattern and the hidden cells as edits of the model; empty without layers."""
     if layers == ():
         return ()
     masked = Masked(choice.name, tuple(values.items()), layers, heads)
@@ -206,7 +206,7 @@ def edits_of(
 
 
 def show_places(opened: PageContext, where: Where) -> tuple[Places, Places]:
-    """The layers and heads it is laid over; None is all of them. What the model has not is said and left out."""
+    """Select layers and heads; None means all. Those that the model lacks are reported and left out."""
     capture, held = opened.capture, state()
     with_weights = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
     layers: Places = None
@@ -217,7 +217,7 @@ def show_places(opened: PageContext, where: Where) -> tuple[Places, Places]:
         words = {layer: f"L{layer}" for layer in with_weights}
         pick_several(MasksState, "layers", chosen, words, none=_("no layer"))
         layers = chosen
-    here = len(capture.q(opened.layer))  # another layer may have more heads
+    here = len(capture.q(opened.layer))  # other layers may have more heads
     words = {
         head: head_name(capture, opened.layer, head) if head < here else f"H{head}" for head in range(capture.n_heads)
     }

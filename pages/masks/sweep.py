@@ -1,4 +1,4 @@
-"""The third view of the page Masks: perplexity against the size of the window, for patterns of comparable cost."""
+"""The third view of the page Masks: perplexity against window size, for patterns of comparable cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DASHES = {"window": "solid", "sinks": "solid", "dilated": "dash", "strided": "do
 
 @dataclass(frozen=True, eq=False)
 class SweepView:
-    """What is drawn: the points so far and the perplexity of the unchanged model."""
+    """What is drawn: the points so far and the perplexity of the unedited model."""
 
     points: tuple[SweepPoint, ...]
     full: float
@@ -34,7 +34,7 @@ class SweepView:
 
 
 def show_sweep(opened: PageContext) -> SweepView | None:
-    """The chart with its progress; None where there is no perplexity to draw. Raises RunnerError."""
+    """Show the chart with its progress; None if perplexity is undefined. Raises RunnerError."""
     capture = opened.capture
     if len(capture.tokens) < 2:
         st.info(_("The text is one token long: there is nothing to predict."))
@@ -67,7 +67,7 @@ def _show_chart(sweep: Sweep, full: float) -> None:
 
 
 def best(view: SweepView) -> SweepPoint | None:
-    """Of the patterns at the middle one of the sizes that several of them have, the one of the least perplexity."""
+    """The pattern with the lowest perplexity at the middle one of the sizes that several patterns have."""
     sizes_of = [point.trial.size for point in view.points]
     several = sorted({size for size in sizes_of if sizes_of.count(size) > 1})
     if not several:
@@ -77,7 +77,7 @@ def best(view: SweepView) -> SweepPoint | None:
 
 
 def sweep_chart(view: SweepView) -> Lines:
-    """A line for each pattern over the size of the window that keeps as many cells."""
+    """One line per pattern, over the size of the window that keeps as many cells."""
     words = _("full attention: {value}").format(value=three_digits(view.full))
     curves: list[Line] = []
     for name in SWEPT:

@@ -1,4 +1,4 @@
-"""What the page Next token gives away: the bench as a page, its bars as a picture, every number, and the code."""
+"""Export of the page Next token: the bench as a page, its bars as a picture, every number, and Python code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 15  # tokens in the picture
 
 
 def next_token_view(bench: Bench) -> ExportBundle:
-    """The bench as data. What is costly of a large vocabulary is made when it is asked for."""
+    """The bench; files that are costly for a large vocabulary are made on request."""
 
     def page(title: str, words: str, language: str) -> bytes:
         return standalone_html(picture.SOURCE, bench_payload(bench), title=title, caption=words, lang=language)
@@ -42,21 +42,21 @@ def next_token_view(bench: Bench) -> ExportBundle:
 
 
 def what(bench: Bench) -> str:
-    """Where the token stands, and how it is chosen."""
+    """The token's position, and how it is chosen."""
     settings = [f"{name}: {sampling}" for name, sampling in bench.settings.items()]
     drawn = [f"{bench.draws} draws"] if bench.draws else []
     return " · ".join([f"token at position {bench.position}", *settings, *drawn])
 
 
 def drawn_tokens(bench: Bench, sampling: Sampling) -> list[int]:
-    """The ids drawn from the last stage, in the order they were drawn."""
+    """The ids drawn from the last stage, in order."""
     last = bench.stages(sampling)[-1].probabilities
     return [draw(last, uniform) for uniform in uniforms(bench.a.seed, bench.position, bench.draws)]
 
 
 def code(bench: Bench) -> str:
-    """The lines that give the same numbers."""
-    first = first_query(bench.capture)  # what is only read has been written by nobody
+    """Code for the same numbers."""
+    first = first_query(bench.capture)  # the source was not generated
     lines = [
         "\nfrom attention_atlas.model_runner.sampling import draw, stages, uniforms\n"
         "from attention_atlas.model_runner.transforms import Sampling\n",
@@ -86,7 +86,7 @@ def rows(bench: Bench) -> pd.DataFrame:
 
 
 def arrays(bench: Bench) -> dict[str, np.ndarray]:
-    """The logits, the probabilities of every stage, and the ids drawn."""
+    """The logits, the probabilities at every stage, and the ids drawn."""
     found = {
         "logits": bench.capture.logits(bench.query).numpy(force=True),
         "previous": np.array(bench.previous, dtype=np.int64),

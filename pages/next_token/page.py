@@ -1,4 +1,4 @@
-"""Next token: the whole distribution, what every transform makes of it, and draws from what is left."""
+"""Next token: the full distribution, the effect of every transform, and samples from the result."""
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException

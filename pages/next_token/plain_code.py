@@ -1,4 +1,4 @@
-"""The next token with transformers alone: the lines on the page, and a file that generates."""
+"""The next token with transformers alone: the code on the page, and a script that generates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from pages.next_token.views import Bench
 from ui.shared.code_pane import CodeLine, code_text
 
-FOLDERS = {"default": "default_model"}  # of the embedded model, beside model_runner
+FOLDERS = {"default": "default_model"}  # folder of the embedded model, beside model_runner
 WARPERS = {
     "repetition_penalty": "RepetitionPenaltyLogitsProcessor",
     "temperature": "TemperatureLogitsWarper",
@@ -21,9 +21,10 @@ WARPERS = {
 
 
 def plain_lines(bench: Bench) -> list[CodeLine]:
-    """From ids to what settings A leave; none where transformers alone does not give this: edits, adapters, two texts.
+    """From ids to the distribution under settings A; empty where transformers alone cannot do it: edits, adapters, two
+    texts.
 
-    The last row alone goes through the output layer.
+    Only the last row goes through the output layer.
     """
     capture, info = bench.capture, bench.opened.runner.info
     request = capture.request
@@ -59,7 +60,7 @@ def plain_lines(bench: Bench) -> list[CodeLine]:
 
 
 def _used(sampling: Sampling) -> list[str]:
-    """The transforms that do something, in their order; a temperature of 0 is no division."""
+    """The transforms that have an effect, in their order; a temperature of 0 is not a division."""
     on = [name for name in sampling.order if getattr(sampling, name) != TRANSFORMS[name].off]
     return [name for name in on if not (name == "temperature" and sampling.temperature == 0)]
 
@@ -69,7 +70,7 @@ def _given(name: str, value: float) -> str:
 
 
 def _named(model: str) -> list[CodeLine]:
-    """The model's name for transformers; of the embedded one the folder that it lies in."""
+    """The model's name for transformers; for the embedded one its folder."""
     if model not in FOLDERS:
         return [CodeLine(f"name = {model!r}")]
     return [
@@ -84,7 +85,7 @@ def _version(revision: str | None) -> str:
 
 
 def generating(bench: Bench) -> str:
-    """The same lines, then ``generate()`` and, of a plain text, ``pipeline()``: greedy, and with settings A."""
+    """The same lines, then ``generate()`` and, for a plain text, ``pipeline()``: greedy, and with settings A."""
     request = bench.capture.request
     given = {name: value for name, value in asdict(bench.a).items() if name in DEFAULT.order}
     given = {name: int(value) if name == "top_k" else float(value) for name, value in given.items()}

@@ -1,4 +1,4 @@
-"""What the page Next token holds beside the settings of sampling: whether two are compared, draws, a token marked."""
+"""The state of the page Next token besides the sampling settings: comparison, samples and a marked token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class NextTokenState:
-    """``find`` is the id of the token marked."""
+    """``find`` is the marked token's id."""
 
     SCOPE: ClassVar[str] = "next_token"
 
@@ -24,7 +24,7 @@ class NextTokenState:
 
 
 def state(n_vocab: int) -> NextTokenState:
-    """What the page holds now; a token that the vocabulary does not have is told and dropped."""
+    """The page's current state; a token that is not in the vocabulary is reported and dropped."""
     held = current(NextTokenState)
     if held.find is None or held.find < n_vocab:
         return held

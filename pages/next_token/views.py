@@ -1,4 +1,4 @@
-"""The parts of the page Next token: what is looked at, the sampling bench, and its numbers as tables."""
+"""The parts of the page Next token: its position, the sampling bench, and its numbers as tables."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ KEY = "sampling_bench"
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """The token after ``query``, and how it is chosen: by settings A, and by B beside it where ``compare``.
+    """The token after ``query`` and how it is chosen: by settings A and, if ``compare``, by B beside it.
 
-    ``previous`` are the ids before it; ``find`` is the id of a token marked.
+    ``previous`` are the ids before it; ``find`` is the marked token's id.
     """
 
     opened: PageContext
@@ -62,7 +62,7 @@ class Bench:
 
     @property
     def position(self) -> int:
-        """Of the token that is chosen, in what is written: which random numbers draw it."""
+        """The token's position in the generated text, which selects the random numbers that draw it."""
         return self.query + 1 - first_query(self.capture)
 
     @property
@@ -71,11 +71,11 @@ class Bench:
         return self.opened.capture
 
     def stages(self, sampling: Sampling) -> tuple[Stage, ...]:
-        """What the settings make of the model's logits, one transform after the other."""
+        """The effect of the settings on the model's logits, one transform after another."""
         return stages(self.capture.logits(self.query), sampling, self.previous)
 
     def likeliest(self, count: int) -> list[int]:
-        """The ids of the tokens that the model itself finds the most likely."""
+        """The ids of the model's likeliest tokens."""
         return self.capture.logits(self.query).argsort(descending=True, stable=True)[:count].tolist()
 
     @property
@@ -85,7 +85,7 @@ class Bench:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The picture's words."""
+        """The picture's texts."""
         texts = translated(picture.TEXTS)
         return texts | {"after": texts["after_all"]} if self._end[1] else texts
 
@@ -95,10 +95,10 @@ class Bench:
 
 
 def read_bench(opened: PageContext) -> Bench:
-    """The bench of the pinned query, or of the last token. What the address gets wrong is said and replaced.
+    """The bench for the pinned query or the last token. Invalid URL parameters are reported and replaced.
 
-    Raises NoLogits, ScoresClasses, BrokenLogits, CannotContinue for a model that looks both ways, EditNotPossible for
-    such an edit.
+    Raises NoLogits, ScoresClasses, BrokenLogits, CannotContinue for a bidirectional model, and EditNotPossible for an
+    edit that makes it one.
     """
     capture, runner = opened.capture, opened.runner
     if runner.info.classes:
@@ -106,9 +106,9 @@ def read_bench(opened: PageContext) -> Bench:
     if capture.request.attention == "encoder":
         raise EncoderSaysNothing()
     query = len(capture.tokens) - 1 if opened.query is None else opened.query
-    logits = capture.logits(query)  # what the model predicts in place of tokens, if it does not, is said first
+    logits = capture.logits(query)  # a model that predicts no tokens is reported first
     if capture.record(opened.layer).mask.sees_ahead(len(capture.tokens)):
-        check_growing(capture.request.edits)  # then it is not the model that looks both ways
+        check_growing(capture.request.edits)  # otherwise it is not the model that is bidirectional
         raise CannotContinue(name=runner.info.name, family=runner.info.family, reason=BOTH_WAYS)
     stages(logits, DEFAULT, ())  # raises BrokenLogits before anything is drawn
     request = capture.request
@@ -131,7 +131,7 @@ def read_bench(opened: PageContext) -> Bench:
 
 
 def finding(bench: Bench) -> tuple[str, str]:
-    """The token that the model finds the likeliest, after which text; HTML."""
+    """The model's likeliest token, after which text; HTML."""
     likeliest = bench.likeliest(1)[0]
     share = float(bench.capture.logits(bench.query).double().softmax(-1)[likeliest])
     label = bench.labels[likeliest]
@@ -144,7 +144,7 @@ def finding(bench: Bench) -> tuple[str, str]:
 
 @dataclass
 class Sent:
-    """What the picture was sent: for which token, the ``number`` of its settings, and the settings that it now has."""
+    """What the picture was sent: for which token, the ``number`` of its settings, and its current settings."""
 
     key: Hashable
     number: int
@@ -156,14 +156,15 @@ SENT = SessionValue[Sent | None]("next_token_sent", lambda: None)
 
 
 def show_bench(bench: Bench) -> None:
-    """The picture. It keeps what is set in it to itself and tells it afterwards, so its data stay as they are, unless
-    the settings became others elsewhere: in a lesson's next step, by Back, on the film.
+    """Mount the picture. It holds its settings itself and reports changes, so its payload stays the same.
+
+    A new payload is sent if the settings changed elsewhere: by a lesson's step, by Back, or on the film.
     """
     key = bench.capture.request, bench.query, language()
     settings = bench.a, bench.b, bench.compare, bench.draws, bench.find
     held = SENT.get()
     other = held is not None and held.settings != settings
-    if held is None or other or held.key != key or KEY not in st.session_state:  # not on the screen in the run before
+    if held is None or other or held.key != key or KEY not in st.session_state:  # not on the screen in the previous run
         number = held.number + other if held else 0
         held = Sent(key, number, settings, bench_payload(bench, number))
         SENT.set(held)
@@ -175,7 +176,7 @@ def _plain(sampling: Sampling) -> dict[str, JSON]:
 
 
 def bench_payload(bench: Bench, number: int = 0) -> bytes:
-    """The data of the picture, in the user's language; ``number`` counts the settings that it is to take over."""
+    """The payload; ``number`` counts the settings that the picture has to take over."""
     tokens = bench.capture.tokens
     return picture.SamplingBenchPicture(
         logits=bench.capture.logits(bench.query).numpy(force=True),
@@ -191,19 +192,20 @@ def bench_payload(bench: Bench, number: int = 0) -> bytes:
 
 
 def remember(told: Mapping[str, Any]) -> None:
-    """What was set in the picture, for this page, the next ones and the address."""
+    """Store the picture's settings for this page, the next ones and the URL."""
     for bench, kind in KINDS.items():
         given: dict[str, Any] = dict(told[bench])
         given |= {"order": tuple(given["order"]), "seed": int(given["seed"])}
         try:
             sampling = Sampling(**given)
-        except RunnerError:  # the picture offers nothing that is not possible
+        except RunnerError:  # the picture offers only valid settings
             continue
         change(kind, **values_of(sampling if bench == "a" or told["compare"] else DEFAULT))
     find = None if told["find"] is None else int(told["find"])
     change(NextTokenState, compare=bool(told["compare"]), draws=int(told["draws"]), find=find)
     held = SENT.get()
-    if held is not None and held.number == told["number"]:  # else it is sent what it has told, to take that over
+    # otherwise it is sent its own settings again, to take them over
+    if held is not None and held.number == told["number"]:
         page = now(NextTokenState)
         held.settings = current("a"), current("b"), page.compare, page.draws, page.find
 

@@ -1,4 +1,4 @@
-"""Sinusoidal positions added to what the open head reads: the four parts of its scores, and a change of order."""
+"""Sinusoidal positions added to the open head's input: the four terms of its scores, and a permutation of the text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from viz.matrices_svg import matrices_svg
 N_ = str  # marks a text for Babel without translating it here
 
 MOST = 16  # tokens in view
-SAME = 1e-9  # of a vector's length: what float64 rounding leaves
+SAME = 1e-9  # relative to a vector's length: rounding in float64
 TERMS = {
     "content_content": N_("content · content"),
     "content_position": N_("content · position"),
@@ -70,7 +70,7 @@ def _lines(opened: PageContext, shown: range, imports: str) -> str:
 
 
 def show_terms(opened: PageContext, query: int, key: int) -> ExportBundle:
-    """Four maps and their sum, on one scale. Raises NotSeparable, OneStackOnly."""
+    """Show four maps and their sum on one scale. Raises NotSeparable, OneStackOnly."""
     shown = rows_shown(opened.capture, query, MOST)
     reads = _head_reads(opened, shown)
     values = four_maps(reads)
@@ -123,7 +123,7 @@ def _open(first: int, row: int, column: int) -> None:
     session.move(query=first + row, key=first + column)
 
 
-# -- another order ----------------------------------------------------------------------------------------------------
+# -- permutation ------------------------------------------------------------------------------------------------------
 
 ORDERS: dict[Order, str] = {
     "reversed": N_("backwards"),
@@ -133,13 +133,16 @@ ORDERS: dict[Order, str] = {
 
 
 def show_order_controls() -> None:
-    """Which other order, and whether positions are added."""
+    """Select the permutation, and whether positions are added."""
     pick(PositionsState, "order", state().order, {name: _(words) for name, words in ORDERS.items()}, width=220)
     switch(PositionsState, "added", state().added, _("add positions"))
 
 
 def show_shuffled(opened: PageContext, query: int) -> ExportBundle:
-    """The head's map in the text's order and in another, and how far each output moved. Raises as the four terms do."""
+    """Show the head's map before and after the permutation, and how far each output moved.
+
+    Raises as :func:`show_terms`.
+    """
     shown, added = rows_shown(opened.capture, query, MOST), state().added
     reads = _head_reads(opened, shown)
     found = reordered(reads, state().order, added=added)
@@ -212,7 +215,7 @@ def _two_maps(opened: PageContext, shown: range, found: Reordered) -> dict[str, 
 
 
 def _moved_bars(opened: PageContext, shown: range, moved: np.ndarray) -> Bars:
-    """0 for what is rounding alone, as it is said."""
+    """0 where the difference is only rounding, as the text says."""
     shares = [0.0 if one < SAME else float(one) for one in moved]
     return Bars(
         labels=names(opened.capture, shown),

@@ -1,4 +1,4 @@
-"""What each view of the page Positions shows of the open head, in a sentence made of the numbers of its picture."""
+"""The findings of the page Positions: what each view shows of the open head, with its numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.wording.i18n import _
 
 
 def show_turned(opened: PageContext, theta: np.ndarray, token: int, position: int) -> None:
-    """How often this position turns the fastest and the slowest pair; ``theta`` [pairs] is in radians a position."""
+    """How often this position turns the fastest and the slowest pair; ``theta`` [pairs] is in radians per position."""
     words = _("Position {position} turns {token} {fast} times round in the fastest pair, {slow} times in the slowest")
     fast, slow = (escape(significant(position * one / (2 * math.pi), 3)) for one in (theta.max(), theta.min()))
     said = words.format(position=f"{position:,}", token=query_name(opened.capture, token), fast=fast, slow=slow)
@@ -25,7 +25,7 @@ def show_turned(opened: PageContext, theta: np.ndarray, token: int, position: in
 
 
 def show_score(opened: PageContext, query: int, key: int) -> None:
-    """The score of the two tokens wherever they stand so far apart; none where there is none, or it is not finite."""
+    """The score of the two tokens at this distance; nothing if there is none or it is not finite."""
     try:
         score = float(opened.capture.scores(opened.layer, opened.head)[query, key])
     except NoSoftmax:
@@ -38,7 +38,7 @@ def show_score(opened: PageContext, query: int, key: int) -> None:
 
 
 def show_largest_pair(opened: PageContext, found: FrequencyMap, key: int) -> None:
-    """Which pair of coordinates adds most to the score before the soft-cap; none of a key that the query cannot see."""
+    """Which pair of dimensions adds most to the score before the soft-cap; nothing for a masked key."""
     if not found.keep[key]:
         return
     parts = found.contributions[:, key]
@@ -53,7 +53,7 @@ def show_largest_pair(opened: PageContext, found: FrequencyMap, key: int) -> Non
 
 
 def show_peak(opened: PageContext, curves: DistanceCurves) -> None:
-    """At which distance the open head scores highest, of those that are drawn."""
+    """The distance, of those drawn, at which the open head's score is largest."""
     scores, distances = curves.scores[opened.head], curves.distances
     peak = int(scores.argmax())
     words = _("{head} scores highest at distance {peak}: {score}; at {far} it is {end}")

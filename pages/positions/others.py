@@ -1,4 +1,4 @@
-"""The last view of the page Positions: five ways of telling positions, each from its formula, in the same picture."""
+"""The last view of the page Positions: five position encodings, each from its formula, in the same kind of picture."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ UNREAD = N_("With θᵢ = 10000^(−2i/d): this layer’s own cannot be read.")
 
 
 def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
-    """Every scheme of the table; RoPE with this layer's frequencies where it has them."""
+    """Show every scheme of the table; RoPE with this layer's frequencies if it has them."""
     table = opened.runner.submit(LearnedPositions()).result()
     terms = position_terms(opened.capture, opened.layer, layout, table)
     schemes = [_picture(opened, scheme, terms[scheme.name]) for scheme in POSITIONS]
@@ -91,7 +91,7 @@ def show_others(opened: PageContext, layout: Turned | None) -> ExportBundle:
 
 
 def _finding(terms: dict[str, PositionTerm]) -> tuple[str, str]:
-    """What is left far away of the term of two tokens at one place, by the two formulas that turn; HTML."""
+    """What remains at a large distance of the term of two tokens, under the two rotating schemes; HTML."""
     turned = (terms[name].curves[0] for name in ("rotary", "sinusoidal"))
     rotary, sinusoidal = (number(float(curve[-1] / curve[0]), "share") for curve in turned)
     words = _("{count} tokens apart, RoPE keeps {rotary} of its term, sinusoidal positions {sinusoidal}")

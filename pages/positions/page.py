@@ -1,4 +1,4 @@
-"""Positions: the rotation of real queries and keys, what it does to their scores, and the other ways beside it."""
+"""Positions: the rotation of real queries and keys, its effect on their scores, and other encodings."""
 
 from html import escape
 
@@ -34,8 +34,8 @@ show_badge(opened)
 strip = st.container()
 try:
     layout, problem = turned(opened.capture, opened.layer), ""
-except NotRecoverable as error:  # NoRotation is one: what there is instead is shown
-    without = opened.capture.record(opened.layer).unrolled is not None  # no scores either: said below
+except NotRecoverable as error:  # includes NoRotation: then the alternative is shown
+    without = opened.capture.record(opened.layer).unrolled is not None  # no scores either: reported below
     layout, problem = None, "" if without else sentence(error)
 view = held.view if layout is not None or held.view == "sinusoid" else "others"
 
@@ -87,7 +87,7 @@ if words := changed_words(opened.capture, opened.layer, opened.head, _):
 
 
 def show_sinusoid() -> ExportBundle:
-    """Of sinusoidal positions what is chosen. Raises RunnerError of a head whose matrices are not found."""
+    """Show the chosen view of sinusoidal positions. Raises RunnerError for a head whose matrices are not found."""
     if held.sine == "turn":
         return show_turn(opened, query)
     if held.sine == "terms":
@@ -96,7 +96,7 @@ def show_sinusoid() -> ExportBundle:
 
 
 def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError of a head that has no scores."""
+    """Draw the open view with its tables and files. Raises RunnerError for a head without scores."""
     opened.capture.check_attention(opened.layer)
     if view == "sinusoid":
         show_export_menu(opened, show_sinusoid())

@@ -1,4 +1,4 @@
-"""Where the page Positions looks: its head, and the text to click on."""
+"""The selection of the page Positions: its head, and the text to click on."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from viz.token_text import lone_spaces
 
 
 def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Literal["query", "key"]) -> None:
-    """The text coloured by the query's weights; a click sets the query or the key, and the sliders go back to them.
+    """Show the text tinted by the query's weights; a click sets the query or the key and resets the sliders.
 
-    ``key`` None where the view is of the query's token alone.
+    ``key`` is None if the view is of the query's token only.
     """
     units = cached.chips(opened.capture)
     capture, place = opened.capture, (opened.layer, opened.head)
@@ -55,11 +55,11 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Li
 
 
 def titled(opened: PageContext, view: str) -> str:
-    """L3H2 · rotation"""
+    """A title, such as: L3H2 · rotation."""
     return f"L{opened.layer}H{opened.head} · {view}"
 
 
 def look_at_key(token: int) -> None:
-    """Pin another key; the sliders go back to the tokens' own positions."""
+    """Pin another key, and reset the sliders to the tokens' own positions."""
     session.move(key=token)
     sliders_back()

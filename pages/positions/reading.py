@@ -1,4 +1,4 @@
-"""How each view of the page Positions is read."""
+"""Help texts for the views of the page Positions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 
 def explain(view: View, layout: Turned | None, sine: Sine = "table") -> None:
-    """The explanation of the view that is open; ``layout`` None is a layer without rotation."""
+    """Show the open view's help; ``layout`` is None for a layer without rotation."""
     if view == "sinusoid":
         return {"table": _table, "turn": _turn, "terms": _terms, "shuffled": _shuffled}[sine]()
     if view == "others" or layout is None:
         return _others()
-    rest = " + rest" if 2 * len(layout.theta) < layout.d_head else ""  # what is not turned has a score too
+    # dimensions that are not rotated also contribute to the score
+    rest = " + rest" if 2 * len(layout.theta) < layout.d_head else ""
     return {
         "rotation": _rotation,
         "difference": lambda: _difference(rest),

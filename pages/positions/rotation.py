@@ -18,11 +18,11 @@ from viz.components.rotation import rotation, score_shift
 from viz.export import map_svg
 from viz.position_svg import dials_svg
 
-CELLS = 64  # positions of the map of scores in a file
+CELLS = 64  # positions of the exported map of scores
 
 
 def show_rotation(opened: PageContext, layout: Turned, token: int) -> ExportBundle:
-    """The pairs of one token's query and key, turned by a slider."""
+    """The pairs of one token's query and key, rotated by a slider."""
     found, context = dials(opened.capture, opened.layer, opened.head, token), opened.runner.info.max_tokens
     own, n_still = found.position, layout.d_head - 2 * len(layout.theta)
     name, text = f"L{opened.layer}H{opened.head}", opened.capture.tokens[token].text
@@ -131,7 +131,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
 
 
 def _is_causal(opened: PageContext) -> bool:
-    """Whether the first token cannot see the last one."""
+    """Return True if the first token cannot attend to the last one."""
     last = len(opened.capture.tokens) - 1
     tile = opened.capture.record(opened.layer).mask.tile(
         slice(0, 1), slice(last, last + 1), opened.capture.hidden.device

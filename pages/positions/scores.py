@@ -1,4 +1,4 @@
-"""The score by frequency and the score against distance: the third and fourth view of the page Positions."""
+"""The third and fourth view of the page Positions: the score by frequency, and the score against distance."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from viz.components.rotation import score_split, score_sweep
 from viz.figure_svg import map_svg
 from viz.position_svg import panels_svg
 
-MOST_KEYS = 200  # columns of the map of a long text
+MOST_KEYS = 200  # columns of the map for a long text
 
 
 def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> ExportBundle:
-    """One query's scores by pair, for every key that it sees, or the nearest of them."""
+    """One query's scores by pair, for every visible key, or the nearest of them."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     found = frequency_map(capture, layer, head, query)
     show_largest_pair(opened, found, key)
@@ -80,7 +80,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
 
 
 def _nearest(keep: np.ndarray, query: int, key: int) -> np.ndarray:
-    """All keys of a short text; of a longer one those it may see that are nearest to the query, and the chosen one."""
+    """All keys of a short text; for a longer one the visible keys nearest to the query, and the chosen key."""
     if len(keep) <= MOST_KEYS:
         return np.arange(len(keep))
     seen = np.flatnonzero(keep)
@@ -89,7 +89,7 @@ def _nearest(keep: np.ndarray, query: int, key: int) -> np.ndarray:
 
 
 def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents, reach: int) -> ExportBundle:
-    """Score against distance for every head of the layer that has any. Raises NoSoftmax where the open one has none."""
+    """Score against distance for every head of the layer that has scores. Raises NoSoftmax if the open one has none."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     capture.check_softmax(layer, head)
     distances = np.arange(min(reach, opened.runner.info.max_tokens))

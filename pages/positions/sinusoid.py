@@ -1,4 +1,4 @@
-"""Sinusoidal positions: their table on the words of the text, and one step further as a rotation of each pair."""
+"""Sinusoidal positions: their table for the text's words, and a shift as a rotation of each pair."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from viz.position_svg import dials_svg
 
 N_ = str  # marks a text for Babel without translating it here
 
-ROWS = 48  # tokens that the table shows at once
-STEP = 1  # the turn that is shown first
+ROWS = 48  # tokens that the table shows at a time
+STEP = 1  # the shift that is shown first
 
 TURN_TEXTS = rotation.TEXTS | {
     "summary": N_("{token} turned by {position} steps, p(0) beside it: {count} pairs; the fastest has turned by "
@@ -52,19 +52,19 @@ TURN_TEXTS = rotation.TEXTS | {
 
 
 def rows_shown(capture: Capture, query: int, most: int) -> range:
-    """The positions of a part of the text that has the query in it, all of a short one."""
+    """The positions of a part of the text around the query; all of a short text."""
     count = len(capture.tokens)
     start = min(max(0, query - most // 2), max(0, count - most))
     return range(start, min(count, start + most))
 
 
 def names(capture: Capture, shown: range) -> list[str]:
-    """Tokens with their positions, which keep equal ones apart."""
+    """Tokens with their positions, which distinguish repeated ones."""
     return [f"{at} {capture.tokens[at].text}" for at in shown]
 
 
 def note_cut(capture: Capture, shown: range) -> None:
-    """Says which tokens are shown where not all are."""
+    """Say which tokens are shown if not all are."""
     if len(shown) < len(capture.tokens):
         words = _("Showing tokens {first} to {last} of {total}; another token of the text moves the window.")
         said = words.format(first=shown[0], last=shown[-1], total=f"{len(capture.tokens):,}")
@@ -75,7 +75,7 @@ def note_cut(capture: Capture, shown: range) -> None:
 
 
 def show_table(opened: PageContext, layout: Turned | None, query: int) -> ExportBundle:
-    """PE(pos, i) of the words of the text, and how long the waves of its columns are."""
+    """PE(pos, i) for the text's words, and the wavelengths of its columns."""
     size, dim = int(state().size), _dimension()
     shown = rows_shown(opened.capture, query, ROWS)
     values = sinusoid.table(shown, size)
@@ -123,7 +123,7 @@ def show_table(opened: PageContext, layout: Turned | None, query: int) -> Export
 
 
 def _dimension() -> int:
-    """The open column; one that this size has not is said and dropped."""
+    """The open column; one that this size lacks is reported and dropped."""
     held, size = state().dim, int(state().size)
     if held >= size:
         words = _("There are {size} dimensions, numbered from 0: there is no dimension {dim}.")
@@ -138,7 +138,7 @@ def _open(first: int, row: int, column: int) -> None:
 
 
 def _cell_words(capture: Capture, query: int, dim: int, size: int) -> str:
-    """“dog” at position 2, dimension 5: cos(2 ÷ 10000^(4/16)) = 0.98; HTML."""
+    """A cell in words, such as: “dog” at position 2, dimension 5: cos(2 ÷ 10000^(4/16)) = 0.98; HTML."""
     wave = "cos" if dim % 2 else "sin"
     value = float(sinusoid.table(range(query, query + 1), size)[0, dim])
     formula = f"{wave}({query} ÷ 10000^({dim - dim % 2}/{size})) = {figure_number(value)}"
@@ -156,7 +156,7 @@ def _waves_words(size: int) -> str:
 
 
 def _waves(layout: Turned | None, size: int, dim: int) -> Lines:
-    """How many tokens a full turn of each pair takes, RoPE's of this layer beside them."""
+    """The number of tokens for a full turn of each pair, beside this layer's RoPE."""
     own = sinusoid.wavelengths(size)
     at = [2 * i / size for i in range(size // 2)]
     series = [Line(_("sinusoidal"), at, own.tolist(), points=True)]
@@ -176,11 +176,11 @@ def _waves(layout: Turned | None, size: int, dim: int) -> Lines:
     )
 
 
-# -- one step further -------------------------------------------------------------------------------------------------
+# -- a shift ----------------------------------------------------------------------------------------------------------
 
 
 def show_turn(opened: PageContext, query: int) -> ExportBundle:
-    """p(pos) and p(0), turned by the same angles, which are those of Δ steps."""
+    """p(pos) and p(0), rotated by the same angles, those of Δ steps."""
     size, context = int(state().size), opened.runner.info.max_tokens
     by = place("delta", STEP, rotation.FARTHEST * context)
     theta, pairs = sinusoid.omegas(size), size // 2

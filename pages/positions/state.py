@@ -1,4 +1,4 @@
-"""What the page Positions holds: its view, where the sliders are, and the question of "what if" with its amount."""
+"""The state of the page Positions: its view, the sliders, and the what-if question with its amount."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.components.rotation.rotation import Span
 
 N_ = str  # marks a text for Babel without translating it here
 
-FARTHEST = 10**9  # no position is larger
+FARTHEST = 10**9  # upper bound of a position
 
 View = Literal["rotation", "difference", "frequencies", "distance", "what_if", "others", "sinusoid"]
 Slider = Literal["at", "m", "n", "delta"]
@@ -25,10 +25,10 @@ Question = Literal["off", "theta", "ntk", "shift", "restart", "documents"]
 
 @dataclass(frozen=True)
 class PositionsState:
-    """Sliders are at None where a token has its own position; the amount of a question is the field of its name.
+    """Sliders are None at the token's own position; a what-if's amount is in the field of its name.
 
-    ``restart`` and ``documents`` are tokens at which the text is cut, None in its middle. Of sinusoidal positions
-    ``sine`` is what is shown of them, in ``size`` dimensions; ``delta`` is how many steps further on.
+    ``restart`` and ``documents`` are tokens at which the text is cut, None for its middle. ``sine`` is what is shown of
+    sinusoidal positions, in ``size`` dimensions; ``delta`` is the shift in steps.
     """
 
     SCOPE: ClassVar[str] = "positions"
@@ -59,12 +59,12 @@ class PositionsState:
 
 
 def state() -> PositionsState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(PositionsState)
 
 
 def place(name: Slider, own: int, count: int) -> int:
-    """Where a slider of ``count`` positions is; one beyond its end is said and dropped."""
+    """A slider's value, of ``count`` positions; one beyond its end is reported and dropped."""
     held: int | None = getattr(state(), name)
     if held is not None and held >= count:
         words = _("Position {value} is beyond the slider, which ends at {end}.").format(value=held, end=count - 1)
@@ -74,12 +74,12 @@ def place(name: Slider, own: int, count: int) -> int:
 
 
 def put(name: Slider, own: int) -> Callable[[int], None]:
-    """What keeps a slider's place; the token's own position is not worth one in the address."""
+    """Return a handler that stores a slider's position; the token's own position is not written to the URL."""
     return lambda position: change(PositionsState, **{name: None if position == own else int(position)})
 
 
 def pinned(count: int) -> int | None:
-    """The pair that is looked into, of ``count`` that are turned; one that there is not is said and dropped."""
+    """The open pair, of ``count`` rotated ones; an invalid one is reported and dropped."""
     pair = state().pair
     if pair is not None and pair >= count:
         words = _("This head turns {count} pairs of dimensions, numbered from 0: there is no pair {pair}.")
@@ -89,20 +89,20 @@ def pinned(count: int) -> int | None:
 
 
 def pin(pair: int | None) -> None:
-    """Look into another pair, or into none."""
+    """Open another pair, or none."""
     change(PositionsState, pair=pair)
 
 
 def widen(span: Span) -> None:
-    """Give the sliders another range."""
+    """Change the sliders' range."""
     change(PositionsState, span=span)
 
 
 def tie(lock: bool) -> None:
-    """Let both sliders move together, or each alone."""
+    """Link the two sliders or unlink them."""
     change(PositionsState, lock=bool(lock))
 
 
 def sliders_back() -> None:
-    """Every slider at its token's own position."""
+    """Reset every slider to its token's own position."""
     change(PositionsState, at=None, m=None, n=None)

@@ -1,4 +1,4 @@
-"""What if the rotation were another one: an edit of the model's forward, and what becomes of map and next token."""
+"""What if the rotation were different: an edit of the model's forward, and its effect on the map and the next token."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 
-CUTTING = ("restart", "documents")  # questions whose amount is a token; a text whose rotation can be read has two
+# questions whose amount is a token; a text whose rotation can be inferred has at least two
+CUTTING = ("restart", "documents")
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """One question: ``make`` turns its amount, a number, a token of the text or layers and heads, into edits."""
+    """A question: ``make`` turns its amount (a number, a token, or layers and heads) into edits."""
 
     label: str
     meaning: str
@@ -72,7 +73,7 @@ QUESTIONS: dict[Question, WhatIf] = {
 
 
 def show_what_if(opened: PageContext) -> None:
-    """The question, its answer on the open head and on the next token, and the menus for both. Raises RunnerError."""
+    """Show the question, its effect on the open head and the next token, and both export menus. Raises RunnerError."""
     name = state().what_if
     with st.container(key="what_if_controls", horizontal=True, vertical_alignment="center", gap="small"):
         labels = {one: _(question.label) for one, question in QUESTIONS.items()}
@@ -86,7 +87,7 @@ def show_what_if(opened: PageContext) -> None:
 
 
 def _meaning(opened: PageContext, name: Question) -> str:
-    """What the question says of scores; and of heads that have none, it says so."""
+    """What the question means for scores, and that some heads have none."""
     capture = opened.capture
     with_softmax = (capture.record(layer) for layer in range(capture.n_layers) if capture.has_weights(layer))
     of_others = name == "shift" and any(record.substituted for record in with_softmax)
@@ -100,7 +101,7 @@ def _meaning(opened: PageContext, name: Question) -> str:
 
 
 def _stretch(opened: PageContext) -> str:
-    """What a rotation does besides turning stays when it turns no more (YaRN's attention factor)."""
+    """Say that a scaling besides the rotation remains without the rotation (YaRN's attention factor)."""
     try:
         factor = layout_of(opened.capture, opened.layer).factor
     except NotRecoverable:
@@ -109,7 +110,7 @@ def _stretch(opened: PageContext) -> str:
 
 
 def _amount(opened: PageContext, name: Question) -> Any:
-    """The amount held for this question, with the list to choose another from; None where it has none."""
+    """The question's amount, with a list to choose another; None if it has none."""
     if name == "off":
         return _where(opened)
     held, tokens = getattr(state(), name), opened.capture.tokens
@@ -128,7 +129,7 @@ def _amount(opened: PageContext, name: Question) -> Any:
 
 
 def _where(opened: PageContext) -> tuple[tuple[int, ...], tuple[int, ...] | None] | None:
-    """The layers and heads (None: all of them) that are not turned; None for the whole model."""
+    """The layers and heads (None: all) without rotation; None for the whole model."""
     layer, head = opened.layer, opened.head
     shown = {"model": _("in the whole model"), "layer": f"L{layer}", "head": f"L{layer}H{head}"}
     pick(PositionsState, "off", state().off, shown, width=190)

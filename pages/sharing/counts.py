@@ -1,4 +1,4 @@
-"""The second view of the page Sharing heads: every number of key/value heads, one forward each, with what it costs."""
+"""The second view of the page Sharing heads: every number of key/value heads, one forward each, and its cost."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from ui.state import session
 from ui.wording.i18n import _
 from viz.chart import Bars
 
-GREY = 3  # among the theme's colours of series
+GREY = 3  # index among the theme's series colours
 
 
 @dataclass(frozen=True, eq=False)
 class CountsView:
-    """What is drawn: the points so far, bytes of the cache by number of heads (none: no cache), and what is known."""
+    """What is drawn: the points so far, and the cache's bytes by number of heads (empty: no cache)."""
 
     shares: Shares
     points: tuple[SharingPoint, ...]
     n_bytes: dict[int, int]
     n_heads: int
-    perplexity: float  # of the unchanged model
-    position: int | None  # of the token that an encoder reads
+    perplexity: float  # of the unedited model
+    position: int | None  # of the token that an encoder predicts
 
     def label(self, kv_heads: int) -> str:
-        """MQA · 1"""
+        """A label, such as: MQA · 1."""
         return f"{kind(kv_heads, self.n_heads)} · {kv_heads}"
 
 
 def show_counts(opened: PageContext) -> CountsView | None:
-    """Who shares what, and the charts with their progress; None where nothing is left to share."""
+    """Show the groups and the charts with their progress; None if nothing is left to share."""
     shares, capture = show_picture(opened), opened.capture
     if shares.alone:
         st.info(_("This model has a single key/value head for all query heads (MQA): nothing is left to share."))
@@ -65,7 +65,7 @@ def show_counts(opened: PageContext) -> CountsView | None:
 
 
 def _show_charts(held: SharingRun, view: CountsView) -> None:
-    """The charts so far."""
+    """Show the charts so far."""
     if len(held.items) < len(held.counts):
         show_progress(held, len(held.counts), _("{done} of {total} forwards"), key="sharing")
     if view.points and not held.running:
@@ -79,7 +79,7 @@ def _show_charts(held: SharingRun, view: CountsView) -> None:
 
 
 def _finding(view: CountsView) -> tuple[str, str]:
-    """What the fewest key/value heads cost, and what they save; HTML."""
+    """The cost and the saving of the smallest number of key/value heads; HTML."""
     fewest = min(view.points, key=lambda point: point.kv_heads)
     said = _("With {count} key/value heads the next token moves by {kl} bits")
     if fewest.kv_heads == 1:
@@ -92,7 +92,7 @@ def _finding(view: CountsView) -> tuple[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """One of the charts; ``values`` by number of heads, NaN where still to come."""
+    """A chart; ``values`` by number of heads, NaN where pending."""
 
     name: str
     values: tuple[float, ...]
@@ -100,7 +100,7 @@ class Chart:
 
 
 def charts(view: CountsView) -> list[Chart]:
-    """KL, perplexity and bytes, as far as this model has them."""
+    """KL divergence, perplexity and bytes, as far as they are defined for this model."""
     points = {point.kv_heads: point for point in view.points}
     counts = view.shares.counts
     kl = [points[count].kl if count in points else math.nan for count in counts]
@@ -119,7 +119,7 @@ def charts(view: CountsView) -> list[Chart]:
 def _chart(
     name: str, heading: str, note: str, view: CountsView, values: Sequence[float], words: Sequence[str]
 ) -> Chart:
-    """A bar for each number of heads, the chosen one in colour."""
+    """A bar for each number of heads, the chosen one coloured."""
     counts = view.shares.counts
     known = [None if math.isnan(value) else value for value in values]
     said = ["–" if math.isnan(value) else word for value, word in zip(values, words, strict=True)]

@@ -1,4 +1,4 @@
-"""The views of the page Sharing heads as data: their tables, their files, and the code that gives the same numbers."""
+"""Export of the page Sharing heads: tables, files and Python code of its views."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANGED = "\nfrom dataclasses import replace\n\nfrom attention_atlas.model_runne
 
 
 def model_view(opened: PageContext, found: Shared) -> ExportBundle:
-    """The drift in view, as a picture and as a page that stays alive, and the numbers of everything that changed."""
+    """The drift in view, as a picture and an interactive page, and the numbers of everything that changed."""
     kv_heads, tables = found.shares.chosen, _model_tables(opened, found)
     drift, table = next(iter(tables.items()))
     texts = translated(figure_svg.TEXTS) | {"row_axis": _("layer"), "column_axis": _("head"), "masked": "–"}
@@ -47,7 +47,7 @@ def model_view(opened: PageContext, found: Shared) -> ExportBundle:
 
 
 def _model_tables(opened: PageContext, found: Shared) -> dict[str, pd.DataFrame]:
-    """Both drifts, the one in view first; who shares what, the next tokens, and the numbers before and after."""
+    """Both drifts, the one in view first; the groups, the next tokens, and the numbers before and after."""
     before, after = _("before"), _("after")
     drifts = [(_("Drift of attention"), found.attention), (_("Drift of output"), found.output)]
     tables = {name: _by_head(values) for name, values in drifts[:: -1 if found.drift == "output" else 1]}
@@ -95,7 +95,7 @@ def _arrays(opened: PageContext, found: Shared) -> dict[str, np.ndarray]:
 
 
 def _model_code(found: Shared) -> str:
-    """The lines that give the drifts, the KL and the perplexities."""
+    """Code for the drifts, the KL divergence and the perplexities."""
     lines = [
         "from attention_atlas.analysis.comparison import head_drift, next_token_change",
         "from attention_atlas.analysis.mask_effect import perplexity",
@@ -135,7 +135,7 @@ def counts_view(view: CountsView) -> ExportBundle:
 
 
 def _counts_code(view: CountsView) -> str:
-    """The lines that give the KL and the perplexity of every number of heads."""
+    """Code for the KL divergence and the perplexity at every number of heads."""
     lines = [
         "from attention_atlas.analysis.comparison import next_token_change",
         "from attention_atlas.analysis.mask_effect import perplexity",
@@ -149,5 +149,5 @@ def _counts_code(view: CountsView) -> str:
 
 
 def _at(position: int | None) -> str:
-    """The argument of an encoder's place."""
+    """The position argument for an encoder."""
     return "" if position is None else f", {position}"

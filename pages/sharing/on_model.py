@@ -1,4 +1,4 @@
-"""The first view of the page Sharing heads: the model with its keys and values averaged, on this text."""
+"""The first view of the page Sharing heads: the model with averaged keys and values, on this text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DRIFT_NAMES: dict[Drift, str] = {"attention": N_("Drift of attention"), "output"
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Before and after. Drifts are [layers, heads], NaN without attention; numbers of bytes are before and after."""
+    """Before and after. Drifts are [layers, heads], NaN without attention; byte counts are before and after."""
 
     shares: Shares
     after: Capture
@@ -59,7 +59,7 @@ class Shared:
 
 
 def show_on_model(opened: PageContext) -> Shared | None:
-    """Who shares what, the open head before and after, and what it changed. None where nothing is left to share.
+    """Show the groups, the open head before and after, and the effects. None if nothing is left to share.
 
     Raises RunnerError.
     """
@@ -107,7 +107,7 @@ def _show_perplexity(opened: PageContext, after: Capture) -> tuple[float, float]
 
 
 def _show_bytes(opened: PageContext, shares: Shares) -> tuple[int, int] | None:
-    """Both counted as keys and values, though a cache may hold a latent in place of them (MLA)."""
+    """Show both sizes counted as keys and values, although a cache may hold a latent instead (MLA)."""
     if shares.cache is None:
         _say(_("No cache: this model reads a text at once and does not continue it."))
         return None
@@ -130,7 +130,7 @@ def _ask_drift(drift: Drift) -> None:
 
 
 def _show_drift(opened: PageContext, drift: np.ndarray, meaning: str) -> bytes:
-    """The layer × head map of how far every head moved; a click opens a head."""
+    """Show the layer × head map of how far every head moved; a click opens a head."""
     layers, heads = drift.shape
     _say(_(meaning))
     payload = grid_component.HeadGridPicture(
@@ -156,7 +156,7 @@ def _show_drift(opened: PageContext, drift: np.ndarray, meaning: str) -> bytes:
 
 
 def top_of(drift: np.ndarray) -> float:
-    """The upper end of the colours: 1, or the largest drift where an output moved by more than its length."""
+    """The upper end of the colour scale: 1, or the largest drift if an output moved by more than its norm."""
     return float(np.nanmax(drift, initial=1.0))
 
 

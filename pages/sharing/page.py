@@ -1,4 +1,4 @@
-"""Sharing heads: who shares keys and values, and what this model loses when more of its heads share them."""
+"""Sharing heads: which heads share keys and values, and what this model loses when more of them do."""
 
 from html import escape
 
@@ -28,7 +28,7 @@ with st.container(key="sharing_view", horizontal=True, vertical_alignment="cente
 
 
 def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError."""
+    """Draw the open view with its tables and files. Raises RunnerError."""
     if view == "counts":
         counts = show_counts(opened)
         if counts is not None:

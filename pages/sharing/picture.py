@@ -1,4 +1,4 @@
-"""The picture of the page Sharing heads: who shares what, now and after averaging; a click on it chooses."""
+"""The picture of the page Sharing heads: the groups now and after averaging; a click selects a number."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from viz.components.head_groups import head_groups
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """What can be shared and what is chosen: ``counts`` fall to 1, ``own`` is the open layer's number.
+    """What can be shared and what is chosen: ``counts`` decrease to 1, ``own`` is the open layer's number.
 
-    ``cache`` is what the model's cache holds of this text, None where it keeps none.
+    ``cache`` is the model's cache for this text, None if it has none.
     """
 
     counts: tuple[int, ...]
@@ -37,12 +37,12 @@ class Shares:
 
     @property
     def alone(self) -> bool:
-        """Whether nothing is left to share."""
+        """True if nothing is left to share."""
         return self.counts == (1,) and self.own == 1
 
 
 def show_picture(opened: PageContext) -> Shares:
-    """The ways to choose from, the model's own and the chosen one; then what has to be said of this model."""
+    """Show the possible groupings, the model's own and the chosen one, and notes about this model."""
     record, cache = opened.capture.record(opened.layer), _cache(opened)
     n_heads, own = record.q.shape[0], record.k.shape[0]
     counts = shared_counts(opened.capture)
@@ -84,7 +84,7 @@ def kind(kv_heads: int, n_heads: int) -> str:
 
 
 def _cache(opened: PageContext) -> tuple[CachedLayer, ...] | None:
-    """What is kept between two tokens; None for a model that reads its text at once."""
+    """The cache after this text; None for a model without one."""
     try:
         return asked(opened, CacheLayers(opened.capture.request))
     except RunnerError:
@@ -101,7 +101,7 @@ def _usual(capture: Capture, counts: tuple[int, ...]) -> int:
 
 
 def _chosen(capture: Capture, counts: tuple[int, ...]) -> int:
-    """The number held, if the heads can be averaged to it; what cannot be is said and dropped."""
+    """The chosen number, if the heads can be averaged to it; an invalid one is reported and dropped."""
     held = state().kv_heads
     if held is not None and held not in counts:
         words = _("The key/value heads of this model cannot be averaged to “{value}” of them, but to {counts}.")

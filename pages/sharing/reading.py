@@ -1,4 +1,4 @@
-"""How each view of the page Sharing heads is read."""
+"""Help texts for the views of the page Sharing heads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SOURCE = "Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023, arXiv:2305.13245"
 
 
 def explain(opened: PageContext, view: View) -> None:
-    """The explanation of the view that is open."""
-    alone = opened.capture.n_kv_heads == 1  # nothing is left to share, and nothing drawn below the ways to do it
+    """Show the open view's help."""
+    alone = opened.capture.n_kv_heads == 1  # nothing is left to share, and nothing is drawn below the groupings
     (_counts if view == "counts" else _on_model)(alone)
 
 

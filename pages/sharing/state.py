@@ -1,4 +1,4 @@
-"""What the page Sharing heads holds: its view, the number of key/value heads, and which drift is drawn."""
+"""The state of the page Sharing heads: its view, the number of key/value heads, and which drift is drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ui.state.page_state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 10**6  # heads; no number is larger
+MOST = 10**6  # heads; upper bound of all numbers
 
 View = Literal["model", "counts"]
 Drift = Literal["attention", "output"]
@@ -27,5 +27,5 @@ class SharingState:
 
 
 def state() -> SharingState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(SharingState)

@@ -1,4 +1,4 @@
-"""Attention as it runs in practice: two texts in one batch with padding, and a step that reads a cache."""
+"""Attention in practice: two texts in one batch with padding, and a decoding step with a KV cache."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Light
 from viz.matrices_svg import Table, matrices_svg
 
-FIRST = "softmax"  # the step to begin with: the first that shows what padding and cache do
+FIRST = "softmax"  # the first step that shows the effect of padding and cache
 
 
 @dataclass(frozen=True, eq=False)
 class BatchView:
-    """The matrices of one text of the batch, and the lines that make all of it."""
+    """The matrices of one text of the batch, and the code for the whole batch."""
 
     which: Batch
     tables: dict[str, Table]
@@ -44,7 +44,7 @@ class BatchView:
 
 
 def show_batch() -> BatchView:
-    """Sizes, the finding, the steps of one text, and the code."""
+    """Show the sizes, the finding, the steps of one text and the code."""
     held = state()
     n = max(2, held.tokens)
     heads = held.heads if held.heads in divisors(held.d) else 1
@@ -70,7 +70,7 @@ def show_batch() -> BatchView:
 
 
 def _padding_controls(n: int, short: int) -> None:
-    """How long the second text is, which text is open, where its padding stands, and what hidden cells get."""
+    """Controls for the second text's length, the open text, the padding side, and the fill value of masked cells."""
     held = state()
     words = {one: _("second text: {count} of them").format(count=one) for one in range(1, n)}
     pick(StepsState, "short", short, words, width=210)
@@ -111,7 +111,7 @@ def _show_padded(numbers: ExampleNumbers, short: int, heads: int, finding: Delta
 
 
 def _of_padding(steps: BatchedSteps, n: int, short: int) -> tuple[str, str]:
-    """How much of the batch is padding, and what becomes of its rows; HTML."""
+    """How much of the batch is padding, and what happens to its rows; HTML."""
     said = _("{padding} of {total} rows of the batch are padding").format(padding=n - short, total=2 * n)
     if bool(steps.weights.isnan().any()):
         words = _("a row of padding sees no key at all: with −∞ its softmax is 0 ÷ 0 = NaN; −1e9 keeps it finite")
@@ -135,7 +135,7 @@ def _padded_notes(steps: BatchedSteps, item: int) -> dict[str, str]:
 
 
 def _why_padded(steps: BatchedSteps, item: int, names: list[str]) -> list[list[list[str]]]:
-    """Of every cell of the mask why it is hidden, or that it is not."""
+    """For every cell of the mask why it is masked, or that it is not."""
     keep, real = steps.keep[item, 0], steps.real[item]
 
     def why(query: int, key: int) -> str:
@@ -201,7 +201,7 @@ def _show_cached(numbers: ExampleNumbers, n_cache: int, heads: int, finding: Del
 
 
 def _tables(steps: BatchedSteps, item: int, rows: list[str], keys: list[str]) -> dict[str, Table]:
-    """The matrices of one text and the first head, in the order in which they come about."""
+    """The matrices of one text and the first head, in order of computation."""
     d_head = steps.q.shape[-1]
     across = [str(place) for place in range(d_head)]
     q, k = [f"q·{name}" for name in rows], [f"k·{name}" for name in keys]
@@ -224,7 +224,7 @@ def _tables(steps: BatchedSteps, item: int, rows: list[str], keys: list[str]) ->
 
 
 def _share_words(scores: list[float], place: int) -> list[str]:
-    """How softmax makes one weight of a row of masked scores; what a mask hides counts for nothing in its sum."""
+    """How softmax makes a weight from a row of masked scores; masked cells contribute nothing to the sum."""
     top = max(scores)
     if top == -math.inf:
         return ["0 ÷ 0 = NaN"]
@@ -242,7 +242,7 @@ def _power(score: float) -> str:
 
 
 def _mix_words(weights: list[float], values: list[float]) -> str:
-    """The sum that mixes one dimension of all keys' values."""
+    """The weighted sum of all keys' values in one dimension."""
     terms = " + ".join(
         f"{significant(weight, 3)} · {significant(value, 3) if value >= 0 else f'({significant(value, 3)})'}"
         for weight, value in zip(weights, values, strict=True)
@@ -254,7 +254,7 @@ def _mix_words(weights: list[float], values: list[float]) -> str:
 def _show_chain(
     steps: BatchedSteps, item: int, tables: dict[str, Table], notes: dict[str, str], why: list[list[list[str]]]
 ) -> bytes:
-    """Scores, mask, softmax and mix of one text; a cell of the mask says why it is hidden."""
+    """Show scores, mask, softmax and output of one text; a cell of the mask says why it is masked."""
     matrices = {name: drawn_matrix(table) for name, table in tables.items()}
     root = steps.q.shape[-1]
     weights = steps.weights[item, 0].numpy()
@@ -283,7 +283,7 @@ def _show_chain(
 
 
 def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
-    """Which weights the lot has struck out, and what becomes of the others."""
+    """Which weights dropout has removed, and how the others are rescaled."""
     note = _("Each weight is set to 0 by lot, with a probability of {share}, and the others are divided by {left}: on "
              "average a row keeps its sum. Only while a model is trained.")  # fmt: skip
 
@@ -309,7 +309,7 @@ def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
 
 
 def batch_view(found: BatchView) -> ExportBundle:
-    """Every matrix of the open text; the lines make those of both."""
+    """Every matrix of the open text; the code computes those of both."""
     frames = {
         table.name: pd.DataFrame(table.values, [*table.rows], [*table.columns]) for table in found.tables.values()
     }

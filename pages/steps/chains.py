@@ -1,4 +1,4 @@
-"""Steps of a chain that the host computes, and charts under their headings."""
+"""Chains of steps computed on the server, and charts under their headings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.components.step_by_step.chain import DrawnChain, StepSettings
 
 
 def show_charts(charts: Sequence[Lines], key: str) -> None:
-    """Each under its heading."""
+    """Show each chart under its heading."""
     for number, chart in enumerate(charts):
         show_heading(escape(chart.heading))
         show_chart(chart, key=f"{key}_{number}", alt=chart.heading, still=True)
@@ -30,10 +30,13 @@ def show_chain(
     edits: str = "",
     first: str = USUAL,
 ) -> bytes:
-    """The steps, the one of the address open, or the ``first``; what was drawn. ``edits``: see pages.steps.numbers."""
+    """Show the steps with the one in the URL open, or ``first``; returns the payload.
+
+    ``edits``: see pages.steps.numbers.
+    """
     held, matrices, steps = state(), chain.matrices, [step.id for step in chain.steps]
     opened = open_step(steps, first)
-    here = opened == (held.step or first)  # what was covered in another view is not here
+    here = opened == (held.step or first)  # a step hidden in another view is not in this one
     payload = step_by_step.StepByStepPicture(
         usual=None,
         edits=edits,

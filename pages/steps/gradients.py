@@ -1,4 +1,4 @@
-"""How far a gradient reaches: down a stack with and without residuals, and back in time beside attention's step."""
+"""How far gradients reach: through a stack with and without residuals, and back in time, compared with attention."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from viz.curves import standalone
 N_ = str  # marks a text for Babel without translating it here
 
 DISTANCE = 40  # tokens back
-FLOOR = 1e-12  # what is drawn of a logarithmic axis
+FLOOR = 1e-12  # lower end of a logarithmic axis
 NAMES: dict[Stack, str] = {
     "none": N_("no residuals"),
     "plain": N_("residuals, no norms"),
@@ -35,7 +35,7 @@ NAMES: dict[Stack, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """Both charts, at this depth and size of the weights."""
+    """Both charts, at this depth and scale of the weights."""
 
     depth: int
     gain: float
@@ -43,7 +43,7 @@ class Gradients:
 
 
 def show_gradients() -> Gradients:
-    """Two controls for both charts."""
+    """Show two controls for both charts."""
     held = state()
     depth, gain = int(held.depth), float(held.gain)
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):

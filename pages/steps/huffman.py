@@ -1,4 +1,4 @@
-"""Softmax as a tree of decisions: the Huffman tree over the shares of the six scores, and the way to one of them."""
+"""Hierarchical softmax: the Huffman tree over the probabilities of the six scores, and the path to one of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viz.tree_html import DrawnNode, tree_html
 
 
 def show_tree(scores: np.ndarray) -> pd.DataFrame:
-    """The tree with one way thick, and under it the sigmoids of that way; every way as a table."""
+    """Show the tree with one path highlighted and its sigmoids below; returns every path as a table."""
     shares = np.exp(scores - scores.max())
     shares = shares / shares.sum()
     tree, leaf = huffman_tree(shares.tolist()), state().leaf
@@ -45,7 +45,7 @@ def show_tree(scores: np.ndarray) -> pd.DataFrame:
 
 
 def way_words(tree: HuffmanNode, leaf: int, name: str) -> str:
-    """P(s1) = σ(0.4) · σ(−1.1) = 0.6 · 0.25 = 0.15"""
+    """A path in words, such as: P(s1) = σ(0.4) · σ(−1.1) = 0.6 · 0.25 = 0.15."""
     path = huffman_path(tree, leaf)
     if path is None:
         return _("The share of {leaf} is 0 in float64: no way leads to it.").format(leaf=name)
@@ -58,7 +58,7 @@ def way_words(tree: HuffmanNode, leaf: int, name: str) -> str:
 
 
 def drawn_nodes(tree: HuffmanNode, leaf: int, names: Sequence[str]) -> list[DrawnNode]:
-    """Leaves from left to right in equal steps, forks between theirs; of each fork the share that goes each way."""
+    """Leaves from left to right at equal distances, forks between theirs, with their branches' probabilities."""
     leaves = _leaves(tree)
     found: list[DrawnNode] = []
 

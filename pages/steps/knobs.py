@@ -1,4 +1,4 @@
-"""Sliders of the component: drawn in the browser, which computes what follows, and told when they rest."""
+"""Sliders of the component: drawn in the browser, which computes their effects, and reported when released."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRAWN = ("wide", "temperature", "gap", "largest", "cutoff")  # fields that have 
 
 @dataclass(frozen=True)
 class Knob:
-    """A field of the page's state that is a number between the field's bounds, or one of ``values``."""
+    """A numeric field of the page's state, within the field's bounds or one of ``values``."""
 
     name: str
     value: float
@@ -25,7 +25,7 @@ class Knob:
     values: tuple[float, ...] | None = None
 
     def drawn(self) -> DrawnKnob:
-        """As the component has it."""
+        """The knob for the component."""
         about = setting_of(StepsState, self.name)
         ends = (about.min, about.max) if self.values is None else (self.values[0], self.values[-1])
         return DrawnKnob(
@@ -40,7 +40,7 @@ class Knob:
 
 
 def turn(told: Any) -> None:
-    """Where the browser says that they stand; what is no such number is passed over."""
+    """Store the sliders' values; invalid ones are ignored."""
     for name, value in told.items():
         with suppress(UrlUnreadable, TypeError, ValueError):
             if name in DRAWN:

@@ -1,4 +1,4 @@
-"""What longer rows do: entropy grows with the number of keys, log n scaling, and a fixed gap that is washed out."""
+"""The effect of long rows: entropy grows with the number of keys, log n scaling, and a fixed gap loses its effect."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Length:
 
 
 def show_length(opened: PageContext) -> Length:
-    """The dispersion of the gap that a slider sets at the left, at the right entropy against the number of keys."""
+    """Show, on the left, the dispersion for a gap set by a slider; on the right, entropy against the number of keys."""
     gap = state().gap
     charts = _entropies(opened), _dispersion(gap)
     said = _("Among {count} keys, a score {gap} above all others gets half of the weight")
@@ -64,17 +64,17 @@ def show_length(opened: PageContext) -> Length:
 
 
 def _turning(drawn: Lines, gap: float) -> bytes:
-    """The chart of the gap that is held with those of all others behind it; the same for every text and head."""
+    """The chart for the chosen gap with all other gaps behind it; the same for every text and head."""
     return chart.ChartPicture(drawn, label=drawn.heading, knob=_gaps(gap)).packed()
 
 
 def _half_at(gap: float) -> str:
-    """Among how many keys the one that is so far above the others has half of the weight."""
+    """The number of keys among which one that is above the others by this gap has half of the weight."""
     return f"{1 + math.exp(gap):,.0f}"
 
 
 def _gaps(gap: float) -> chart.Slider:
-    """The chart of every gap that the slider has, and of the one that is held."""
+    """The chart for every gap of the slider, and for the chosen one."""
     usual = [SMALLEST_GAP + GAP_STEP * step for step in range(int((LARGEST_GAP - SMALLEST_GAP) / GAP_STEP) + 1)]
     values = sorted({*usual, gap})
     words = _("half at {count} keys")
@@ -120,7 +120,7 @@ def _dispersion(gap: float) -> Lines:
 
 
 def length_view(opened: PageContext, found: Length) -> ExportBundle:
-    """Both charts as they are drawn."""
+    """Both charts as drawn."""
     layer, head = opened.layer, opened.head
     return ExportBundle(
         name=f"row-length-L{layer}H{head}",

@@ -1,4 +1,4 @@
-"""The same steps on the open head of the loaded model: a few of its tokens, its own numbers."""
+"""The same steps for the loaded model's open head: a few of its tokens, its own numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VECTORS = {"Q": "q", "QR": "q", "K": "k", "KR": "k"}
 
 @dataclass(frozen=True, eq=False)
 class StepsOnModel:
-    """What is in view: the chain, of which query, and how it is drawn."""
+    """What is in view: the chain, its query, and how it is drawn."""
 
     chain: StepChain
     query: int
@@ -47,11 +47,11 @@ class StepsOnModel:
 
 
 def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
-    """What is shown of the open head, and the steps. Raises RunnerError."""
+    """Show what part of the open head is shown, and the steps. Raises RunnerError."""
     chain = step_chain(opened.capture, opened.layer, opened.head, query)
     st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
     held, texts = state(), translated(step_by_step.TEXTS)
-    if not held.ask:  # a weight that is asked for is not told
+    if not held.ask:  # the finding would give a hidden weight away
         show_finding(*_finding(opened, query))
     step = open_step([step.id for step in chain.steps])
     payload = step_by_step.StepByStepPicture(
@@ -74,7 +74,7 @@ def show_on_model(opened: PageContext, query: int) -> StepsOnModel:
 
 
 def _finding(opened: PageContext, query: int) -> tuple[str, str]:
-    """The key that the query looks at most, of the whole row; HTML."""
+    """The key that the query attends to most in the whole row; HTML."""
     row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1), shares=True)[0]
     key = int(row.argmax())
     said = _("{query} looks {value} at {key}").format(
@@ -86,7 +86,7 @@ def _finding(opened: PageContext, query: int) -> tuple[str, str]:
 
 
 def _said(opened: PageContext, chain: StepChain, query: int) -> str:
-    """What is shown of how much, who shares the keys, and why a step is missing."""
+    """How much of the head is shown, which heads share the keys, and why a step is missing."""
     capture, layer = opened.capture, opened.layer
     count, total = len(chain.window.keys), n_looked_at(capture)
     token = f"{capture.tokens[query].text} {query}"
@@ -102,7 +102,7 @@ def _said(opened: PageContext, chain: StepChain, query: int) -> str:
     return joined(*words)
 
 
-# -- as the component has it ------------------------------------------------------------------------------------------
+# -- for the component ------------------------------------------------------------------------------------------------
 
 
 def _drawn(opened: PageContext, chain: StepChain, query: int) -> DrawnChain:
@@ -130,7 +130,7 @@ def _names(opened: PageContext, kind: str, places: tuple[int, ...]) -> list[str]
 
 
 def token_names(opened: PageContext, places: tuple[int, ...]) -> list[str]:
-    """Tokens with their positions, which keep equal ones apart."""
+    """Tokens with their positions, which distinguish repeated ones."""
     return [f"{opened.capture.tokens[place].text} {place}" for place in places]
 
 
@@ -152,7 +152,7 @@ def _step(opened: PageContext, chain: StepChain, step: ChainStep, query: int) ->
 
 
 def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
-    """What is to be said of a step of a model, where it is something else than of small numbers."""
+    """A note on a step that differs between a model and the small numbers."""
     token = f"{opened.capture.tokens[query].text} {query}"
     wide = next((chain.matrices[name].shape[1] for name in "XY" if name in chain.matrices), 0)
     notes = {
@@ -167,7 +167,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
 
 
 def _note_of_scale(opened: PageContext) -> str:
-    """What the layer does to its scores beside scaling them; nothing where it does no more."""
+    """What else the layer does to its scores besides scaling them; empty if nothing."""
     record = opened.capture.record(opened.layer)
     words = _("This model multiplies by a scale of its own, {scale}.").format(scale=significant(record.scale, 4))
     if (root := root_of(record.scale)) is not None:
@@ -185,16 +185,16 @@ def _note_of_scale(opened: PageContext) -> str:
 
 
 def _note_of_shares(chain: StepChain) -> str:
-    """That the rows shown do not sum to 1, where they do not; nothing where they do."""
+    """Say that the rows shown do not sum to 1; empty if they do."""
     shown = chain.matrices["A"].values.sum(axis=1)
-    if shown.min() > 0.9995:  # 100 % as it is written
+    if shown.min() > 0.9995:  # 100 % when rounded
         return ""
     words = _("e to the score, divided by the sum of its whole row. The rows shown sum to {low} to {high}, not to 1: "
               "tokens that are not in view have the rest.")  # fmt: skip
     return words.format(low=number(float(shown.min()), "share"), high=number(float(shown.max()), "share"))
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def model_view(opened: PageContext, found: StepsOnModel) -> ExportBundle:

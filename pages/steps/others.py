@@ -1,4 +1,4 @@
-"""Self-attention beside a recurrent net and a convolution, at the length of this text and the width of this model."""
+"""Self-attention beside a recurrent and a convolutional layer, at this text's length and this model's width."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Others:
 
 
 def show_others(opened: PageContext) -> Others:
-    """The table at the left, work and path over the length of the text at the right."""
+    """Show the table on the left, and work and path length against the text's length on the right."""
     n, d = n_looked_at(opened.capture), opened.capture.hidden.shape[-1]
     table, charts = _table(n, d), _charts(n, d)
     words = _("One layer over this text, n = {n} tokens of d = {d} numbers").format(n=f"{n:,}", d=f"{d:,}")
@@ -54,7 +54,7 @@ def show_others(opened: PageContext) -> Others:
 
 
 def _finding(n: int) -> str | None:
-    """How far the first token is from the last one; None where nothing lies between them."""
+    """The path length between the first and the last token; None if nothing is between them."""
     path = {layer.name: layer.path(n) for layer in LAYERS}
     if path["recurrent"] <= path["attention"]:
         return None
@@ -72,7 +72,7 @@ def _table(n: int, d: int) -> pd.DataFrame:
 
 
 def _read(table: pd.DataFrame) -> pd.DataFrame:
-    """The numbers beside the orders of growth that the paper gives."""
+    """The numbers beside the paper's orders of growth."""
     orders = pd.DataFrame([layer.orders for layer in LAYERS], index=table.index, columns=table.columns)
     return table.map(lambda value: f"{value:,}") + "   " + orders
 
@@ -81,7 +81,7 @@ def _charts(n: int, d: int) -> tuple[Lines, ...]:
     places = [float(length) for length in LENGTHS]
     here = (float(max(2, n)), _("this text"))
     work = [Line(_(layer.label), places, [float(layer.work(length, d)) for length in LENGTHS]) for layer in LAYERS]
-    # a path of 0, of a text of one token, has no place on a logarithmic axis: all begin with two
+    # path length 0, for a single token, does not fit on a logarithmic axis, so all start at two
     path = [Line(_(layer.label), places, [float(layer.path(length)) for length in LENGTHS]) for layer in LAYERS]
     titles = (
         (work, _("multiply-adds"), _("Work of a layer: self-attention passes the recurrent net at n = d")),

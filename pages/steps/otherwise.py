@@ -1,4 +1,4 @@
-"""Attention seen otherwise: a soft dictionary, weights typed by hand, matrices exchanged, and two of low rank."""
+"""Other views of attention: a soft dictionary, weights typed by hand, exchanged matrices, and low rank."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from viz.matrices_svg import matrices_svg
 N_ = str  # marks a text for Babel without translating it here
 
 MOST = 16  # tokens in view
-ROW = 26  # pixels of a bar
+ROW = 26  # px of a bar
 
 
 def show_otherwise(opened: PageContext, query: int) -> ExportBundle | None:
-    """The one that is chosen; None where what was typed is no mixture. Raises RunnerError."""
+    """Show the chosen one; None if the typed weights are invalid. Raises RunnerError."""
     held = state()
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="small"):
         shown: dict[Otherwise, str] = {
@@ -65,7 +65,7 @@ def show_otherwise(opened: PageContext, query: int) -> ExportBundle | None:
 
 
 def _shown(count: int, query: int) -> range:
-    """A part of a long text that has the query in it."""
+    """A part of a long text around the query."""
     start = min(max(0, query - MOST // 2), max(0, count - MOST))
     return range(start, min(count, start + MOST))
 
@@ -138,7 +138,7 @@ def _of_charts(
 
 
 def numbers_typed(written: str) -> list[float] | None:
-    """Numbers between commas or spaces; None where something else stands there."""
+    """Parse numbers separated by commas or spaces; None if anything else is present."""
     try:
         found = [float(part) for part in written.replace("，", " ").replace(",", " ").split()]
     except ValueError:
@@ -147,7 +147,7 @@ def numbers_typed(written: str) -> list[float] | None:
 
 
 def _typed() -> ExportBundle | None:
-    """Two rows of numbers and their mixture; None where they cannot be weights, which is said."""
+    """Two rows of numbers and their weighted sum; None, with a message, if they cannot be weights."""
     held = state()
     for name, label, column in zip(
         ("weights", "values"), (_("weights, with commas between"), _("values, as many")), st.columns(2), strict=True
@@ -214,7 +214,7 @@ def _of_mixture(weights: list[float], values: list[float]) -> ExportBundle:
 
 
 def _exchanged(opened: PageContext, query: int) -> ExportBundle:
-    """Scores and weights of all to all, and s_ij beside s_ji. Raises NotSeparable, OneStackOnly."""
+    """Scores and weights between all tokens, and s_ij beside s_ji. Raises NotSeparable, OneStackOnly."""
     capture, layer, head, which = opened.capture, opened.layer, opened.head, state().matrices
     shown = _shown(len(capture.tokens), query)
     found = asked(opened, HeadProjections(capture.request, layer, head, tuple(shown)))
@@ -273,7 +273,7 @@ def _open(first: int, row: int, column: int) -> None:
 
 
 def _rank(opened: PageContext) -> ExportBundle:
-    """The singular values of both products of the open head. Raises NotSeparable, OneStackOnly."""
+    """The singular values of both matrix products of the open head. Raises NotSeparable, OneStackOnly."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     found = asked(opened, LayerMatrices(capture.request, layer))
     kv_head = head // capture.record(layer).group

@@ -1,4 +1,4 @@
-"""Short documents in windows of one length: how much is padding with one a row, and packed."""
+"""Short documents in windows of one length: the share of padding with one document per row, and with packing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST = 24  # rows that are drawn of each
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Paragraphs of the chapter as documents, by this model's tokens, both ways."""
+    """Paragraphs of the chapter as documents, in this model's tokens, both ways."""
 
     lengths: tuple[int, ...]
     window: int
@@ -38,7 +38,7 @@ class Packing:
 
 
 def show_packing(opened: PageContext) -> Packing:
-    """The window, the finding, and both ways beside each other."""
+    """Show the window size, the finding, and both ways side by side."""
     held, text = state(), chapter(language())
     key = ("document lengths", opened.capture.request.model, opened.capture.request.revision, language())
     lengths = cached.made(
@@ -72,7 +72,7 @@ def show_packing(opened: PageContext) -> Packing:
 
 
 def _panels(found: Packing) -> list[tuple[str, list[list[tuple[int, int]]]]]:
-    """Names, and rows as they are drawn."""
+    """Names, and rows as drawn."""
     named = (
         (_("One document a row"), found.alone),
         (_("Packed: the longest first, where there is room"), found.together),

@@ -1,4 +1,4 @@
-"""Step by step: attention as it is computed, on small numbers that can be changed, and on the model's own."""
+"""Step by step: the computation of attention, on small editable numbers and on the model's own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ui.wording.i18n import _
 held = state()
 view, of_model = held.view, held.source == "model" and held.view in ("steps", "similarity")
 controls = st.container(key="steps_views", horizontal=True, vertical_alignment="center", gap="small")
-strip, place = st.container(), st.container()  # below the views, which stay where they are without a strip of tokens
+strip, place = st.container(), st.container()  # below the selector of views, which stays in place without a token strip
 with controls:
     choose(
         StepsState, "view", view,
@@ -53,7 +53,7 @@ with controls:
 
 
 def open_model() -> tuple[PageContext, int]:
-    """The model's text at the head of the page; where it cannot be read, its sentence stands there."""
+    """Open the model's text; on failure the error is shown at the head of the page."""
     with strip:
         net = view == "others" and held.others == "reading"
         own = of_model or net or view in ("length", "otherwise")
@@ -66,7 +66,7 @@ def open_model() -> tuple[PageContext, int]:
 
 
 def show_with_model() -> None:
-    """What is made of the model's own numbers, or of its text. Raises RunnerError."""
+    """Show a view of the model's own numbers, or of its text. Raises RunnerError."""
     opened, query = open_model()
     explain(held.view, of_model=of_model)
 
@@ -82,7 +82,7 @@ def show_with_model() -> None:
 
 
 def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
-    """The same, drawn; None where a sentence stands in its place. Raises RunnerError."""
+    """Draw the view and return its export; None if a sentence is shown instead. Raises RunnerError."""
     if view == "length":
         return length_view(opened, show_length(opened))
     if view == "others" and held.others == "reading":
@@ -102,7 +102,7 @@ def view_with_model(opened: PageContext, query: int) -> ExportBundle | None:
 
 
 def show_alone() -> ExportBundle:
-    """What needs no model."""
+    """Draw a view that needs no model."""
     if view == "scale":
         return scale_view(show_scale())
     if view == "gradients":
@@ -115,7 +115,7 @@ def show_alone() -> ExportBundle:
 
 
 def show_first() -> None:
-    """What needs no model stands first: it is there while one loads, and where none can be read."""
+    """Show the views that need no model first, before one is loaded, and if none can be."""
     with place:
         shown = show_alone()
     explain(held.view, of_model=of_model)

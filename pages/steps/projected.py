@@ -1,4 +1,4 @@
-"""X · W of the loaded model: each number of Q, K and V spelled out, by its largest terms and the sum of the rest."""
+"""X · W of the loaded model: each number of Q, K and V as a sum of its largest terms and the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIDES = {"q": "query", "k": "key", "v": "value"}
 
 
 def projections_of(opened: PageContext, chain: StepChain) -> Projections | None:
-    """Of the tokens in view; None for an encoder–decoder. Raises RunnerError."""
+    """The projections of the tokens in view; None for an encoder-decoder model. Raises RunnerError."""
     places = tuple(sorted({*chain.window.queries, *chain.window.keys}))
     with suppress(OneStackOnly):
         return asked(opened, HeadProjections(opened.capture.request, opened.layer, opened.head, places))
@@ -34,7 +34,7 @@ def projections_of(opened: PageContext, chain: StepChain) -> Projections | None:
 def spelled_out(
     opened: PageContext, chain: StepChain, matrices: Mapping[str, DrawnMatrix], steps: Sequence[DrawnStep]
 ) -> DrawnChain:
-    """The chain as it is drawn, with what each of its projections reads, its matrix, and its sums."""
+    """The chain with each projection's input, its matrix and its sums."""
     found = projections_of(opened, chain)
     changed = changed_vectors(opened.capture, opened.layer, opened.head, _)
     places = sorted({*chain.window.queries, *chain.window.keys})
@@ -115,7 +115,7 @@ def _spelled(
 
 
 def _lines(name: str, sum_of: Spelled, read: str, normed: bool) -> list[str]:
-    """Which dimensions, then their numbers, then the sum; each number rounded to three decimals."""
+    """The dimensions, their numbers, and the sum, each number rounded to three decimals."""
     words = translated(step_by_step.TEXTS)["more_dimensions"]
     more = [words.format(count=sum_of.more)] if sum_of.more else []
     bias = [_("bias")] if sum_of.bias else []
@@ -140,6 +140,6 @@ def _below(dim: int) -> str:
 
 
 def _number(value: float) -> str:
-    """Three decimals, a negative number in brackets."""
+    """Three decimals, with a negative number in brackets."""
     text = f"{round(value, 3) + 0.0:g}".replace("-", "−")
     return f"({text})" if text.startswith("−") else text

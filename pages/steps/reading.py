@@ -1,4 +1,4 @@
-"""How each view of the page Step by step is read."""
+"""Help texts for the views of the page Step by step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 
 def explain(view: View, *, of_model: bool) -> None:
-    """The explanation of the view that is open."""
+    """Show the open view's help."""
     {
         "steps": lambda: _steps(of_model=of_model),
         "scale": _scale,

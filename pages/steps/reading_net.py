@@ -1,4 +1,4 @@
-"""The open sentence read by a recurrent net, one token a step, beside the one step of attention."""
+"""A recurrent network reading the sentence, one token per step, beside attention's single step."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from viz.curves import standalone
 from viz.markdown import plain
 from viz.streams_svg import Columns, DrawnLink, columns_html
 
-MOST = 12  # tokens, the last of them the chosen one
-FLOOR = 1e-12  # what is drawn of a logarithmic axis
+MOST = 12  # tokens, of which the last is the chosen one
+FLOOR = 1e-12  # lower end of a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
 class ReadingNet:
-    """What is drawn: the tokens from ``first`` to ``query``, the net's reach, and the open head's weights."""
+    """What is drawn: the tokens from ``first`` to ``query``, the network's reach, and the open head's weights."""
 
     reading: SentenceReading
     weights: np.ndarray
@@ -45,7 +45,7 @@ class ReadingNet:
 
 
 def show_reading_net(opened: PageContext, query: int) -> ReadingNet | None:
-    """Both pictures, then what of each token arrives; None where two texts are drawn as one. Raises RunnerError."""
+    """Show both pictures, then how much of each token arrives; None for two combined texts. Raises RunnerError."""
     if isinstance(opened.capture, Joined):
         words = _("Two texts are drawn as one here, and a recurrent net reads one: choose a model of one text.")
         st.info(plain(words))
@@ -83,7 +83,7 @@ def _say(opened: PageContext, reading: SentenceReading, shares: np.ndarray, firs
 
 
 def _net(tokens: list[str]) -> Columns:
-    """A row a step: the state, made of its token and of the state before."""
+    """One row per step: the state, made from its token and the previous state."""
     count = len(tokens)
     lit = [[not row or row - 1 == place for place in range(count)] for row in range(count + 1)]
     links = [DrawnLink(row, row - 1, row, 0.4, lit=True) for row in range(1, count)]
@@ -92,7 +92,7 @@ def _net(tokens: list[str]) -> Columns:
 
 
 def _attention(tokens: list[str], shares: np.ndarray) -> Columns:
-    """Two rows: the tokens, and the last one's mixture of them."""
+    """Two rows: the tokens, and the last token's weighted sum of them."""
     last = len(tokens) - 1
     lit = [[True] * len(tokens), [place == last for place in range(len(tokens))]]
     links = [DrawnLink(0, place, last, float(share), lit=True) for place, share in enumerate(shares)]
@@ -116,7 +116,7 @@ def _chart(reading: SentenceReading, shares: np.ndarray, head: str) -> Lines:
 
 
 def reading_net_view(opened: PageContext, found: ReadingNet) -> ExportBundle:
-    """Both lines, and the states of the net."""
+    """Both lines, and the network's states."""
     names = [f"{found.first + place} {text}" for place, text in enumerate(found.tokens)]
     columns = dict(
         zip([line.name for line in found.chart.series], (found.reading.reach.numpy(), found.weights), strict=True)

@@ -1,4 +1,4 @@
-"""Why √d: how large products of random vectors are, what their softmax is, and what gradient is left of it."""
+"""Why √d: the size of products of random vectors, their softmax, and the gradient that remains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Live, rows_of
 from viz.matrices_svg import Table, matrices_svg
 
-STEEPEST = 0.25  # y (1 − y) at y = ½: no number of the gradient is larger, and pictures of it compare
+STEEPEST = 0.25  # y (1 − y) at y = ½, the largest possible gradient, so that pictures can be compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class ScaleView:
 
 
 def show_scale() -> ScaleView:
-    """The knobs, then the curves over every d, and beside them one row step by step."""
+    """Show the knobs, the curves over every d, and beside them one row step by step."""
     held = state()
     d = int(held.wide)
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
@@ -74,7 +74,7 @@ def show_scale() -> ScaleView:
         [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)],
     )
     show_finding(*_finding(d, charts[1]), of_several=True)
-    left, right = st.columns([0.56, 0.44], gap="medium")  # the curves say it; the numbers are one row of it
+    left, right = st.columns([0.56, 0.44], gap="medium")  # the curves make the point; the numbers are one row of them
     with right:
         notes = said.format(d=d), factor_said.format(factor=significant(factor, 4))
         chain = _chain(row, usual.numpy(), factor, d if root else None, notes)
@@ -86,7 +86,7 @@ def show_scale() -> ScaleView:
 
 
 def _finding(d: int, saturated: Lines) -> tuple[str, str]:
-    """Both curves of the largest weight, at this d; HTML."""
+    """The largest weight of both curves at this d; HTML."""
     plain, divided = (number(line.y[DIMENSIONS.index(d)] or 0.0, "share") for line in saturated.series)
     said = _("At d = {d} the largest weight is {plain}; divided by √d, {divided}")
     words = _("of six keys, mean over rows of random vectors; not the model’s")
@@ -126,7 +126,7 @@ def _chain(row: RandomRow, usual: np.ndarray, factor: float, root: int | None, n
 
 
 def _said(row: RandomRow, usual: np.ndarray) -> str:
-    """Where the products come from, {d} still to be filled in."""
+    """Where the products come from, with {d} still to be filled in."""
     random = _("One query and six keys, all their numbers random: each product is a sum of {d}.")
     typed = int((row.products.numpy() != usual).sum())
     if typed:

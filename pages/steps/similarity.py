@@ -1,4 +1,4 @@
-"""Similarity: four measures of the same queries and keys, small ones or the open head's own."""
+"""Similarity: four measures of the same queries and keys, for small numbers or for the open head."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from viz.components.step_by_step import step_by_step
 from viz.components.step_by_step.chain import DrawnChain, DrawnMatrix, DrawnStep, Light
 from viz.matrices_svg import Table, matrices_svg, written
 
-SHOWN = 6  # dimensions of a model's vectors that are drawn; sums run over all
+SHOWN = 6  # dimensions of a model's vectors that are drawn; sums use all
 
 
 @dataclass(frozen=True, eq=False)
 class Similar:
-    """Every table, and the lines that give them."""
+    """Every table, and the code for it."""
 
     tables: dict[str, Table]
     code: str
@@ -46,7 +46,7 @@ class Similar:
 
 
 def show_small_similarity() -> Similar:
-    """Q and K of the small numbers, head 0 of one."""
+    """Q and K of the small numbers, for head 0 of one."""
     held, written_numbers = state(), changed()
     numbers = numbers_of(held.tokens, held.d, written_numbers)
     steps = small_attention(numbers)
@@ -65,7 +65,7 @@ def show_small_similarity() -> Similar:
 
 
 def show_model_similarity(opened: PageContext, query: int) -> Similar:
-    """The open head's own: of a few tokens number by number, and of all cells as maps."""
+    """The open head's measures: number by number for a few tokens, and as maps for all cells."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     found, ends = head_vectors(capture, layer, head, query), spread(capture, layer, head)
     words = _(
@@ -90,7 +90,7 @@ def show_model_similarity(opened: PageContext, query: int) -> Similar:
 
 
 def _finding(products: np.ndarray, cosines: np.ndarray) -> str:
-    """For how many queries the two measures find another key most alike, of maps that are NaN where masked; HTML."""
+    """For how many queries the two measures disagree about the most similar key; maps are NaN where masked; HTML."""
     rows = np.flatnonzero(~np.isnan(products).all(axis=1))
     apart = int((np.nanargmax(products[rows], axis=1) != np.nanargmax(cosines[rows], axis=1)).sum())
     words = _("Cosine and dot product pick different keys for {count} of {total} queries")
@@ -134,7 +134,7 @@ def _show(
 def _network(
     q: np.ndarray, k: np.ndarray, names: tuple[list[str], list[str]], network: tuple[np.ndarray, Additive]
 ) -> dict[str, Table]:
-    """The additive measure's own numbers, what they make of queries and keys, and the measure."""
+    """The additive measure's parameters, its transformed queries and keys, and the measure."""
     measured, learned = network
     units = [str(i) for i in range(q.shape[1])]
     w, u, v = (one.numpy() for one in (learned.w_q, learned.w_k, learned.v))
@@ -215,13 +215,13 @@ def _additive_lines(tables: dict[str, Table], q: np.ndarray, k: np.ndarray, lear
 
 
 def _written(value: float) -> str:
-    """Three decimals, a negative number in brackets."""
+    """Three decimals, with a negative number in brackets."""
     text = f"{round(float(value), 3) + 0.0:g}".replace("-", "−")
     return f"({text})" if text.startswith("−") else text
 
 
 def similarity_view(found: Similar) -> ExportBundle:
-    """Every measure of the cells in view."""
+    """Every measure for the cells in view."""
     maps = found.maps
     order = ["COS", *(name for name in found.tables if name != "COS")]
     tables = [found.tables[name] for name in order]

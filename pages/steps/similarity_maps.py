@@ -1,4 +1,4 @@
-"""q·k of every cell of the open head, split: the cosine, both lengths multiplied, and their product, as maps."""
+"""q·k of every cell of the open head as maps of its factors: the cosine, the product of both norms, and q·k itself."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from viz.export import map_svg
 
 N_ = str  # marks a text for Babel without translating it here
 
-NAMES = {"cosines": "cos", "lengths": "‖q‖ ‖k‖", "products": "q · k"}  # as SimilarityMaps has them
+NAMES = {"cosines": "cos", "lengths": "‖q‖ ‖k‖", "products": "q · k"}  # as in SimilarityMaps
 CELLS = {
     "cosines": N_("{query} → {key}: cos {value}"),
     "lengths": N_("{query} → {key}: ‖q‖ ‖k‖ = {value}"),
     "products": N_("{query} → {key}: q · k = {value}"),
 }
-HEIGHT = 380  # pixels; three maps stand side by side
+HEIGHT = 380  # px; three maps fit side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class DrawnMaps:
 
 
 def show_maps(opened: PageContext) -> DrawnMaps:
-    """Side by side, as far as the session's window goes; a click pins its cell in all three. Raises NoWeights."""
+    """Show the maps side by side in the session's window; a click pins its cell in all three. Raises NoWeights."""
     drawn = maps_of(opened)
     words = _("Every cell of L{layer}H{head}: the first map times the second is the third. Nothing is divided by √d.")
     said = words.format(layer=opened.layer, head=opened.head)
@@ -62,13 +62,13 @@ def show_maps(opened: PageContext) -> DrawnMaps:
 
 
 def maps_of(opened: PageContext) -> DrawnMaps:
-    """The three maps as far as the session's window goes. Raises NoWeights."""
+    """The three maps in the session's window. Raises NoWeights."""
     held = session.selection().window
     return DrawnMaps(_made(opened, None if held is None else Window(*held)), opened.layer, opened.head)
 
 
 def scale_of(name: str, view: HeadMap) -> Scale:
-    """cos from −1 to 1, lengths from 0, products around 0: the latter two to the largest in view."""
+    """cos from −1 to 1, norms from 0, products around 0, the latter two up to the largest in view."""
     if name == "cosines":
         return Scale("diverging", -1.0, 1.0, False, "plain")
     high = max(view.largest, 1e-9)
@@ -103,11 +103,11 @@ def _payload(opened: PageContext, name: str, view: HeadMap) -> bytes:
     ).packed()
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def tables_of(drawn: DrawnMaps) -> dict[str, pd.DataFrame]:
-    """Each map's numbers under what it shows."""
+    """Each map's numbers under its title."""
     words = _("{measure}, every cell")
     return {words.format(measure=NAMES[name]): map_table(view) for name, view in drawn.views.items()}
 
@@ -133,7 +133,7 @@ def svg_of(drawn: DrawnMaps, name: str) -> bytes:
 
 
 def code_of(drawn: DrawnMaps) -> str:
-    """The lines that give the same arrays, where ``capture`` is this one."""
+    """Code for the same arrays, given ``capture``."""
     window = drawn.maps.cosines.window
     edges = f"{window.q0}, {window.q1}, {window.k0}, {window.k1}"
     return (

@@ -1,4 +1,4 @@
-"""Attention on a few small numbers that can be changed: the first view of the page Step by step."""
+"""Attention on a few small editable numbers: the first view of the page Step by step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FIRST = {"X": "x", "WQ": "w_q", "WK": "w_k", "WV": "w_v", "WO": "w_o"}
 
 @dataclass(frozen=True, eq=False)
 class Small:
-    """What is in view: the numbers, all that follows from them, and how it is drawn."""
+    """What is in view: the numbers, everything computed from them, and how it is drawn."""
 
     numbers: ExampleNumbers
     steps: ExampleSteps
@@ -48,18 +48,18 @@ class Small:
     causal: bool
     scaled: bool
     payload: bytes
-    kv_heads: int | None = None  # every head its own
+    kv_heads: int | None = None  # None: every head has its own
 
 
 def show_small() -> Small:
-    """What the last token looks at, the sizes, then the steps."""
+    """Show what the last token attends to, the sizes, then the steps."""
     held = state()
     heads = _heads(held.d, held.heads)
     head, kv_heads = min(held.head, heads - 1), _kv_heads(heads, held.kv_heads)
     written = changed()
     numbers = numbers_of(held.tokens, held.d, written)
     steps = small_attention(numbers, n_heads=heads, n_kv_heads=kv_heads, causal=held.causal, scaled=held.scaled)
-    if not held.ask:  # a weight that is asked for is not told
+    if not held.ask:  # the finding would give a hidden weight away
         show_finding(*_finding(steps, head, held.step or USUAL))
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
@@ -91,7 +91,7 @@ def show_small() -> Small:
 
 
 def _finding(steps: ExampleSteps, head: int, step: str) -> tuple[str, str]:
-    """The key that the last query looks at most, or as long as there are no weights, matches best; HTML."""
+    """The key that the last query attends to most or, before there are weights, scores highest; HTML."""
     rows = {"scores": steps.scores, "scale": steps.scaled, "mask": steps.masked}.get(step, steps.weights)[head]
     query = len(rows) - 1
     key = int(rows[query].argmax())
@@ -114,7 +114,7 @@ def _by_step(numbers: ExampleNumbers, steps: ExampleSteps, head: int) -> Numbere
 
 
 def events(numbers: Numbered) -> dict[str, Callable[[Any], None]]:
-    """What the steps tell: the one opened, numbers changed, whether results are covered, which a class is asked for."""
+    """Event handlers of the steps: the open step, edited numbers, hidden results, and a question to the class."""
     return {
         "step": lambda step: change(StepsState, step=str(step)),
         "knobs": turn,
@@ -125,17 +125,17 @@ def events(numbers: Numbered) -> dict[str, Callable[[Any], None]]:
 
 
 def divisors(d: int) -> list[int]:
-    """The numbers of heads that share d dimensions evenly, each at least two of them, or all with one."""
+    """Numbers of heads that divide d into heads of at least two dimensions, and 1."""
     return [n for n in range(1, d // 2 + 1) if d % n == 0]
 
 
 def _counted(words: str, counts: Iterable[int]) -> dict[int, str]:
-    """3 → "3 tokens"."""
+    """Labels by count, such as: 3 → "3 tokens"."""
     return {count: words.format(count=count) for count in counts}
 
 
 def _heads(d: int, wanted: int) -> int:
-    """As many heads as asked for, where they share the dimensions evenly; else one, which is said."""
+    """The wanted number of heads if it divides the dimensions, else one, which is reported."""
     if wanted in divisors(d):
         return wanted
     words = _("{d} dimensions cannot be shared out among {heads} heads of at least two; one head is shown.")
@@ -144,13 +144,13 @@ def _heads(d: int, wanted: int) -> int:
 
 
 def _shared(kv_heads: int, heads: int) -> str:
-    """GQA · 2 kv heads"""
+    """A label, such as: GQA · 2 kv heads."""
     kind = "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
     return _("{kind} · kv heads {count}").format(kind=kind, count=kv_heads)
 
 
 def _kv_heads(heads: int, wanted: int | None) -> int:
-    """As many key/value heads as asked for, where the query heads share them evenly; else one each, which is said."""
+    """The wanted number of key/value heads if it divides the query heads, else one each, which is reported."""
     if wanted is None or (wanted <= heads and heads % wanted == 0):
         return heads if wanted is None else wanted
     words = _("{heads} query heads cannot share {kv_heads} key/value heads evenly.")
@@ -158,7 +158,7 @@ def _kv_heads(heads: int, wanted: int | None) -> int:
     return heads
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def small_view(found: Small) -> ExportBundle:
@@ -182,7 +182,7 @@ def small_view(found: Small) -> ExportBundle:
 
 
 def tables_of(found: Small) -> list[Table]:
-    """The matrices in the order in which they come about."""
+    """The matrices in order of computation."""
     numbers, steps, head = found.numbers, found.steps, found.head
 
     def of(name: str, values: Any, rows: str, columns: str, *, share: bool = False) -> Table:
@@ -204,7 +204,7 @@ def tables_of(found: Small) -> list[Table]:
 
 
 def small_code(found: Small) -> str:
-    """The lines that give the same numbers, with torch alone."""
+    """Code for the same numbers, with torch alone."""
     first = "\n".join(
         f"{name} = torch.tensor({getattr(found.numbers, name).tolist()}, dtype=torch.float64)"
         for name in FIRST.values()

@@ -1,4 +1,4 @@
-"""Small numbers as lines of PyTorch: one text, a batch of two with padding, and a step with a cache."""
+"""The small numbers as PyTorch code: one text, a padded batch of two, and a step with a cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Split = tuple[int, int, int, int]
 def code_lines(
     numbers: ExampleNumbers, *, n_heads: int, causal: bool, scaled: bool, n_kv_heads: int | None = None
 ) -> list[CodeLine]:
-    """From the numbers to what attention adds; a batch of one, as PyTorch has it: [b, n, d] and [b, h, n, d_head]."""
+    """From the numbers to attention's output, as a batch of one: [b, n, d] and [b, h, n, d_head], as in PyTorch."""
     n, d = numbers.x.shape
     split, cells = (1, n_heads, n, d // n_heads), (1, n_heads, n, n)
     lines = [
@@ -80,7 +80,7 @@ def padded_lines(
 
 
 def cached_lines(numbers: ExampleNumbers, n_cache: int, *, n_heads: int) -> list[CodeLine]:
-    """One step that reads the tokens after ``n_cache``: keys and values of those before come from the cache."""
+    """One step over the tokens after ``n_cache``; keys and values of the earlier ones come from the cache."""
     n, d = numbers.x.shape
     new = n - n_cache
     every, some, cells = (1, n_heads, n, d // n_heads), (1, n_heads, new, d // n_heads), (1, n_heads, new, n)
@@ -117,7 +117,7 @@ def _matrices(numbers: ExampleNumbers) -> list[CodeLine]:
 
 
 def _to_the_end(split: Split, cells: Split, tokens: str = "n", *, dropout: bool = False) -> list[CodeLine]:
-    """From the masked scores on; dropout stands where it is while a model is trained, and does nothing after."""
+    """From the masked scores on. Dropout is shown where training applies it; at inference it does nothing."""
     batch, _heads, n, _head = split
     d = split[1] * split[3]
     drawn = f"torch.rand(b, h, n, n, generator=torch.Generator().manual_seed({SEED}))"
@@ -135,7 +135,7 @@ def _to_the_end(split: Split, cells: Split, tokens: str = "n", *, dropout: bool 
 
 
 def _keys_and_values(split: Split, n_kv_heads: int | None) -> list[CodeLine]:
-    """A head each, or fewer ones whose rows are copied to the query heads of their group."""
+    """One key/value head per query head, or fewer whose rows are repeated for the query heads of their group."""
     batch, heads, n, head = split
     if n_kv_heads in (None, heads):
         return [

@@ -1,4 +1,4 @@
-"""Softmax done safely: four ways to compute it, where the first overflows, and what a large vocabulary costs."""
+"""Safe softmax: four ways to compute it, where the first overflows, and the cost of a large vocabulary."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ from viz.components.step_by_step.chain import DrawnChain, DrawnStep, Light, Live
 from viz.matrices_svg import Table, matrices_svg, written
 from viz.tree_html import adaptive_tree_html
 
-LETTERS = {"S": "s", "E": "e", "N": "y", "B": "e", "A": "y", "L": "l", "O": "y"}  # what a row is called
-D = 64  # numbers of a vector, in the costs
-ROUNDING = 0.05, 0.005  # of a share, and beside it: what rounding, of bfloat16 too, stays below
+LETTERS = {"S": "s", "E": "e", "N": "y", "B": "e", "A": "y", "L": "l", "O": "y"}  # symbol of each row
+D = 64  # dimensions of a vector, in the costs
+ROUNDING = 0.05, 0.005  # of a probability, and for comparisons: larger than rounding errors, those of bfloat16 included
 
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """The row by every way, and what vocabularies cost."""
+    """The row computed in every way, and the costs by vocabulary."""
 
     ways: Ways
     dtype: str
     largest: float
     costs: pd.DataFrame
-    tree: pd.DataFrame  # of every leaf: its decisions, and what their sigmoids multiply to
+    tree: pd.DataFrame  # for every leaf: its decisions, and the product of their sigmoids
     payload: bytes
 
 
 def show_softmax() -> Softmax:
-    """The knobs, the four ways, and beside them the trees."""
+    """Show the knobs, the four ways, and beside them the trees."""
     held = state()
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
         choose(StepsState, "dtype", held.dtype, {name: name for name in DTYPES})
@@ -89,7 +89,7 @@ def show_softmax() -> Softmax:
 
 
 def _finding(ways: Ways, dtype: str) -> tuple[str, str]:
-    """Whether e to the scores divided by their sum is a softmax in this dtype, and of how many it is none; HTML."""
+    """Whether exponentials divided by their sum are a softmax in this dtype, and how many fail; HTML."""
     of_it, beside_it = ROUNDING
     shares = ways.naive.double().numpy(), ways.subtracted.double().numpy()
     wrong = int((~np.isclose(*shares, rtol=of_it, atol=beside_it)).sum())
@@ -102,7 +102,7 @@ def _finding(ways: Ways, dtype: str) -> tuple[str, str]:
 
 
 def vocabulary_costs() -> pd.DataFrame:
-    """Multiply-adds by vocabulary and way, by formula and counted."""
+    """Multiply-adds by vocabulary and method, by formula and counted."""
     ways = {_("full softmax"): full_cost, _("tree"): tree_cost, _("adaptive"): adaptive_cost}
     data: dict[str, list[float]] = {}
     for place, (name, cost) in enumerate(ways.items()):
@@ -112,12 +112,12 @@ def vocabulary_costs() -> pd.DataFrame:
 
 
 def _counted() -> list[list[float]]:
-    """The same way by way; it takes a third of a second."""
+    """The counts by method; they take a third of a second."""
     return [[float(cost(n, D)) for n in VOCABULARIES] for cost in (counted_full, counted_tree, counted_adaptive)]
 
 
 def _groups() -> list[list[str]]:
-    """Of the adaptive softmax of the middle vocabulary: how many tokens, and how long a vector."""
+    """The groups of the adaptive softmax for the middle vocabulary: number of tokens, and length of a vector."""
     edges = [0, *CUTOFFS, VOCABULARIES[1]]
     sizes = [high - low for low, high in pairwise(edges)]
     return [[f"{size:,}", f"d = {D // DIVISOR**number}"] for number, size in enumerate(sizes)]
@@ -225,7 +225,7 @@ def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
 
 
 def _pass(ways: Ways) -> list[list[list[str]]]:
-    """What the one pass does at every score: the largest so far, and the sum so far."""
+    """The state of the online pass at every score: the largest so far, and the sum so far."""
     largest: list[list[str]] = []
     totals: list[list[str]] = []
     old, total = None, 0.0

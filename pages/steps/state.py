@@ -1,4 +1,4 @@
-"""What the page Step by step holds: its view, whose numbers, their sizes and changes, and which step is open."""
+"""The state of the page Step by step: its view, whose numbers, their sizes and edits, and which step is open."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ COLDEST, HOTTEST = 0.25, 4.0  # temperatures
 SMALLEST_GAP, LARGEST_GAP = 1.0, 12.0  # between scores
 LOWEST, HIGHEST = 1.0, 120.0  # largest scores
 COVERED = SessionValue("steps_covered", bool)
-LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
+LONGEST = 4000  # characters of edited numbers: all five matrices, twice over
 
 View = Literal["steps", "scale", "length", "softmax", "similarity", "others", "gradients", "otherwise", "batch"]
 Wide = Literal["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"]
 Dtype = Literal["float16", "bfloat16", "float32"]
 Source = Literal["small", "model"]
 Otherwise = Literal["dictionary", "typed", "matrices", "rank"]
-Softness = Literal["0", "0.1", "0.25", "0.5", "1", "2", "4", "inf"]  # temperatures of a look-up
+Softness = Literal["0", "0.1", "0.25", "0.5", "1", "2", "4", "inf"]  # temperatures of a lookup
 TYPED = 200  # characters of numbers typed in a row
 Softmax = Literal["row", "vocabulary"]
 Counted = Literal["text", "book"]
@@ -53,14 +53,14 @@ OTHER_STEPS = (
     "additive",
     "lengths",
 )
-USUAL = "scores"  # the step that most views begin with
+USUAL = "scores"  # the step with which most views start
 STEPS = ("x", "q", "k", "v", "rq", "rk", "scores", "scale", "mask", "softmax", "mix", "concat", "out", *OTHER_STEPS)
 
 
 @dataclass(frozen=True)
 class StepsState:
-    """``numbers`` are the small numbers that were changed, as :mod:`pages.steps.numbers` writes them; ``step`` "" is
-    the one that the view begins with.
+    """``numbers`` are the edited small numbers in the format of :mod:`pages.steps.numbers`; an empty ``step`` is the
+    view's first.
     """
 
     SCOPE: ClassVar[str] = "steps"
@@ -106,22 +106,22 @@ class StepsState:
 
 
 def state() -> StepsState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(StepsState)
 
 
 def open_step(steps: Sequence[str], first: str = USUAL) -> str:
-    """Which of a view's steps is open: that of the address, else the one to begin with, else the first of all."""
+    """Which of a view's steps is open: the URL's, else the default, else the first."""
     return next((step for step in (state().step, first) if step in steps), steps[0])
 
 
 def cover(ask: bool) -> bool:
-    """``ask``, noted: whether results of what this run draws are covered."""
+    """Return ``ask``, and record whether this run hides results."""
     COVERED.set(ask)
     return ask
 
 
 def covered() -> str:
-    """Why the same numbers do not stand in tables now; nothing where none is covered."""
+    """Why the tables are hidden now; empty if nothing is hidden."""
     words = _("Numbers are hidden. Choose “show all numbers” to reveal them, and the tables.")
     return words if COVERED.get() else ""

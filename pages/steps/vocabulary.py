@@ -1,4 +1,4 @@
-"""The softmax of a whole vocabulary, cheaper: a Huffman tree over a text's tokens, and an adaptive softmax's cutoff."""
+"""A cheaper softmax over a vocabulary: a Huffman tree over a text's tokens, and an adaptive softmax's cutoff."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from viz.components.chart import chart
 from viz.curves import standalone
 from viz.tree_html import adaptive_tree_svg, tree_html
 
-LEAVES = 10  # of the tree that is drawn, the last of them all other tokens
-WIDTH = 640  # pixels of it
+LEAVES = 10  # of the drawn tree; the last one stands for all other tokens
+WIDTH = 640  # its width in px
 
 
 @dataclass(frozen=True, eq=False)
 class VocabularyCosts:
-    """Tokens of a text by how often they stand in it, their decisions; and the mean cost of each cutoff."""
+    """A text's tokens by frequency with their decisions, and the mean cost of each cutoff."""
 
     counted: Counted
     ids: tuple[int, ...]
@@ -50,19 +50,19 @@ class VocabularyCosts:
 
     @property
     def mean(self) -> float:
-        """Decisions of a token of the text, on average."""
+        """Mean number of decisions per token of the text."""
         pairs = zip(self.counts, self.decisions, strict=True)
         return sum(count * path for count, path in pairs) / sum(self.counts)
 
     @property
     def entropy(self) -> float:
-        """Of the frequencies, bits: no tree of decisions has a smaller mean."""
+        """Entropy of the frequencies in bits, the lower bound of that mean for every tree."""
         total = sum(self.counts)
         return sum(count / total * math.log2(total / count) for count in self.counts)
 
 
 def show_vocabulary(opened: PageContext) -> VocabularyCosts:
-    """Left the tree with one way through it, right the cutoff and what it costs."""
+    """Show on the left the tree with one path, on the right the cutoff and its cost."""
     held = state()
     counted: dict[Counted, str] = {"text": _("this text"), "book": chapter(language()).title}
     left, right = st.columns([0.62, 0.38], gap="large")
@@ -76,7 +76,7 @@ def show_vocabulary(opened: PageContext) -> VocabularyCosts:
 
 
 def _counted(opened: PageContext, which: Counted) -> VocabularyCosts:
-    """The tokens, the most frequent first, with the length of each one's way."""
+    """The tokens by decreasing frequency, with the length of each one's path."""
     if which == "book":
         text = chapter(language()).whole
         key = ("book ids", opened.capture.request.model, opened.capture.request.revision, language())
@@ -105,7 +105,7 @@ def cutoffs(vocabulary: int) -> list[int]:
 
 
 def _show_tree(found: VocabularyCosts) -> None:
-    """The most frequent tokens and, as one leaf, the rest; of the chosen token the decisions."""
+    """Show the most frequent tokens and, as one leaf, the rest, with the decisions of the chosen token."""
     shown = LEAVES if len(found.ids) <= LEAVES else LEAVES - 1
     counts, names = found.counts[:shown], found.names[:shown]
     if rest := sum(found.counts[shown:]):
@@ -135,7 +135,7 @@ def _show_tree(found: VocabularyCosts) -> None:
 
 
 def _show_adaptive(found: VocabularyCosts) -> None:
-    """The cutoff, what it costs, and the two groups that it makes: all of it for each one, dragged in the browser."""
+    """Show the cutoff, its cost and its two groups, precomputed for every cutoff so that the browser can drag it."""
     heading = found.chart.heading
     st.html(f"<p class='atlas-caption'>{escape(heading)}</p>")
     name_figure(escape(heading))
@@ -162,7 +162,7 @@ def _every(found: VocabularyCosts) -> chart.Slider:
 
 
 def _said(vocabulary: int, d: int, cutoff: int) -> str:
-    """What it costs by formula, beside all tokens' and beside what is counted."""
+    """The cost by formula, compared with the full softmax and with the count."""
     cost, whole = adaptive_cost(vocabulary, d, (cutoff,)), full_cost(vocabulary, d)
     words = _("{cost} multiply-adds a token instead of {whole}: {share} times fewer. Counted in torch’s own layer: "
               "{counted}.")  # fmt: skip
@@ -173,7 +173,7 @@ def _said(vocabulary: int, d: int, cutoff: int) -> str:
 
 
 def _groups(vocabulary: int, d: int, cutoff: int) -> list[list[str]]:
-    """How many tokens each has, and how long its vectors are."""
+    """The groups: number of tokens, and length of their vectors."""
     return [[f"{cutoff:,}", f"d = {d}"], [f"{vocabulary - cutoff:,}", f"d = {d // DIVISOR}"]]
 
 
@@ -182,7 +182,7 @@ def _marker(cutoff: int) -> tuple[float, str]:
 
 
 def _chart(vocabulary: int, d: int, cutoff: int) -> Lines:
-    """The mean cost over every cutoff, words of rank r as frequent as 1 ÷ r."""
+    """The mean cost over every cutoff, with word frequencies of 1 ÷ rank."""
     places, whole = cutoffs(vocabulary), float(full_cost(vocabulary, d))
     costs = [adaptive_cost(vocabulary, d, (one,)) for one in places]
     return Lines(

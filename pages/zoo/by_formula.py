@@ -1,4 +1,4 @@
-"""What the variants would cost this model in long texts, by formula: the work of a whole text, and of a token more."""
+"""The variants' cost for this model on long texts, by formula: the work for a whole text, and per generated token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.wording.i18n import _
 
 LENGTHS = tuple(1000 * 2**power for power in range(11))  # a thousand tokens to a million
 NAMED = (LENGTHS[0], LENGTHS[5], LENGTHS[10])
-HYBRID = 7  # layers of Lightning to one of softmax, as MiniMax-01 has them (arXiv:2501.08313)
+HYBRID = 7  # Lightning layers per softmax layer, as in MiniMax-01 (arXiv:2501.08313)
 TILE = 256  # tokens of a Lightning tile there
 
 SOFTMAX = replace(BY_NAME["flash"], parameters=(), memory=memory.MAP)  # with its map stored
@@ -23,12 +23,12 @@ SOFTMAX = replace(BY_NAME["flash"], parameters=(), memory=memory.MAP)  # with it
 Numbered = tuple[Variant, dict[str, int]]
 Count = Callable[
     [Variant, int, dict[str, Any]], float | None
-]  # of one layer; its variant, tokens, the variant's numbers
+]  # of one layer: variant, number of tokens, the variant's parameters
 
 
 @dataclass(frozen=True)
 class ModelShape:
-    """What the formulas need of a model; ``n_bytes`` of one of its numbers."""
+    """What the formulas need to know about a model; ``n_bytes`` per number."""
 
     n_layers: int
     n_heads: int
@@ -41,7 +41,7 @@ class ModelShape:
 
 @dataclass(frozen=True)
 class CostCurve:
-    """One line over ``LENGTHS``, of all heads of all layers; None: it has no such number."""
+    """One line over ``LENGTHS``, for all heads of all layers; None: undefined."""
 
     name: str
     values: tuple[float, ...] | None
@@ -49,8 +49,10 @@ class CostCurve:
 
 @dataclass(frozen=True)
 class Costs:
-    """What is drawn. ``work``: multiply-adds of a whole text. Read a token at a time, where the model looks back alone:
-    ``kept``, bytes after so many tokens, and ``step``, multiply-adds of the next one.
+    """What is drawn. ``work``: multiply-adds of a whole text.
+
+    For causal models reading token by token: ``kept``, the cached bytes after that many tokens, and ``step``, the
+    multiply-adds of the next one.
     """
 
     shape: ModelShape
@@ -62,7 +64,7 @@ class Costs:
 
 
 def shape_of(opened: PageContext) -> ModelShape:
-    """The open layer's, and how many there are with attention."""
+    """The open layer's shape, and the number of attention layers."""
     record = opened.capture.record(opened.layer)
     n_layers = sum(one is not None for one in opened.capture.records)
     (n_heads, _n, d_head), (n_kv, _m, d_value) = record.q.shape, record.v.shape
@@ -72,12 +74,12 @@ def shape_of(opened: PageContext) -> ModelShape:
 
 
 def looks_back(record: LayerRecord, head: int) -> bool:
-    """Whether a head sees nothing that follows."""
+    """Return True if the head is causal."""
     return not record.mask.sees_ahead(record.k.shape[1], head=head)
 
 
 def costs_of(shape: ModelShape, variants: tuple[Numbered, ...]) -> Costs:
-    """Softmax, the variants with their numbers, and the hybrid."""
+    """Softmax, the variants with their parameters, and the hybrid."""
     d, d_v = shape.d_head, shape.d_value
     every, stored = shape.n_layers * shape.n_heads, shape.n_layers * shape.n_bytes
 
@@ -113,7 +115,7 @@ def _curves(
 
 
 def counted(variant: Variant) -> list[Parameter]:
-    """The parameters that the work, the memory or what is kept of a text depends on."""
+    """The parameters on which work, memory or cache size depend."""
     length = LENGTHS[0]
 
     def counts(one: Parameter, value: int) -> list[int]:
@@ -126,24 +128,25 @@ def counted(variant: Variant) -> list[Parameter]:
 
 
 def hybrid(n_tokens: int, count: Count) -> float:
-    """The mean over eight layers, seven of them of Lightning attention."""
+    """The mean over eight layers, seven of them with Lightning attention."""
     fast, slow = _layers(n_tokens, count)
     return (HYBRID * fast + slow) / (HYBRID + 1)
 
 
 def largest(n_tokens: int, count: Count) -> float:
-    """Of the layer that holds most: one layer after the other is computed."""
+    """The layer with the largest memory, since layers are computed one after another."""
     return max(_layers(n_tokens, count))
 
 
 def _layers(n_tokens: int, count: Count) -> tuple[float, float]:
-    """Of a layer of Lightning attention, and of one of softmax."""
-    fast = count(BY_NAME["lightning"], n_tokens, {"half_life": 1, "tile": TILE})  # the half-life is no work
+    """For a Lightning layer, and for a softmax layer."""
+    # the half-life does not affect the work
+    fast = count(BY_NAME["lightning"], n_tokens, {"half_life": 1, "tile": TILE})
     return fast or 0.0, count(SOFTMAX, n_tokens, {}) or 0.0
 
 
 def short_count(value: float) -> str:
-    """As the axis of the chart writes it, with three digits: 131M, 4.1G, 2.05P."""
+    """Three digits with a suffix, as on the chart's axis: 131M, 4.1G, 2.05P."""
     for power, suffix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if value >= 0.9995 * 10**power:
             return f"{value / 10**power:.3g}{suffix}"

@@ -1,4 +1,4 @@
-"""SANA's depth-wise convolution in the feed-forward part of the open layer, beside ReLU attention on the page Zoo."""
+"""SANA's depth-wise convolution in the open layer's feed-forward network, beside ReLU attention on the page Zoo."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ui.wording.sentences import number
 
 
 def kernel_of(share: float, *, around: bool) -> tuple[float, float, float]:
-    """``share`` of two neighbours together, the rest of the token itself."""
+    """Weights of three taps: ``share`` for the two neighbours together, the rest for the token itself."""
     side = share / 2
     return (side, 1 - share, side) if around else (side, side, 1 - share)
 
 
 def show_convolution(opened: PageContext, after: Capture) -> None:
-    """Its slider, how far the layer's feed-forward output moves, and the next token. Raises RunnerError."""
+    """Show its slider, how far the layer's feed-forward output moves, and the next token. Raises RunnerError."""
     around = looks_ahead(after)
     slider(ZooState, "neighbours", state().neighbours, (0, 100), _("neighbours in the feed-forward part"), per=100)
     words = _("SANA’s depth-wise convolution in the feed-forward part of L{layer}: each unit is mixed with the same "
@@ -45,7 +45,7 @@ def show_convolution(opened: PageContext, after: Capture) -> None:
 
 
 def _next_token(opened: PageContext, after: Capture, found: Convolved) -> list[str]:
-    """The likeliest token with the convolution, with its probability before it."""
+    """The likeliest token with the convolution, and its probability without."""
     try:
         before = after.logits(-1).float().softmax(-1).cpu()
     except NoLogits:

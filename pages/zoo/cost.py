@@ -1,4 +1,4 @@
-"""The second view of the page Zoo: what the variants would cost this model in long texts, by formula."""
+"""The second view of the page Zoo: the variants' cost for this model on long texts, by formula."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ STEP = N_("Multiply-adds of one token more")
 
 
 def show_cost(opened: PageContext) -> Costs:
-    """The chart, and tables of three lengths."""
+    """Show the chart, and tables for three lengths."""
     left, right = st.columns([0.58, 0.42], gap="large")
     with right:
         found = costs_of(shape_of(opened), show_choices())
-    with left:  # first on the phones of a class, too
+    with left:  # first on phones too
         if (said := _finding(found)) is not None:
             show_finding(*said)
         show_chart(chart_of(found), key="zoo_cost", alt=chart_of(found).y_title, still=True)
@@ -55,7 +55,7 @@ def show_cost(opened: PageContext) -> Costs:
 
 
 def _finding(found: Costs) -> tuple[str, str] | None:
-    """Work of the first variant beside softmax's, at the longest text; HTML. None where it has no such number."""
+    """The first variant's work relative to softmax at the longest text; HTML. None if undefined."""
     softmax, variant = found.work[:2]
     if softmax.values is None or variant.values is None or not variant.values[-1]:
         return None
@@ -71,7 +71,9 @@ def _finding(found: Costs) -> tuple[str, str] | None:
 
 
 def show_choices() -> tuple[Numbered, ...]:
-    """Formula or measured, the variants, and sliders for what their work depends on; these variants, numbered."""
+    """Show the selectors (formula or measured, variants) and sliders for cost parameters; returns the variants with
+    them.
+    """
     held = state()
     choose(ZooState, "how", held.how, {"formula": _("by formula"), "measured": _("measured here")})
     every = {one.name: _(one.label) for one in BY_NAME.values()}
@@ -85,7 +87,7 @@ def show_choices() -> tuple[Numbered, ...]:
 
 
 def chart_of(found: Costs) -> Lines:
-    """Both axes logarithmic: a straight line is a power of the length."""
+    """Both axes are logarithmic, so that a power of the length is a straight line."""
     dashes = ["dot", *["solid"] * len(found.variants), "dash"]
     series = [Line(one.name, LENGTHS, one.values or (), dash) for one, dash in zip(found.work, dashes, strict=True)]
     return Lines(
@@ -94,7 +96,7 @@ def chart_of(found: Costs) -> Lines:
 
 
 def tables_of(found: Costs) -> dict[str, pd.DataFrame]:
-    """Every number of the chart, then of what a text is read with, token by token."""
+    """Every number of the chart, then the costs of reading token by token."""
     rows = [f"{length:,}" for length in LENGTHS]
     curves = {
         _("What it would cost"): found.work,

@@ -1,4 +1,4 @@
-"""What of a model and its text the page Zoo looks at: the head, and of a long text the tokens drawn."""
+"""The part of the text that the page Zoo shows: the head, and the tokens drawn of a long text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from viz.markdown import plain
 
 
 def show_cut(opened: PageContext, start: int) -> None:
-    """Of a long text: which tokens are drawn, that the pinned one is not among them, and a slider that moves them."""
+    """Show, for a long text, which tokens are drawn, whether the pinned one is among them, and a slider that moves
+    them.
+    """
     tokens = opened.capture.tokens
     total = len(tokens)
     if total <= LARGEST:

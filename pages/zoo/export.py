@@ -1,4 +1,4 @@
-"""The views of the page Zoo as data: their tables, their files, and the lines that give the same numbers."""
+"""Export of the page Zoo: tables, files and Python code of its views."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viz.drawn_maps_svg import drawn_maps_svg
 
 
 def maps_view(maps: ZooMaps) -> ExportBundle:
-    """The maps side by side, as far as they have a place; everything else beside them by name."""
+    """The maps side by side, as far as the variants apply to the head, and further files by name."""
     first, shown = maps.first, maps.payloads
     rivals = _rivals(maps) or [first]
     name = f"L{maps.opened.layer}H{maps.opened.head}"

@@ -1,4 +1,4 @@
-"""The page Zoo's FlashAttention: softmax of the open head by tiles, as a film, and what longer texts would move."""
+"""FlashAttention on the page Zoo: softmax of the open head by tiles, as a film, and memory traffic of longer texts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FilmInView:
 
 
 def show_film(opened: PageContext) -> FilmInView:
-    """The film, and its blocks beside it."""
+    """Show the film, and its blocks beside it."""
     start = first_drawn(len(opened.capture.tokens))
     if opened.capture.record(opened.layer).rest_in is not None:
         raise NotSeparable(reason=TWO_TEXTS)
@@ -59,7 +59,7 @@ def show_film(opened: PageContext) -> FilmInView:
     with right:
         film = flash_film(head, _blocks(head, size), state().order, size=size)
     row = head.n_tokens - 1 if opened.query is None else max(0, min(opened.query - start, head.n_tokens - 1))
-    looking = first_query(opened.capture)  # of two joined texts the tokens of one alone look
+    looking = first_query(opened.capture)  # in two combined texts only one text has queries
     payload = component.FlashFilmPicture(
         scores=film.scores,
         v=film.v,
@@ -84,7 +84,7 @@ def show_film(opened: PageContext) -> FilmInView:
             "row": lambda chosen: session.move(query=max(looking, start + int(chosen)), key=None),
         }
         mount(component.SOURCE, payload, key="flash_film", on=on)
-    with right:  # after the film, on the phones of a class too
+    with right:  # after the film, also on phones
         _show_longer(film, head, lengths)
         show_cut(opened, start)
         show_rule(BY_NAME["flash"])
@@ -93,7 +93,7 @@ def show_film(opened: PageContext) -> FilmInView:
 
 
 def _blocks(head: Head, size: int) -> Blocks:
-    """What the controls say: the blocks that an SRAM has room for, or those of the reader's own."""
+    """Show the controls and return the blocks that fit in the SRAM, or the reader's own."""
     shown = state()
     choose(ZooState, "order", shown.order, {"keys": _("keys outside"), "queries": _("queries outside")})
     choose(ZooState, "blocks", shown.blocks, {"sram": _("tiles from SRAM"), "own": _("own tiles")})
@@ -122,26 +122,26 @@ def _blocks(head: Head, size: int) -> Blocks:
 
 
 def _room(film: FlashFilm) -> int:
-    """Numbers that the SRAM holds: what was chosen, or what the reader's own tiles need."""
+    """Numbers that the SRAM holds: the chosen size, or what the reader's own tiles need."""
     if state().blocks == "sram":
         return int(state().sram) * 1024 // film.size
     return held(film.blocks, film.d_head, film.v.shape[1])
 
 
 def _lengths(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
-    """The same head in long texts, with the blocks of a large SRAM."""
+    """The same head on long texts, with the blocks of a large SRAM."""
     return longer(film, LENGTHS, blocks_of(A100 * 1024 // film.size, film.d_head), causal=not head.looks_ahead)
 
 
 def _finding(found: tuple[Longer, ...]) -> str:
-    """What tiles save in one of the long texts."""
+    """What tiling saves on one of the long texts."""
     long = found[LENGTHS.index(128_000)]
     words = _("At {count} tokens, tiles move {tiled} instead of {plain}")
     return words.format(count=f"{long.n_tokens:,}", tiled=readable(long.tiled), plain=readable(long.plain))
 
 
 def _show_longer(film: FlashFilm, head: Head, found: tuple[Longer, ...]) -> None:
-    """What it moves there, in a table, and what it moves in this text."""
+    """Show in a table the memory traffic on long texts, and on this text."""
     words = (_("tokens"), _("plain"), _("by tiles"))
     names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in words)
     rows = "".join(
@@ -163,11 +163,11 @@ def _show_longer(film: FlashFilm, head: Head, found: tuple[Longer, ...]) -> None
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def film_view(shown: FilmInView) -> ExportBundle:
-    """The sums of the row after each tile, and the bytes of longer texts."""
+    """The row's sums after each tile, and the bytes for longer texts."""
     film, opened = shown.film, shown.opened
     name, blocks = f"L{opened.layer}H{opened.head}", film.blocks
     return ExportBundle(
@@ -183,7 +183,7 @@ def film_view(shown: FilmInView) -> ExportBundle:
 
 
 def _chart(shown: FilmInView) -> Lines:
-    """What longer texts would move; the film itself is in the HTML."""
+    """The memory traffic of longer texts; the film itself is in the HTML."""
     lengths = [one.n_tokens for one in shown.longer]
     return Lines(
         series=[

@@ -1,4 +1,4 @@
-"""The view of the page Zoo with a stack of layers of which some keep softmax, and what it still recalls."""
+"""The hybrid view of the page Zoo: a stack in which only some layers keep softmax, and its recall."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from viz.markdown import plain
 
 @dataclass(frozen=True, eq=False)
 class Hybrid:
-    """``curve`` and ``own`` are the points so far, of the shares of softmax and of the stack chosen by hand."""
+    """``curve`` and ``own`` are the points so far, for the shares of softmax and for the stack chosen by hand."""
 
     edits: tuple[Substituted, ...]
     after: Capture
     softmax: tuple[int, ...]
-    block: int  # tokens in a block of the softmax that is kept, 0: it is whole
+    block: int  # block size in tokens of the softmax that is kept; 0: whole text
     change: NextTokenChange | None
     curve: tuple[RecallPoint, ...]
     own: tuple[RecallPoint, ...]
 
 
 def show_hybrid(opened: PageContext) -> Hybrid:
-    """The stack, what the model says with it, and how much it recalls. Raises RunnerError."""
+    """Show the stack, the model's output with it, and its recall. Raises RunnerError."""
     layers, variant, n_tokens = attending(opened.capture), state().first, len(opened.capture.tokens)
     softmax = _chosen(layers)
     with st.container(key="zoo_hybrid_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -77,7 +77,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
         words = words.format(count=len(softmax), total=len(layers), variant=_(variant.label), size=block)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     _show_stack(opened.capture, softmax)
-    finding = st.container()  # once the model has answered
+    finding = st.container()  # filled once the model has answered
     left, right = st.columns([0.64, 0.36], gap="medium")
     with left:
         values = values_of(variant, n_tokens)
@@ -101,7 +101,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
 
 
 def _chosen(layers: tuple[int, ...]) -> tuple[int, ...]:
-    """The layers that keep softmax: those of the address as far as the model has them, or seven to one."""
+    """The layers that keep softmax: the URL's, as far as they exist, or one of eight."""
     wanted = state().softmax
     if wanted is None:
         return seven_to_one(layers)
@@ -115,7 +115,7 @@ def _chosen(layers: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _show_stack(capture: Capture, softmax: tuple[int, ...]) -> None:
-    """A button a layer, in the order of depth: filled where it keeps softmax."""
+    """Show a button per layer, in order of depth, filled where it keeps softmax."""
     with st.container(key="zoo_stack", horizontal=True, gap="small"):
         for layer in range(capture.n_layers):
             kept = layer in softmax
@@ -135,7 +135,7 @@ def _show_stack(capture: Capture, softmax: tuple[int, ...]) -> None:
 def _show_recall(
     opened: PageContext, substitute: tuple[str, dict[str, int], int], layers: tuple[int, ...], softmax: tuple[int, ...]
 ) -> tuple[Recall, Recall] | None:
-    """The curve as it grows and the stack by hand; nothing of a model that sees what it would have to say."""
+    """Show the curve as it grows and the stack chosen by hand; nothing for a bidirectional model."""
     if looks_ahead(opened.capture):
         st.info(_("No needle: this model sees the tokens that it would have to say."))
         return None
@@ -180,7 +180,7 @@ def _draw(run: Recall, own: Recall) -> None:
 
 
 def recall_chart(curve: tuple[RecallPoint, ...], own: tuple[RecallPoint, ...]) -> Lines:
-    """Both numbers over the share of layers that keep softmax, evenly apart; the stack above as points of their own."""
+    """Both numbers over the share of layers that keep softmax, equally spaced; the chosen stack as separate points."""
 
     def line(points: tuple[RecallPoint, ...], name: str, number: str, dash: str = "solid") -> Line:
         values = [getattr(point, number) for point in points]

@@ -35,7 +35,7 @@ from ui.wording.i18n import _
 
 @dataclass(frozen=True, eq=False)
 class InModel:
-    """Before and after: ``perplexities`` None where a token is seen that was to be predicted."""
+    """Before and after: ``perplexities`` is None if a token to be predicted is visible."""
 
     edits: tuple[Edit, ...]
     after: Capture
@@ -45,7 +45,7 @@ class InModel:
 
 
 def show_in_model(opened: PageContext) -> InModel:
-    """Controls, the open head before and after, and what the model says then. Raises RunnerError."""
+    """Show the controls, the open head before and after, and the model's output. Raises RunnerError."""
     held, n_tokens = state(), len(opened.capture.tokens)
     with st.container(key="zoo_model_controls", horizontal=True, vertical_alignment="center", gap="small"):
         pick(ZooState, "variant", held.variant, {one.name: _(one.label) for one in BY_NAME.values()}, width=290)
@@ -76,7 +76,7 @@ def show_in_model(opened: PageContext) -> InModel:
 
 
 def _show_left_out(opened: PageContext, heads: tuple[int, ...] | None) -> None:
-    """What was compared, and what the variant does not obey of this head."""
+    """Say what was compared, and which of this head's properties the variant ignores."""
     compared = _(
         "For a substituted head this check compares its map times the values with what the variant made of them."
     )
@@ -92,7 +92,7 @@ def _show_left_out(opened: PageContext, heads: tuple[int, ...] | None) -> None:
 
 
 def show_effect(opened: PageContext, after: Capture) -> tuple[NextTokenChange | None, tuple[float, float] | None]:
-    """The next token, the perplexity and how the text goes on, before and after."""
+    """Show the next token, the perplexity and the continuation, before and after."""
     try:
         change = show_change(opened, after)
         perplexities = _show_perplexity(opened.capture, after)
@@ -104,7 +104,7 @@ def show_effect(opened: PageContext, after: Capture) -> tuple[NextTokenChange | 
 
 
 def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | None:
-    """Of the whole text, where no token was seen that was to be predicted."""
+    """Perplexity of the whole text; None if a token to be predicted is visible."""
     if looks_ahead(before):
         words = _("Perplexity is undefined for bidirectional models.")
     elif looks_ahead(after):
@@ -124,7 +124,7 @@ def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | N
 
 
 def _show_pair(opened: PageContext, after: Capture) -> None:
-    """The likeliest continuation before and after, as it grows."""
+    """Show the greedy continuation before and after, as it grows."""
     before = opened.capture.request
     key = (ref(opened.runner), before, after.request)
     count = min(TOKENS, _longest(opened) - len(decoder_side(opened.capture).tokens))
@@ -135,7 +135,7 @@ def _show_pair(opened: PageContext, after: Capture) -> None:
 
 
 def _longest(opened: PageContext) -> int:
-    """As many tokens as the model with its substituted heads has room for."""
+    """The longest continuation for which the model with substituted heads has room."""
     return min(opened.runner.info.room, LONGEST)
 
 

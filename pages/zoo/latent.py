@@ -1,4 +1,4 @@
-"""What a latent keeps of a token beside keys and values of heads, and what it leaves out, on the page Zoo."""
+"""A latent KV cache (MLA) on the page Zoo: its size compared with the heads' keys and values, and its error."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from ui.wording.sentences import number
 
 
 def kept_here(opened: PageContext, rank: int) -> tuple[LatentBytes, ...]:
-    """Of the open layer."""
+    """The sizes for the open layer."""
     return kept(opened.capture.record(opened.layer), rank)
 
 
 def holds_latent(opened: PageContext) -> bool:
-    """Whether the model itself keeps one compressed vector for all heads (MLA), and makes keys and values of it."""
+    """Return True if the model itself caches one compressed vector for all heads (MLA)."""
     try:
         layers = asked(opened, CacheLayers(opened.capture.request))
-    except RunnerError:  # it reads its text at once
+    except RunnerError:  # a model without a cache
         return False
     return cache_bytes(opened.capture, layers).latent is not None
 
 
 def show_kept(opened: PageContext, head: Head, rank: int) -> None:
-    """A row for each way to share, then how much of the layer's keys and values the latent leaves out."""
+    """Show a row per way of sharing, then how much of the layer's keys and values the latent loses."""
     if head.layer is None:
         return
     names = "".join(f"<th scope='col'>{escape(one)}</th>" for one in (_("kept of a token"), _("numbers"), _("bytes")))

@@ -1,4 +1,4 @@
-"""The page Zoo's linear attention: both orders of its products on the open head, and Lightning's blocks."""
+"""Linear attention on the page Zoo: both orders of its products for the open head, and Lightning's blocks."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class LinearInView:
 
     opened: PageContext
     start: int  # the first token drawn
-    values: dict[str, int]  # Lightning's numbers; none where both orders are shown
+    values: dict[str, int]  # Lightning's parameters; empty if both orders are shown
     sums: LinearSums
     payload: bytes
 
 
 def show_linear(opened: PageContext) -> LinearInView:
-    """The products, and what the rule is beside them. Raises NotSeparable."""
+    """Show the products, and the rule beside them. Raises NotSeparable."""
     start = first_drawn(len(opened.capture.tokens))
     head = captured_head(opened.capture, opened.layer, opened.head, start)
     left, right = st.columns([0.74, 0.26], gap="medium")
@@ -67,7 +67,7 @@ def show_linear(opened: PageContext) -> LinearInView:
             "block": lambda size: change(ZooState, values={"lightning.tile": int(size)}),
         }
         mount(component.SOURCE, payload, key="bracketings", on=on)
-    with right:  # after the products, on the phones of a class too
+    with right:  # after the products, also on phones
         show_cut(opened, start)
         show_rule(variant)
         left_out = [_(words).format(variant=_(variant.label)) for words in variant.left_out(head)]
@@ -91,7 +91,7 @@ def _finding(sums: LinearSums) -> str:
 
 
 def _of_blocks(n_tokens: int, size: int) -> str:
-    """How many of the cells before the future are computed, and how many a state stands for."""
+    """How many of the unmasked cells are computed, and how many a state stands for."""
     sizes = [min(size, n_tokens - first) for first in range(0, n_tokens, size)]
     cells, seen = sum(one * (one + 1) // 2 for one in sizes), n_tokens * (n_tokens + 1) // 2
     said = _("In blocks of {size}, {cells} of {seen} cells are computed; states stand for the other {rest}")
@@ -116,11 +116,11 @@ def _payload(opened: PageContext, start: int, head: Head, sums: LinearSums, bloc
     ).packed()
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def linear_view(shown: LinearInView) -> ExportBundle:
-    """What lies between the two products and their work, and the numbers that are multiplied."""
+    """The intermediate results of the two products and their work, and the factors."""
     opened, name = shown.opened, f"L{shown.opened.layer}H{shown.opened.head}"
     rule = f"Lightning in blocks of {shown.values['tile']}" if shown.values else "linear attention in both orders"
     return ExportBundle(
@@ -146,7 +146,7 @@ def _table(shown: LinearInView) -> pd.DataFrame:
 
 
 def _chart(shown: LinearInView) -> Lines:
-    """Both orders in texts of other lengths; the products themselves are in the HTML."""
+    """Both orders for texts of other lengths; the products themselves are in the HTML."""
     d, d_value = shown.sums.q.shape[1], shown.sums.v.shape[1]
     orders = {"(Q Kᵀ) V": left_first, "Q (Kᵀ V)": right_first}
     return Lines(

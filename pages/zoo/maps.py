@@ -1,4 +1,4 @@
-"""The first view of the page Zoo: the head's own map, a rival's, and a second one's or the difference."""
+"""The first view of the page Zoo: the head's own map, a variant's, and a second variant's or the difference."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-HEIGHT = 380  # pixels; three maps stand side by side
-OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
+HEIGHT = 380  # px; three maps fit side by side
+OVERVIEW = 48  # px per side of the overview beside a zoomed map
 DIFFERENT = N_("difference from softmax")
 SIGNED = N_("{query} → {key}: weight {value}")
 
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A variant with its numbers, as it is in this head; ``found`` None: it has no place here, which was said."""
+    """A variant with its parameters, applied to this head; ``found`` is None if it does not apply."""
 
     variant: Variant
     values: dict[str, int]
@@ -54,7 +54,7 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class ZooMaps:
-    """What is in view. ``payloads`` are of the maps side by side, by what each shows."""
+    """What is in view. ``payloads`` are those of the maps side by side, by what each shows."""
 
     opened: PageContext
     start: int  # the first token drawn
@@ -66,7 +66,7 @@ class ZooMaps:
 
 
 def show_maps(opened: PageContext) -> ZooMaps:
-    """Softmax at the left with the numbers of all below it, the variant, and what stands beside it."""
+    """Show softmax on the left with all variants' numbers below it, the variant, and the second map."""
     start = first_drawn(len(opened.capture.tokens))
     head = captured_head(opened.capture, opened.layer, opened.head, start)
     usual, first, other = own(head), _rival(head, state().first), state().second
@@ -101,7 +101,7 @@ def show_maps(opened: PageContext) -> ZooMaps:
 
 
 def _finding(head: str, variant: Variant, found: Compared) -> tuple[str, str]:
-    """How far the variant is from softmax, where it looks or, with weights that are no shares, by its output; HTML."""
+    """How far the variant's attention is from softmax or, if its weights are signed, how far its output is; HTML."""
     named = {"variant": _(variant.label), "head": head}
     if variant.signed:
         said = _("With {variant}, {head}’s output has cosine {value} with softmax’s")
@@ -117,7 +117,7 @@ def _finding(head: str, variant: Variant, found: Compared) -> tuple[str, str]:
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:
-    """Shares from 0 to 1, so that pictures compare; signed weights around 0, to the largest."""
+    """Weights from 0 to 1, so that maps can be compared; signed weights around 0, up to the largest."""
     if not variant.signed:
         return Scale("sequential", 0.0, 1.0, False, "percent")
     high = float(np.nanmax(np.abs(found.weights), initial=1e-9))
@@ -130,7 +130,7 @@ def _rival(head: Head, variant: Variant) -> Rival:
 
 
 def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | None) -> dict[str, bytes]:
-    """The second variant's map, or where the first looks more than softmax; what was drawn."""
+    """Show the second variant's map, or the difference of the first from softmax; returns the payloads."""
     drawn: dict[str, bytes] = {}
     if second is not None:
         if second.found is not None:
@@ -148,12 +148,16 @@ def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | N
 
 
 def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first", *, sliders: bool = True) -> None:
-    """What it does, what of this head it leaves out or why it has no place; ``sliders``: not of one beside itself."""
+    """Describe the variant: what it ignores of this head, or why it does not apply.
+
+    ``sliders``: show its parameters.
+    """
     label = _(rival.variant.label)
     if refusal := rival.variant.refusal(head):
         st.info(plain(_(refusal).format(variant=label)))
         return
-    if (parts := rival.variant.flow) is not None:  # right below the map, as a screen of 900 pixels ends soon after
+    # directly below the map, since a screen of 900 pixels ends soon after
+    if (parts := rival.variant.flow) is not None:
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
         show_html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")), key=f"{key}_flow")
     if rival.found is not None:
@@ -174,7 +178,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
 def _show_map(
     opened: PageContext, values: np.ndarray, scale: Scale, key: str, label: str, *, signed: bool = False
 ) -> tuple[HeadMap, bytes]:
-    """A map of the tokens drawn, as far as the session's window goes; a click pins the cell on all of them."""
+    """Show a map of the tokens drawn, within the session's window; a click pins the cell on all maps."""
     held = session.selection().window
     start = first_drawn(len(opened.capture.tokens))
     view = head_view(opened, values, None if held is None else Window(*held), start)
@@ -200,7 +204,7 @@ def _show_map(
 
 
 def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None, start: int = 0) -> HeadMap:
-    """The values, of tokens from ``start`` on, as a map of tokens, cut to a window; of two texts one at the other."""
+    """The values, for tokens from ``start`` on, as a map cut to a window; for two texts, their cross-attention."""
     stop, capture = start + len(values), opened.capture
     whole = Window(start, stop, start, stop)
     if first_query(capture) and stop == len(capture.tokens):
@@ -213,7 +217,7 @@ def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None, st
 
 
 def _left_out(opened: PageContext, window: Window, masked: np.ndarray) -> np.ndarray | None:
-    """Masked cells whose keys an indexer did not choose; None of a head that reads every key."""
+    """Masked cells whose keys an indexer did not select; None for a head that uses every key."""
     if not leaves_out(opened.capture, opened.layer):
         return None
     queries, keys = slice(window.q0, window.q1), slice(window.k0, window.k1)
@@ -231,7 +235,7 @@ def _summary(opened: PageContext, view: HeadMap, label: str, *, shares: bool) ->
 
 
 def _selected(opened: PageContext, view: HeadMap) -> tuple[int, int | None] | None:
-    """The pinned cell, where it is among the tokens drawn."""
+    """The pinned cell, if it is among the tokens drawn."""
     whole = view.whole
     query = opened.query if opened.query in range(whole.q0, whole.q1) else None
     return view.units_at(query, opened.key if opened.key in range(whole.k0, whole.k1) else None)

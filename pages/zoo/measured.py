@@ -1,4 +1,4 @@
-"""The cost of attention measured on this machine: seconds and bytes of one head over ever longer texts."""
+"""The cost of attention measured on this machine: seconds and bytes of one head over increasingly long texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LABELS = {STORED: N_("softmax, map stored"), TILES: N_("softmax, torch’s tiles
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCost:
-    """What is measured: of which head, which variants with which numbers, and how far it is."""
+    """The measurement: of which head, which variants with which parameters, and its progress."""
 
     run: CostRun
     causal: bool
@@ -54,7 +54,7 @@ class MeasuredCost:
 
 
 def show_measured(opened: PageContext) -> MeasuredCost:
-    """Two charts that grow, and where the lines cross."""
+    """Show two charts as they grow, and where the lines cross."""
     left, right = st.columns([0.7, 0.3], gap="large")
     with right:
         variants = show_choices()
@@ -88,7 +88,7 @@ def _label(found: MeasuredCost, name: str) -> str:
 
 def _show(found: MeasuredCost) -> None:
     run = found.run
-    with st.container(key="cost_finding"):  # from the first look on, or all below it would be mounted anew
+    with st.container(key="cost_finding"):  # present from the first run on, or all below it would be remounted
         if (said := _finding(found)) is not None:
             show_finding(*said, of_several=True)
     with st.container(key="cost_run", horizontal=True, vertical_alignment="center", gap="small"):
@@ -107,7 +107,7 @@ def _show(found: MeasuredCost) -> None:
 
 
 def _finding(found: MeasuredCost) -> tuple[str, str] | None:
-    """From which length on the first variant is faster, measured, and by formula; HTML. None before it is measured."""
+    """The length from which the first variant is faster, measured and by formula; HTML. None before it is measured."""
     if not found.variants:
         return None
     variant, values = found.variants[0]
@@ -147,7 +147,7 @@ def _lengths(items: list[Measured]) -> list[int]:
 
 
 def _formulas(found: MeasuredCost) -> list[Line]:
-    """The multiply-adds of each formula at the speed of softmax's longest text, as far as a million tokens."""
+    """Each formula's multiply-adds at the speed of softmax's longest text, up to a million tokens."""
     done = found.run.of(STORED)
     if not done:
         return []
@@ -165,13 +165,13 @@ def _formulas(found: MeasuredCost) -> list[Line]:
 
 
 def _places(found: MeasuredCost) -> list[int]:
-    """Of the measured lines whose formulas there are: softmax with its map stored, and the variants."""
+    """Indices of the measured lines that have formulas: softmax with its map stored, and the variants."""
     names = found.run.names
     return [names.index(name) for name in (STORED, *(variant.name for variant, _values in found.variants))]
 
 
 def _memory_formulas(found: MeasuredCost) -> list[Line]:
-    """Bytes by formula, of numbers in float32, as far as something was measured."""
+    """Bytes by formula, for float32 numbers, up to the longest measured text."""
     lengths, d = _lengths(found.run.of(STORED)), found.run.d_head
     if not lengths:
         return []
@@ -186,7 +186,7 @@ def _memory_formulas(found: MeasuredCost) -> list[Line]:
 
 
 def _show_words(found: MeasuredCost) -> None:
-    """Where each variant becomes cheaper, measured and by formula, and how it was measured."""
+    """Say where each variant becomes cheaper, measured and by formula, and how it was measured."""
     words = [_crossed(found, variant, values) for variant, values in found.variants[1:]]
     words += [
         _(
@@ -219,7 +219,7 @@ def _crossed(found: MeasuredCost, variant: Variant, values: dict[str, int]) -> s
 
 
 def _measured_crossing(found: MeasuredCost, variant: Variant) -> tuple[list[int], float | None]:
-    """The lengths at which both were measured, and where the variant becomes faster; None where it does not."""
+    """The lengths at which both were measured, and where the variant becomes faster; None if it does not."""
     usual = {one.n_tokens: one.seconds for one in found.run.of(STORED)}
     rival = {one.n_tokens: one.seconds for one in found.run.of(variant.name)}
     lengths = sorted(usual.keys() & rival.keys())
@@ -233,11 +233,11 @@ def _by_formula(found: MeasuredCost, variant: Variant, values: dict[str, int]) -
     return cheaper.format(count=f"{formula or 0:,}")
 
 
-# -- to be taken away -------------------------------------------------------------------------------------------------
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
 def measured_view(found: MeasuredCost) -> ExportBundle:
-    """Seconds and bytes of every length."""
+    """Seconds and bytes at every length."""
     charts, title = charts_of(found), _("Measured on this machine")
     return ExportBundle(
         name="zoo-measured",

@@ -1,4 +1,4 @@
-"""The views of the page Zoo in the running model as data: their tables, their files, and the lines that give them."""
+"""Export of the page Zoo's views of the running model: tables, files and Python code."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from viz.curves import standalone
 
 
 def model_view(opened: PageContext, found: InModel) -> ExportBundle:
-    """The open head's map with the variant in the model; before it, and the difference, beside it by name."""
+    """The open head's map with the variant in the model; the map before it and the difference as further files."""
     view = change_view(found.drawn)
     return replace(view, what=f"{view.what}; {state().variant} for softmax, substituted in the model, untrained")
 
 
 def hybrid_view(found: Hybrid) -> ExportBundle:
-    """The curve of recall so far, and the stack chosen by hand."""
+    """The recall curve so far, and the stack chosen by hand."""
     chart, variant = recall_chart(found.curve, found.own), state().variant
     points = [*found.curve, *found.own]
     table = pd.DataFrame(

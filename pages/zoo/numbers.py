@@ -1,4 +1,4 @@
-"""What is said of the maps of the page Zoo: their numbers, what a variant does and costs, and where it looks."""
+"""Texts beside the maps of the page Zoo: their numbers, what a variant does and costs, and where it attends."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ui.shell.page import PageContext
 from ui.wording.i18n import _
 from ui.wording.sentences import number
 
-FAR = 10**6  # tokens up to which it is looked for a length from which something pays
-LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less
+FAR = 10**6  # tokens; longest text that is searched for a break-even length
+LONGER = 2.0  # a larger error is not only one of direction: two outputs of equal norm differ by less
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -51,7 +51,7 @@ MEANINGS = {
 
 
 def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]], d: int) -> None:
-    """One column for softmax, one for each variant; ``d``: the dimensions of the head's vectors."""
+    """Show one column for softmax and one per variant; ``d``: the dimension of the head's vectors."""
     found = {"softmax": own} | {_(variant.label): one for variant, one in rivals if one is not None}
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in found)
     body = "".join(
@@ -76,28 +76,28 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
 
 
 def few_patterns(variant: Variant) -> bool:
-    """Whether its map is a product of features of queries and of keys, whose number bounds its rank."""
+    """Return True if its map is a product of query and key features, whose number bounds its rank."""
     return variant.replaces == "kernel" and variant.recurrent is not None
 
 
 def variant_words(name: str, found: Compared) -> str:
-    """One number as it is read."""
+    """One number formatted for display."""
     if name == "entropy":
         return number(found.entropy, "bits")
     if name == "elsewhere":
         return number(found.elsewhere if found.elsewhere > 1e-12 else 0.0, "share")
     if name == "rank":
-        seen = ~np.isnan(found.weights)  # of two joined texts the tokens of one look, at those of the other
+        seen = ~np.isnan(found.weights)  # in two combined texts one text's tokens are queries and the other's are keys
         total = min(int(seen.any(axis=axis).sum()) for axis in (0, 1))
         return _("{count} of {total}").format(count=found.rank, total=total)
     value = found.error if name == "error" else found.direction
-    if name == "error" and value < 1e-9:  # rounding of float64
+    if name == "error" and value < 1e-9:  # rounding in float64
         return "0"
     return "–" if value != value else significant(value, 2) if name == "error" else f"{value:.2f}"
 
 
 def show_rule(variant: Variant) -> None:
-    """What it does, gives up and buys, a sentence each."""
+    """Show what it does, gives up and gains, a sentence each."""
     does = _("It {does}.").format(does=_(variant.does))
     lines = {_("Gives up:"): _(variant.gives_up), _("Buys:"): _(variant.buys)}
     st.html(
@@ -106,9 +106,9 @@ def show_rule(variant: Variant) -> None:
 
 
 def show_work(variant: Variant, values: Mapping[str, int], d: int, left_out: Sequence[str]) -> None:
-    """Its work with what its letters stand for, where it pays, its paper, and what of the head it leaves out."""
+    """Show its work with the meaning of the symbols, where it pays off, its paper, and what it ignores of the head."""
     letters = [_("n tokens"), _("d dimensions of a vector")]
-    written = re.findall("[a-z]+", variant.work)  # a letter that is not in it explains nothing
+    written = re.findall("[a-z]+", variant.work)  # explain only the symbols that occur in the formula
     letters += [f"{one.letter} {_(one.label)}" for one in variant.parameters if one.letter in written]
     work = f"{variant.work} ({', '.join(letters)}) · {_(REPLACES[variant.replaces])} · {_(variant.source)}"
     rest = "".join(f"<p class='atlas-caption'>{escape(words)}</p>" for words in left_out)
@@ -116,9 +116,9 @@ def show_work(variant: Variant, values: Mapping[str, int], d: int, left_out: Seq
 
 
 def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> None:
-    """What the head would keep of this text, were it read a token at a time, and the work of the next one."""
+    """Show the size of the head's state when reading token by token, and the work per token."""
     if (form := variant.recurrent) is None or head.looks_ahead or head.elsewhere or not head.sees_past:
-        return  # with a window its own cache ends to grow as well
+        return  # with a window, softmax's own cache stops growing as well
     n, d, d_v = head.n_tokens, head.q.shape[-1], head.v.shape[-1]
     numbers = variant.numbers(values, n)
     words = _(
@@ -133,7 +133,7 @@ def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> N
 
 
 def _kept_from(variant: Variant, values: Mapping[str, int], d: int, d_v: int) -> str:
-    """From which length on it keeps less than softmax, by formula."""
+    """From which length on its state is smaller than softmax's cache, by formula."""
     at = crossing_by_formula(lambda n: CACHE.state.of(n, d, d_v), kept_of(variant, values, d, d_v), FAR)
     if at is None:
         return _("It never keeps less than softmax.")
@@ -153,7 +153,7 @@ def _line(name: str, words: str) -> str:
 
 
 def show_looks(opened: PageContext, variant: Variant, found: Compared) -> None:
-    """The cells with the most that softmax has not."""
+    """Show the cells that exceed softmax's weight most."""
     tokens = opened.capture.tokens
     heading = _("Where it looks more than softmax:")
     if not found.looks:

@@ -1,4 +1,4 @@
-"""Zoo: softmax attention and its rivals, on the open head's own queries, keys and values."""
+"""Zoo: softmax attention and its alternatives, on the open head's own queries, keys and values."""
 
 from html import escape
 
@@ -25,7 +25,7 @@ from ui.state.controls import choose
 from ui.wording.i18n import _
 
 view = state().view
-running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
+running = view in ("model", "hybrid", "weights")  # compared with the unedited model, on its next token
 lit = ("head",) if view in ("maps", "linear", "flash", "weights") else ("attention",)
 shows = StripView(lit, here=view != "cost", then=lambda: rerun_fragment("zoo"), edits=running)
 opened = open_page(plain_model=running, two_texts=True, strip=shows)
@@ -55,7 +55,7 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
 
 
 def view_of(here: PageContext) -> ExportBundle:
-    """The view that is open, drawn: its tables and its files. Raises RunnerError."""
+    """Draw the open view and return its export. Raises RunnerError."""
     if running and here.runner.info.attentions:
         raise OneStackOnly(name=here.runner.info.name)
     if view == "cost":
@@ -72,7 +72,7 @@ def view_of(here: PageContext) -> ExportBundle:
 
 
 def draw(alone: bool) -> list[ExportBundle]:
-    """The same; none where its sentence stands in its place."""
+    """Draw the open view; an empty list if a sentence is shown instead."""
     drawn: list[ExportBundle] = []
     show_errors(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
     return drawn

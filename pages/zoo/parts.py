@@ -1,4 +1,4 @@
-"""What a variant of several parts looks at with each: their masks, and the share of attention where they are apart."""
+"""The components of a composite variant: their masks, and their shares of attention if they do not overlap."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viz.mask_strip import mask_strip
 
 
 def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray, *, key: str) -> None:
-    """A small picture of each part, with its share of these weights [tokens, tokens] where parts share no cell."""
+    """Show a small picture of each part, with its share of these weights [tokens, tokens] if parts do not overlap."""
     if variant.parts is None:
         return
     n_tokens = len(weights)
@@ -29,7 +29,7 @@ def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray, *,
 
 
 def show_persistent(variant: Variant, head: Head, values: dict[str, int]) -> None:
-    """What tokens that are no part of the text take of attention, mean over the tokens, and what they are."""
+    """Show the mean attention on persistent tokens that are not part of the text, and what they are."""
     if variant.persistent is None:
         return
     shares = variant.persistent(head, **variant.numbers(values, head.n_tokens)).mean(0).tolist()
@@ -43,7 +43,7 @@ def show_persistent(variant: Variant, head: Head, values: dict[str, int]) -> Non
 
 
 def shares_of(weights: np.ndarray, masks: list[np.ndarray]) -> list[float]:
-    """Of each row's attention, by size, the part that lies in a mask: the mean over the rows that look anywhere."""
+    """The share of each row's absolute weight in a mask, averaged over non-zero rows."""
     sizes = np.abs(np.nan_to_num(weights))
     total = sizes.sum(1)
     return [float((np.where(mask, sizes, 0.0).sum(1)[total > 0] / total[total > 0]).mean()) for mask in masks]

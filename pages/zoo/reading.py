@@ -1,4 +1,4 @@
-"""How each view of the page Zoo is read."""
+"""Help texts for the views of the page Zoo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.wording.i18n import _
 
 
 def explain(view: View) -> None:
-    """The explanation of the view that is open."""
+    """Show the open view's help."""
     {
         "maps": _maps, "linear": _linear, "model": _model, "hybrid": _hybrid, "weights": _weights, "flash": _flash,
         "cost": _cost,

@@ -1,4 +1,4 @@
-"""What the page Zoo holds: its view, the variant in the middle, what stands beside it, their numbers, and the film."""
+"""The state of the page Zoo: its view, the variant, what it is compared with, their parameters, and the film."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-DIFFERENCE = "difference"  # what stands beside a variant that no other is compared with
+DIFFERENCE = "difference"  # compares a variant with softmax instead of another variant
 FIRST = "linear"  # the variant that the page opens with
-LONGEST = 10**6  # no number of a variant is larger
+LONGEST = 10**6  # upper bound of a variant's parameters
 
 SRAM = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "96", "128", "192")  # KB
-A100 = 192  # KB of SRAM that each of its processors has (Dao et al. 2022, arXiv:2205.14135, section 2.1)
+A100 = 192  # KB of SRAM per streaming multiprocessor (Dao et al. 2022, arXiv:2205.14135, section 2.1)
 
 View = Literal["maps", "linear", "model", "hybrid", "weights", "flash", "cost"]
 Where = Literal["head", "layer", "all"]
@@ -35,15 +35,17 @@ LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for on
 
 @dataclass(frozen=True)
 class ZooState:
-    """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts.
+    """Parameters are keyed by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long
+    texts.
 
-    ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight; they
-    have it ``kept`` as it is, or inside blocks. ``neighbours`` have so many hundredths of SANA's convolution.
-    Of a weight ``matrix``, by its name in the layer ("": the first), the singular values are multiplied by ``factors``,
-    in hundredths, by place from 1 on. A memory or a state has ``read`` the text up to this token; ``linear`` attention
-    is shown in both orders, or in Lightning's blocks. Of
-    FlashAttention's film: which loop is the ``order``'s outer one, the tiles
-    of an ``sram`` in KB or of the reader's own ``rows`` and ``columns``, and the ``frame`` that is open.
+    ``where`` says in which heads the variant replaces softmax. ``softmax`` are the layers that keep softmax, None: one
+    of eight; ``kept`` says whether it is whole or within blocks. ``neighbours`` is the weight of the neighbours in
+    SANA's convolution, in percent. ``factors`` multiply the singular values of the weight ``matrix`` (its name in the
+    layer; empty: the first), in percent, keyed by place from 1. ``read`` is the token up to which a memory or state has
+    read the text. ``linear`` shows both orders of linear attention, or Lightning's blocks.
+
+    For FlashAttention's film: ``order`` names the outer loop; the tiles fit in ``sram`` KB or are the reader's own
+    ``rows`` and ``columns``; ``frame`` is open.
     """
 
     SCOPE: ClassVar[str] = "zoo"
@@ -82,22 +84,22 @@ class ZooState:
 
     @property
     def second(self) -> Variant | None:
-        """The other variant; None where the difference is shown."""
+        """The other variant; None if the difference is shown."""
         return BY_NAME.get(self.beside)
 
 
 def state() -> ZooState:
-    """What the page holds now."""
+    """The page's current state."""
     return current(ZooState)
 
 
 def first_drawn(n_tokens: int) -> int:
-    """The first token drawn of a text of so many; of a short one the first there is."""
+    """The first token drawn of a text of this length; 0 for a short text."""
     return min(state().start, max(0, n_tokens - LARGEST))
 
 
 def values_of(variant: Variant, n_tokens: int, field: Field = "values") -> dict[str, int]:
-    """Every parameter's number in a text of so many tokens; one out of bounds is said and replaced."""
+    """Every parameter's value for a text of this length; one out of bounds is reported and replaced."""
     held: Mapping[str, int] = getattr(state(), field) or {}
     found: dict[str, int] = {}
     for one in variant.parameters:
@@ -115,7 +117,7 @@ def values_of(variant: Variant, n_tokens: int, field: Field = "values") -> dict[
 def show_sliders(
     variant: Variant, shown: Sequence[Parameter], values: dict[str, int], n_tokens: int, field: Field = "values"
 ) -> None:
-    """A slider for each of these parameters that has a choice; where numbers stand for words, the words."""
+    """Show a slider for each of these parameters that has a range, or its choices as words."""
     for one in shown:
         span, item = (one.least, one.most_of(n_tokens)), f"{variant.name}.{one.name}"
         words = plain(f"{_(one.label)} · {_(one.counts)}")

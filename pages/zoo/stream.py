@@ -1,4 +1,4 @@
-"""A number that a variant tells of every token, over the whole text as it is read: a chart, and how far it is read."""
+"""A number that a variant computes for every token as the text is read: a chart, and how far it is read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ui.state.controls import slider
 from ui.wording.i18n import _
 from viz.chart import Line, Lines
 
-TOLD = 24  # tokens of which a number is said
+TOLD = 24  # tokens whose number is listed
 
 
 def show_stream(opened: PageContext, variant: Variant, values: Mapping[str, int], key: str) -> None:
-    """The chart up to the end, a mark at the token that is read, and the largest numbers of those read so far."""
+    """Show the chart of the whole text with a mark at the current token, and the largest numbers up to it."""
     if variant.by_token is None:
         return
     capture, tokens = opened.capture, opened.capture.tokens
@@ -32,7 +32,7 @@ def show_stream(opened: PageContext, variant: Variant, values: Mapping[str, int]
     )
     last = len(told) - 1
     at = min(state().read, last)
-    if last and key == "first":  # one for both that stand beside each other
+    if last and key == "first":  # one for both variants side by side
         slider(ZooState, "read", at, (0, last), _("read up to token"))
     words = f"{tokens[at].text} ({at}) {told[at]:.2f}"
     chart = Lines(

@@ -1,4 +1,4 @@
-"""The view of the page Zoo with a weight matrix of the model: its largest singular values, each times a number."""
+"""The view of the page Zoo with a weight matrix of the model whose largest singular values are rescaled."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from ui.wording.i18n import _
 from viz.chart import Line, Lines
 from viz.markdown import plain
 
-SLIDERS, ACROSS = 8, 4  # of the largest singular values; in a row
-ONE = 100  # hundredths: a singular value stays as it is
+SLIDERS, ACROSS = 8, 4  # number of largest singular values; per row
+ONE = 100  # percent: the singular value is unchanged
 MOST = 300
-FIRST_LOOK = {"1": 0}  # what the matrix does without its largest singular value, until something is chosen
+FIRST_LOOK = {"1": 0}  # without the largest singular value, until something is chosen
 
 
 @dataclass(frozen=True, eq=False)
 class SingularValuesView:
-    """``scaled`` are all singular values after the change; ``edits`` is empty where each stays as it is."""
+    """``scaled`` are all singular values after the change; ``edits`` is empty if nothing changes."""
 
     edits: tuple[ScaledSingulars, ...]
     after: Capture
@@ -47,7 +47,7 @@ class SingularValuesView:
 
 
 def show_weights(opened: PageContext) -> SingularValuesView:
-    """The matrix and its sliders, the open head before and after, and what the model says then. Raises RunnerError."""
+    """Show the matrix and its sliders, the open head before and after, and the model's output. Raises RunnerError."""
     found = _singulars(opened)
     left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
@@ -70,7 +70,7 @@ def show_weights(opened: PageContext) -> SingularValuesView:
 
 
 def _show_matrix(opened: PageContext, found: Singulars, shown: int) -> None:
-    """Which matrix it is, and what the sliders are."""
+    """Say which matrix it is, and what the sliders are."""
     with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
         pick(ZooState, "matrix", found.name, {name: name for name in found.names}, width=240)
         words = _("W = U Σ Vᵀ of L{layer}: each of the {count} largest σ times z; the others stay.")
@@ -79,7 +79,7 @@ def _show_matrix(opened: PageContext, found: Singulars, shown: int) -> None:
 
 
 def _singulars(opened: PageContext) -> Singulars:
-    """Of the matrix of the address; of the layer's first, once that is said, where it has none of that name."""
+    """Decompose the URL's matrix; if the layer has none of that name, report it and use the first."""
     wanted = state().matrix
     found = _asked(opened, "")
     if wanted and wanted not in found.names:
@@ -98,7 +98,7 @@ def _asked(opened: PageContext, matrix: str) -> Singulars:
 
 
 def _show_sliders(found: Singulars, count: int) -> np.ndarray:
-    """A slider a singular value, some in a row; what each is multiplied by."""
+    """Show a slider per singular value, several in a row; returns the factors."""
     chosen = state().factors
     held = chosen or FIRST_LOOK
     values = [held.get(str(place + 1), ONE) for place in range(count)]
@@ -120,7 +120,7 @@ def _show_sliders(found: Singulars, count: int) -> np.ndarray:
 
 
 def _edits(layer: int, matrix: str, factors: np.ndarray) -> tuple[ScaledSingulars, ...]:
-    """As far as one is not left as it is; nothing where all are."""
+    """The edits; empty if no factor differs from 1."""
     changed = np.flatnonzero(factors != 1)
     if not len(changed):
         return ()
@@ -141,7 +141,7 @@ def chart_of(found: Singulars, scaled: np.ndarray) -> Lines:
 
 
 def weights_view(opened: PageContext, found: SingularValuesView) -> ExportBundle:
-    """The open head's map after the change; before it, the difference and the singular values beside it by name."""
+    """The open head's map after the change; the map before, the difference and the singular values as further files."""
     view = change_view(found.drawn)
     heading = chart_of(found.found, found.scaled).heading
     columns = {_("before"): found.found.sizes.tolist(), _("after"): found.scaled.tolist()}

@@ -13,11 +13,11 @@ from attention_atlas import __version__
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("model_runner", "attention", "analysis", "viz", "inline")
-ENGINE = "!model_runner.local"  # not public: code outside reaches it through load_runner and Runner
+ENGINE = "!model_runner.local"  # not public: outside code uses load_runner and Runner
 
 
 def write(folder: Path, *modules: str) -> None:
-    """One page per module into ``folder``, with an index and a search that runs in the browser."""
+    """Write one page per module into ``folder``, with an index and a search that runs in the browser."""
     pdoc.render.configure(
         docformat="restructuredtext",
         footer_text=f"Attention Atlas {__version__}",

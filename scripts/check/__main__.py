@@ -2,8 +2,8 @@
 
 python -m scripts.check                                  the embedded model
 python -m scripts.check --model build/default_model      one that was just trained
-python -m scripts.check --corpus build/corpus            what it pays for the documents held out, too
-python -m scripts.check --examples                       only the examples' stories, and what of them holds
+python -m scripts.check --corpus build/corpus            also its loss on held-out documents
+python -m scripts.check --examples                       only the examples' stories, and whether they hold
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the examples have their story in a model, and what of it holds: ``examples.json`` beside the model."""
+"""Measures which heads each example's story is about in a model, and whether it holds: ``examples.json``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from scripts.check.story_claims import BESIDE, CLAIMS
 from scripts.check.story_reader import Ids, Reader
 from scripts.check.story_rule import SENTENCES, STILL, Claim, Measured, measure, trials
 
-DIGITS = 5  # of a share: 0.9997 must not read as all
+DIGITS = 5  # of a share: 0.9997 must not be rounded to 1
 
 
 class StoryBroken(ValueError):
-    """An example whose head does not look where its story says; it may not be told."""
+    """Raised for an example whose head does not attend as its story says; the story must not be told."""
 
 
 def write_examples(folder: Path, *, count: int = SENTENCES) -> list[dict[str, Any]]:
-    """The file of the model in this folder, and what it holds. Raises StoryBroken."""
+    """Write the file for the model in this folder, and return its contents. Raises StoryBroken."""
     found = measured(load_runner(str(folder)), folder, count=count)
     lines = ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in found)
     (folder / FILE).write_text(f"[\n  {lines}\n]\n", encoding="utf-8")
@@ -33,10 +33,10 @@ def write_examples(folder: Path, *, count: int = SENTENCES) -> list[dict[str, An
 
 
 def measured(runner: Runner, folder: Path, *, count: int = SENTENCES) -> list[dict[str, Any]]:
-    """Of every example what its story rests on, or what comes next.
+    """For every example, the measurements behind its story, or the next token.
 
-    The folder's name is that of an embedded model; of any other the examples are the default model's. ``count`` is how
-    many held-out sentences the rule is measured on. Raises StoryBroken.
+    The folder's name is that of an embedded model; for any other model, the default model's examples are used.
+    ``count`` is the number of held-out sentences on which the rule is measured. Raises StoryBroken.
     """
     of = folder.name if folder.name in OF_MODEL else "default"
     reader = Reader(folder)
@@ -44,7 +44,7 @@ def measured(runner: Runner, folder: Path, *, count: int = SENTENCES) -> list[di
 
 
 def row(runner: Runner, reader: Reader, model: str, example: Example, *, count: int = SENTENCES) -> dict[str, Any]:
-    """What the file says of one example. Raises StoryBroken with the sentence and the value."""
+    """The file's entry for one example. Raises StoryBroken with the sentence and the value."""
     attention = "cross" if runner.info.attentions else None
     capture = as_square(runner.capture(CaptureRequest(example.text, attention=attention)))
     found: dict[str, Any] = {"topic": example.topic, "text": example.text, "page": "heads"}
@@ -75,7 +75,7 @@ def row(runner: Runner, reader: Reader, model: str, example: Example, *, count: 
 
 
 def evidence(reader: Reader, text: str, claim: Claim, *, count: int) -> tuple[str, dict[str, Any]]:
-    """How a story may be told, and the numbers of the rule. Raises StoryBroken where it may not."""
+    """How a story may be told, and the numbers of the rule. Raises StoryBroken if it may not be told."""
     facts = measure(reader, claim, trials(reader, claim.template, text, count=count))
     if text in BESIDE:
         beside = BESIDE[text]
@@ -95,7 +95,9 @@ def story_of(text: str) -> Story:
 
 
 def looked_at(capture: Capture, story: Story, place: tuple[int, int], *, beside: bool = False) -> tuple[int, float]:
-    """The token of the story's word, or of the one beside it, and how much of the opening row this head puts there."""
+    """The token of the story's word, or of the one beside it, and the weight that this head puts on it in the opening
+    row.
+    """
     start, end = story.span
     if beside:
         start = story.text.index(story.beside)
@@ -109,7 +111,7 @@ def looked_at(capture: Capture, story: Story, place: tuple[int, int], *, beside:
 
 
 def _taken_out(runner: Runner, reader: Reader, capture: Capture, claim: Claim) -> dict[str, Any]:
-    """What the likeliest token of the example itself has with the heads, without them, and without the control."""
+    """The probability of the example's likeliest token with the heads, without them, and without the control heads."""
     ids = Ids(tuple(token.id for token in capture.tokens), opening_query(capture), (0,), 0)
     best = int(reader.read([ids]).likeliest[0])
     ids = Ids(ids.read, ids.query, ids.keys, best)
@@ -123,7 +125,7 @@ def _taken_out(runner: Runner, reader: Reader, capture: Capture, claim: Claim) -
 
 
 def summary(found: list[dict[str, Any]]) -> list[str]:
-    """A line an example: how it may be told, and the numbers of the rule."""
+    """One line per example: how it may be told, and the numbers of the rule."""
     names = tuple(Measured.__dataclass_fields__)
     lines: list[str] = []
     for one in found:

@@ -1,4 +1,4 @@
-"""Which heads look at the previous token, and which continue a sequence they have seen before (induction).
+"""Measures which heads attend to the previous token, and which continue a repeated sequence (induction).
 
 Olsson et al. 2022, "In-context Learning and Induction Heads" (arXiv:2209.11895), on repeated random tokens.
 """

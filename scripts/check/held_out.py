@@ -1,4 +1,4 @@
-"""How well a model predicts the documents that training held out, in a unit that does not depend on its tokenizer."""
+"""Measures how well a model predicts the documents held out from training, in a unit independent of the tokenizer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from scripts.corpus.files import read_documents
 from scripts.train.data import VALIDATION_EVERY, part_file
 
 ENGLISH = ("generated", "stories", "books")
-WINDOW = 255  # tokens read at once, after the first one of every text
+WINDOW = 255  # tokens read at once, after the first token of a text
 AT_ONCE = 16
-MOST = 60_000  # characters of a part
+MOST = 60_000  # characters per part
 
 
 def held_out(corpus: Path, name: str) -> list[str]:
-    """The documents of a part of the corpus that no training has seen, as many as are measured."""
+    """The held-out documents of a part of the corpus, up to the amount that is measured."""
     texts, kept = read_documents(part_file(corpus, name))[::VALIDATION_EVERY], 0
     for count, text in enumerate(texts):
         kept += len(text)
@@ -30,7 +30,7 @@ def held_out(corpus: Path, name: str) -> list[str]:
 
 @torch.no_grad()
 def bits_per_byte(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> float:
-    """What the model pays for these texts, in bits per byte of UTF-8, each text in windows that begin anew."""
+    """The model's loss on these texts in bits per byte of UTF-8, with each text split into independent windows."""
     first = tokenizer.bos_token_id
     ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
     windows = [[first, *one[start : start + WINDOW]] for one in ids for start in range(0, len(one), WINDOW)]

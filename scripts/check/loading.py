@@ -1,4 +1,4 @@
-"""A trained model folder, loaded for measuring: eager attention in float32, nothing fetched from anywhere."""
+"""Loads a trained model folder for measurements: eager attention in float32, without network access."""
 
 from __future__ import annotations
 

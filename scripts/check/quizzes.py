@@ -1,4 +1,4 @@
-"""Small tests of what the model has learned: a prompt, and the words that greedy decoding has to go on with."""
+"""Small tests of what the model has learned: prompts, and the words with which greedy decoding must continue them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHINESE_PRONOUNS = ("{0}看见了{1}，它", "{0}坐在{1}旁边，后来它")
 
 @dataclass(frozen=True)
 class Quiz:
-    """Prompts with their answers; an answer starts with the space that parts it from its prompt, where there is one."""
+    """Prompts with their answers; an answer starts with the space that separates it from its prompt, if any."""
 
     name: str
     questions: tuple[tuple[str, str], ...]
@@ -88,10 +88,10 @@ def _chinese(seed: int) -> tuple[Quiz, ...]:
 def right_answers(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, questions: tuple[tuple[str, str], ...]
 ) -> list[bool]:
-    """Which questions greedy decoding answers: the whole answer, and no longer word or number than that.
+    """Which questions greedy decoding answers: the whole answer, and no longer word or number.
 
-    One forward per batch: decoding gives the answer exactly if, read after its prompt, every token of it is the most
-    likely one.
+    Runs one forward per batch: greedy decoding gives the answer exactly if, read after its prompt, every token of it is
+    the most likely one.
     """
     right: list[bool] = []
     for first in range(0, len(questions), PROMPTS_AT_ONCE):
@@ -131,7 +131,7 @@ def _gifts(
 
 
 def _repeated_lists(seed: int, vocabulary: list[str], glue: str, before: str) -> tuple[tuple[str, str], ...]:
-    """Lists with ``glue`` between the words; the answer begins with ``before``, which the prompt then leaves out."""
+    """Lists joined by ``glue``; the answer begins with ``before``, which is then left out of the prompt."""
     rng = random.Random(seed)
     questions: list[tuple[str, str]] = []
     for _ in range(N_LISTS):

@@ -1,4 +1,4 @@
-"""Which heads the story of each example names, and the template of its held-out sentences; what holds is measured."""
+"""The heads that each example's story names, and the template of its held-out sentences; the rest is measured."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Many short sentences through an embedded model at once: where each head looks, and the odds of the answer.
+"""Runs many short sentences through an embedded model at once: where each head attends, and the odds of the answer.
 
-Plain transformers with hooks on the outputs of the heads, nothing of the application's own recording.
+It uses plain transformers with hooks on the outputs of the heads, and none of the application's own recording.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Place = tuple[int, int]  # layer, head
 
 @dataclass(frozen=True)
 class Sentence:
-    """``span`` is the word that is looked at, in characters, its end excluded; ``answer`` comes next, with its space.
+    """``span``: the characters of the word attended to, end excluded; ``answer`` is the continuation, with its space.
 
-    Of an encoder the answer stands in the place of ``[MASK]``; a translator has ``written`` what comes before it.
+    For an encoder, the answer replaces ``[MASK]``; a translation model has ``written`` what comes before it.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Ids:
-    """A sentence in tokens: what is read and written, who looks, at which of ``read``, and the answer's first token."""
+    """A sentence in tokens: source and target, the query, the keys in ``read``, and the answer's first token."""
 
     read: tuple[int, ...]
     query: int
@@ -53,7 +53,7 @@ class Ids:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Of every sentence: the natural log-odds of its answer, the likeliest token, and each head's look at the word."""
+    """For every sentence: the natural log-odds of its answer, the likeliest token, each head's weight on the word."""
 
     log_odds: Float[Tensor, "sentences"]
     likeliest: Int[Tensor, "sentences"]
@@ -66,7 +66,7 @@ class Reading:
 
 
 class Reader:
-    """The model of a folder; its tokenizer and how many layers and heads there are."""
+    """The model of a folder, its tokenizer, and its numbers of layers and heads."""
 
     def __init__(self, folder: Path) -> None:
         kind = AutoConfig.from_pretrained(folder, local_files_only=True).model_type
@@ -83,7 +83,7 @@ class Reader:
         self.n_heads = int(model.config.num_heads if kind == "t5" else model.config.num_attention_heads)
 
     def ids(self, sentence: Sentence) -> Ids | None:
-        """None where the answer does not begin with a token of its own."""
+        """None if the answer does not begin with a token of its own."""
         encoded = self.tokenizer(sentence.text, return_offsets_mapping=True)
         read, (start, end) = encoded["input_ids"], sentence.span
         places = encoded["offset_mapping"]
@@ -101,7 +101,7 @@ class Reader:
         return Ids(tuple(read), len(read) - 1, keys, then[len(now)])
 
     def read(self, sentences: Sequence[Ids], off: Sequence[Place] = ()) -> Reading:
-        """What the model says, with these heads giving nothing at any token."""
+        """Run the model with the outputs of the heads in ``off`` set to zero at every token."""
         parts: list[tuple[Tensor, Tensor]] = []
         with self._without(off), torch.no_grad():
             for first in range(0, len(sentences), AT_ONCE):
@@ -153,7 +153,7 @@ class Reader:
 
 
 def _padded(rows: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
-    """Filled up on the right, and which of the tokens are there."""
+    """Pad on the right; returns the ids and the mask of real tokens."""
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
     return ids, torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])

@@ -1,7 +1,7 @@
-"""When a story may say why: what changes with the word that should matter, with another, and without the head.
+"""The rule for when a story may give a reason: the effect of the word that should matter, of another, and of the head.
 
-Measured on held-out sentences of the story's template. A head that looks where the story says, but without which the
-answer stays, is told as where it looks, not as why.
+It is measured on held-out sentences of the story's template. If a head attends as the story says, but the answer stays
+without it, the story tells where the head attends, not why the answer comes.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from scripts.check.story_templates import Template
 
 SENTENCES, SEED = 200, 2026
 SHARE = 0.8  # of the sentences in which a story has to hold
-LOOK = 0.5  # of a head's attention: it looks at the word
-FALL, STILL = 1.0, 0.2  # nats of log-odds: the answer hangs on the heads; the control leaves it where it is
-TRIES = 50  # draws for every sentence that is wanted, before a template is given up
+LOOK = 0.5  # of a head's attention: then it attends to the word
+FALL, STILL = 1.0, 0.2  # nats of log-odds: the answer depends on the heads; the control leaves it unchanged
+TRIES = 50  # draws per sentence before a template is given up
 
 Told = Literal["why", "where", "not"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The heads a story names, the one that is opened first, and as many others of the same layers beside them."""
+    """The heads that a story names, the one that is opened first, and as many control heads of the same layers."""
 
     template: Template
     heads: tuple[Place, ...]
@@ -45,10 +45,10 @@ class Claim:
 class Measured:
     """Shares of the sentences, 0..1, and medians in nats.
 
-    ``looks``: the first head looks at the word, in the least of the three kinds of sentences. ``follows`` and
-    ``stays``: every named head looks and the answer is right, before and after the change. ``hangs``: without the
-    heads the answer falls by a nat of log-odds or is another; ``fall`` is the median fall, ``control`` the median
-    change without the control.
+    ``looks``: the first head attends to the word, in the least of the three kinds of sentences. ``follows`` and
+    ``stays``: every named head attends to it and the answer is right, before and after the change. ``hangs``: without
+    the heads, the answer falls by a nat of log-odds or changes; ``fall`` is the median fall, ``control`` the median
+    change without the control heads.
     """
 
     sentences: int
@@ -61,23 +61,23 @@ class Measured:
 
     @property
     def told(self) -> Told:
-        """Why: all four hold. Where: only the look does."""
+        """Why, if all four hold; where, if only ``looks`` does."""
         if self.looks < SHARE:
             return "not"
         kept = min(self.follows, self.stays, self.hangs) >= SHARE
         return "why" if kept and self.control is not None and self.control <= STILL else "where"
 
     def rounded(self) -> dict[str, float | int | None]:
-        """As it is written into a file."""
+        """Rounded for the file."""
         return {name: round(value, 3) if isinstance(value, float) else value for name, value in asdict(self).items()}
 
 
 def trials(
     reader: Reader, template: Template, example: str, *, count: int = SENTENCES, seed: int = SEED
 ) -> list[tuple[Ids, Ids, Ids]]:
-    """``count`` different trials whose words can be told apart in tokens; in none of them stands the example itself.
+    """``count`` different trials whose words are distinct in tokens, none of which contains the example itself.
 
-    Raises ValueError where the template has not that many.
+    Raises ValueError if the template does not have that many.
     """
     rng, found = Random(seed), dict[tuple[Ids, ...], tuple[Ids, Ids, Ids]]()
     for _ in range(count * TRIES):
@@ -92,7 +92,7 @@ def trials(
 
 
 def measure(reader: Reader, claim: Claim, held_out: list[tuple[Ids, Ids, Ids]]) -> Measured:
-    """What the rule asks, of these sentences."""
+    """Measure the rule on these sentences."""
     base, changed, other = (list(kind) for kind in zip(*held_out, strict=True))
     first, after, beside = (reader.read(kind) for kind in (base, changed, other))
     answers, new = [one.answer for one in base], [one.answer for one in changed]
@@ -114,7 +114,7 @@ def measure(reader: Reader, claim: Claim, held_out: list[tuple[Ids, Ids, Ids]]) 
 
 
 def _every(reading: Reading, claim: Claim) -> torch.Tensor:
-    """In which sentences all the heads that the story names look at the word."""
+    """The sentences in which all heads that the story names attend to the word."""
     return torch.stack([reading.look[:, layer, head] >= LOOK for layer, head in claim.heads]).all(0)
 
 

@@ -1,6 +1,6 @@
-"""Sentences like those of the examples, with the words swapped: made by a seed, never the example itself.
+"""Sentences like those of the examples with words swapped, drawn from a seed, and never the example itself.
 
-Of each there are three: as it is, with the word changed that should matter, and with one changed that should not.
+Each comes in three versions: unchanged, with the word changed that should matter, and with one changed that should not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Template = Callable[[Random], Trial]
 
 
 def at(text: str, looked_at: str, answer: str, which: int = 0, written: str = "") -> Sentence:
-    """A sentence whose word is found by itself, of several the one numbered ``which`` (-1: the last)."""
+    """A sentence whose word is located by itself; among several, the one numbered ``which`` (-1: the last)."""
     start = text.rindex(looked_at) if which < 0 else -1
     for _ in range(which + 1):
         start = text.index(looked_at, start + 1)
@@ -68,7 +68,7 @@ def gave_back(text: str, names: Sequence[str], things: Sequence[str], answer: st
 
 
 def givers(text: str, names: Sequence[str], answer: str) -> Template:
-    """{0} and {1}, of whom {2} gives; looked at is {0}, whoever gives. What should not matter is who gives."""
+    """{0} and {1}, and {2} of the two gives; the word attended to is {0}. Who gives should not matter."""
 
     def template(rng: Random) -> Trial:
         first, second, new = rng.sample(names, 3)
@@ -79,7 +79,7 @@ def givers(text: str, names: Sequence[str], answer: str) -> Template:
 
 
 def capitals(text: str, rows: Sequence[tuple[str, str]], answer: str) -> Template:
-    """After the capital of another country that of {2}; the other country should not matter."""
+    """The capital of another country, then that of {2}; the other country should not matter."""
 
     def template(rng: Random) -> Trial:
         known, asked, new, other = rng.sample(rows, 4)
@@ -90,7 +90,7 @@ def capitals(text: str, rows: Sequence[tuple[str, str]], answer: str) -> Templat
 
 
 def repeated(words: Sequence[str], glue: str, end: str, answer: str, length: int = 4) -> Template:
-    """A list said twice, without the last word; the first word of the list should not matter."""
+    """A list twice, without the last word; the first word of the list should not matter."""
 
     def template(rng: Random) -> Trial:
         *some, new, other = rng.sample(words, length + 2)
@@ -107,7 +107,7 @@ def _listed(words: Sequence[str], glue: str, end: str, answer: str) -> Sentence:
 
 
 def chases(text: str, beings: Sequence[str], answer: str, *, second: bool = False) -> Template:
-    """{0} chases {1} because it …: looked at is {0}, or {1}; what should not matter is the other one."""
+    """{0} chases {1} because it …: the word attended to is {0}, or {1}; the other one should not matter."""
 
     def template(rng: Random) -> Trial:
         looked_at, beside, new, other = rng.sample(beings, 4)
@@ -118,7 +118,7 @@ def chases(text: str, beings: Sequence[str], answer: str, *, second: bool = Fals
 
 
 def sums(text: str, between: str) -> Template:
-    """Two sums, of which the second is asked, or one; looked at is the first number of the last one."""
+    """Two sums, of which the second is asked, or one; the word attended to is the first number of the last one."""
 
     def template(rng: Random) -> Trial:
         known, (a, new), (b, other) = rng.sample(range(10), 2), rng.sample(range(10), 2), rng.sample(range(10), 2)
@@ -132,7 +132,7 @@ def sums(text: str, between: str) -> Template:
 
 
 def hidden_capital(text: str, rows: Sequence[tuple[str, str]], answer: str) -> Template:
-    """The capital of {0} is hidden, after somebody of the name {1}, who should not matter."""
+    """The capital of {0} is hidden, after a person named {1}, who should not matter."""
 
     def template(rng: Random) -> Trial:
         asked, new = rng.sample(rows, 2)
@@ -142,7 +142,7 @@ def hidden_capital(text: str, rows: Sequence[tuple[str, str]], answer: str) -> T
 
 
 def says_thanks(rng: Random) -> Trial:
-    """Who was given something says thank you; what it was should not matter."""
+    """Whoever was given something says thank you; what it was should not matter."""
     giver, receiver, new = rng.sample(CHINESE_NAMES, 3)
     thing, other = rng.sample(CHINESE_THINGS, 2)
     rows = (thing, receiver), (thing, new), (other, receiver)
@@ -150,7 +150,7 @@ def says_thanks(rng: Random) -> Trial:
 
 
 def lists(text: str, words: Sequence[str], place: int) -> Template:
-    """Words in a row, one of them hidden; looked at is the one numbered ``place``, of which only the place matters."""
+    """Words in a row, one of them hidden; the word attended to is number ``place``, of which only the place matters."""
 
     def template(rng: Random) -> Trial:
         count = text.count("{}")

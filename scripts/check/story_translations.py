@@ -1,4 +1,4 @@
-"""Sentences like the translator's examples, with words swapped, up to where the word looked at is written next."""
+"""Sentences like the translation model's examples, with words swapped, up to where the word attended to is written."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
     python -m scripts.corpus books   --checkouts DIR ...    scripts/corpus/data/books.txt.xz from Standard Ebooks
     python -m scripts.corpus stories --files FILE ...       scripts/corpus/data/stories.txt.xz from TinyStories excerpts
 
-The whole corpus is the generated part (from a seed) and the two parts that travel with the repository, unpacked. The
-README beside the data says where every part comes from and under which licence.
+The whole corpus is the generated part (from a seed) and the two parts in the repository, unpacked. The README beside
+the data says where every part comes from and under which licence.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 def write_corpus(folder: Path, *, megabytes: float, seed: int) -> None:
-    """Write the generated parts and those that travel with the repository into ``folder``, each as ``NAME.txt``."""
+    """Write the generated parts and those in the repository into ``folder``, each as ``NAME.txt``."""
     for part, (share, kinds) in GENERATED.items():
         _write(folder / f"{part}.txt", documents(seed, kinds), megabytes * share * 1e6)
     for part in PACKED:

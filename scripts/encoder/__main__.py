@@ -1,4 +1,4 @@
-"""Train the encoder that travels with the application, or resume, and export it to build/encoder.
+"""Train the application's embedded encoder, or resume, and export it to build/encoder.
 
 python -m scripts.encoder                  hidden words and pairs of passages in both languages
 python -m scripts.encoder --check DIR      only print the tables of its card

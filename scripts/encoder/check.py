@@ -1,4 +1,4 @@
-"""The tables of the encoder's card, on passages that were never trained on."""
+"""The tables of the encoder's card, on held-out passages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = ("separator", "other passage", "token before", "token after")
 
 @dataclass(frozen=True)
 class Scores:
-    """Shares that are right, 0..1: of the hidden tokens in English and in Chinese, and of the pairs."""
+    """Accuracies, 0..1: for hidden tokens in English and in Chinese, and for pairs."""
 
     english: float
     chinese: float
@@ -26,7 +26,7 @@ class Scores:
 
 @torch.no_grad()
 def accuracy(model: BertForPreTraining, tokenizer: PreTrainedTokenizerFast, examples: list[Example]) -> Scores:
-    """Of the hidden tokens how many are the likeliest, and of the pairs how many are judged right."""
+    """How many hidden tokens are the likeliest ones, and how many pairs are classified correctly."""
     rng = Random(SEED)
     right: dict[bool, list[float]] = {True: [], False: []}
     pairs: list[float] = []
@@ -46,7 +46,7 @@ def accuracy(model: BertForPreTraining, tokenizer: PreTrainedTokenizerFast, exam
 
 @torch.no_grad()
 def looks(model: BertForPreTraining, tokenizer: PreTrainedTokenizerFast, examples: list[Example]) -> torch.Tensor:
-    """Mean weight (kinds, layers, heads) on what ``KINDS`` names, over all queries that are no [CLS] or [SEP]."""
+    """Mean weight (kinds, layers, heads) on what ``KINDS`` names, over all queries except [CLS] and [SEP]."""
     sums = []
     for example in examples:
         given = tokenizer(example.first, example.second, truncation=True, max_length=64, return_tensors="pt")

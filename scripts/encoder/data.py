@@ -28,12 +28,12 @@ from scripts.train.data import VALIDATION_EVERY
 SENTENCE = re.compile(r".+?(?:[.!?。！？；](?![\w.])[\"”]?|\n|$)\s*", re.DOTALL)
 PACKED = ("stories", "books")
 LONGEST = 48  # tokens of a pair
-HIDDEN = 0.15  # share of the tokens that are to be guessed
+HIDDEN = 0.15  # share of the tokens that are to be predicted
 IGNORED = -100
 
 
-Source = str | Callable[[Writer], str]  # a part that travels with the repository, or a kind of text
-# share of the pairs, source, and whether its texts tell something, so that what comes next depends on what came before
+Source = str | Callable[[Writer], str]  # a part in the repository, or a kind of text
+# share of the pairs, source, and whether its texts tell a story, in which what comes next depends on what came before
 ENGLISH: tuple[tuple[float, Source, bool], ...] = (
     (30, story, True),
     (16, "stories", True),
@@ -72,7 +72,7 @@ class Example:
 
 
 class Passages:
-    """Texts that are generated as they are drawn, and the packed ones: those to train on or those held out."""
+    """Texts generated as they are drawn, and those in the repository: either the training or the held-out ones."""
 
     def __init__(self, *, held: bool) -> None:
         self.packed: dict[str, list[list[str]]] = {}
@@ -82,10 +82,11 @@ class Passages:
             self.packed[part] = [found for text in chosen if len(found := sentences(text)) > 1]
 
     def draw(self, rng: Random) -> Example:
-        """One pair: in half of the cases the second passage is not the next one, but from any text of its language.
+        """Draw one pair; in half of the cases the second passage is not the next one, but from any text of its
+        language.
 
-        Where a text is a list of facts, in which any fact may come next, that text is of another kind. Of one that
-        tells something the passages are longer, so that who it tells of is mostly named in both.
+        If a text is a list of facts, in which any fact may come next, that text is of another kind. If it tells a
+        story, the passages are longer, so that its characters are mostly named in both.
         """
         language = rng.choice(LANGUAGES)
         weights = [weight for weight, *_ in language]
@@ -113,15 +114,15 @@ class Passages:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each with the mark and the space behind it."""
+    """The sentences of a text, each with its punctuation and the space after it."""
     return [found[0] for found in SENTENCE.finditer(text) if found[0].strip()]
 
 
 def batch(tokenizer: PreTrainedTokenizerFast, examples: list[Example], rng: Random) -> dict[str, torch.Tensor]:
     """``input_ids`` with tokens hidden, ``labels`` where they were, ``next_sentence_label`` (0: it follows).
 
-    Of the tokens to be guessed 80 % are masked, 10 % replaced by random ones, 10 % left (Devlin et al. 2018,
-    arXiv:1810.04805).
+    Of the tokens to be predicted, 80 % are masked, 10 % replaced by random ones, and 10 % unchanged (Devlin et al.
+    2018, arXiv:1810.04805).
     """
     given = tokenizer(
         [example.first for example in examples],

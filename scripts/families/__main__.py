@@ -1,13 +1,13 @@
-"""Which families can be captured: a small random model of every type that transformers maps, through the capture.
+"""Tests which families can be captured, with a small random model of every type that transformers maps.
 
 python -m scripts.families                          print the table
 python -m scripts.families --write docs/families.md write it, and model_runner/local/loading/known_families.json
-python -m scripts.families --only llama,t5          of these alone; what is written keeps the rows of the others
-python -m scripts.families --jobs 4                 so many at a time
+python -m scripts.families --only llama,t5          only these; rows of other families are kept
+python -m scripts.families --jobs 4                 several at a time
 
-Of each it is asked whether it is captured, and whether the weights are those that the model's own eager attention
-returns. Each runs in a process of its own, with limits of CPU time and memory. A random model proves the way through
-transformers' code, not the weights of anybody.
+For each, the script tests whether a capture succeeds, and whether the weights equal those that the model's own eager
+attention returns. Each runs in its own process, with limits on CPU time and memory. A random model tests the path
+through transformers' code, not any published weights.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from scripts.families.own_sizes import FORMS
 from scripts.families.small import families
 from scripts.families.trying import Tried, table, tried, tried_form
 
-SECONDS, MEMORY = 90, 12 << 30  # of CPU time, and of bytes
-WAITING = 10  # times as long, for one that sleeps or shares the machine with many
-Work = tuple[str, str, Callable[[], Tried]]  # mapping and name of what is tried
+SECONDS, MEMORY = 90, 12 << 30  # seconds of CPU time, and bytes
+WAITING = 10  # times the CPU time, for a process that sleeps or shares a busy machine
+Work = tuple[str, str, Callable[[], Tried]]  # mapping and name, and the test to run
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -57,7 +57,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.write("\n".join(table(found, forms, transformers.__version__)) + "\n")
         return
     lacking = {one.family for one in found if one.outcome == "not tried" and one.family in NEEDS}
-    tried_here = {family for _, family in asked} - lacking  # of others stays what was found where their library was
+    # other families keep what was found where their library was installed
+    tried_here = {family for _, family in asked} - lacking
     kept, kept_forms = earlier(args.write, tried_here) if only or lacking else ([], [])
     found = [one for one in found if one.family not in {other.family for other in kept}]
     always = [one for one in to_be_asked(found) if refused_otherwise(*one[:2])] + still_refused(TABLE, kept)
@@ -67,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _each(every: Sequence[Work], jobs: int) -> list[Tried]:
-    """All of them in their order, ``jobs`` at a time."""
+    """Run all of them, ``jobs`` at a time; results are in order."""
     found: dict[int, Tried] = {}
     waiting, running = iter(enumerate(every)), dict[int, tuple[int, int, float, bytearray]]()
 
@@ -100,7 +101,7 @@ def _read(one: Work, said: bytes) -> Tried:
 
 
 def _apart(work: Callable[[], Tried]) -> tuple[int, int]:
-    """A fork, and the pipe in which it says what it found: what it may hang, end or fill is its own."""
+    """Fork a process, and return its id and a pipe for its result; it may hang, crash or fill its memory."""
     read, write = os.pipe()
     child = os.fork()
     if child:

@@ -1,4 +1,4 @@
-"""What an earlier sweep wrote, of the families that this one does not try."""
+"""Results of an earlier sweep, for the families that this one does not try."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORM_OF = {form.name: form.family for form in FORMS}
 
 
 def earlier(written: Path, only: Container[str]) -> tuple[list[Tried], list[Tried]]:
-    """The rows of families that are not among ``only``, and those of forms; of a table of this script's."""
+    """The rows of families that are not in ``only``, and those of forms, parsed from a table of this script."""
     found: list[Tried] = []
     forms: list[Tried] = []
     for line in written.read_text("utf-8").splitlines():
@@ -29,12 +29,12 @@ def earlier(written: Path, only: Container[str]) -> tuple[list[Tried], list[Trie
 
 
 def in_order(forms: Sequence[Tried]) -> list[Tried]:
-    """As FORMS has them."""
+    """In the order of FORMS."""
     names = list(FORM_OF)
     return sorted(forms, key=lambda one: names.index(one.family))
 
 
 def still_refused(table: Path, found: Sequence[Tried]) -> list[tuple[str, str, str]]:
-    """(mapping, family, reason) of those of ``found`` that the earlier sweep refused whatever the sizes."""
+    """(mapping, family, reason) of those of ``found`` that the earlier sweep refused for any sizes."""
     refused = json.loads(table.read_text("utf-8"))["refused"]
     return [(one.mapping, one.family, one.said) for one in found if one.outcome == "refused" and one.family in refused]

@@ -1,4 +1,4 @@
-"""What of the sweep holds for every model of a family: model_runner/local/loading/known_families.json."""
+"""The results of the sweep that hold for every model of a family: model_runner/local/loading/known_families.json."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from model_runner.local.recording.model_inspection import MORE_KEYS
 from scripts.families.own_sizes import FORMS, OTHERWISE
 from scripts.families.trying import OUTCOMES, Tried, tried_with
 
-UNSURE = {"encoder-decoder"}  # of which the parts decide: any two models
-OF_SIZES = (CHANGES, MORE_KEYS)  # reasons that other sizes or kinds of layers may take away
+UNSURE = {"encoder-decoder"}  # depends on the parts, which may be any two models
+OF_SIZES = (CHANGES, MORE_KEYS)  # reasons that may not apply to other sizes or kinds of layers
 
 
 def to_be_asked(found: Sequence[Tried]) -> list[tuple[str, str, str]]:
-    """(mapping, family, reason) of what may be refused whatever the sizes: no reason of OF_SIZES."""
+    """(mapping, family, reason) of what may be refused for any sizes: those without a reason of OF_SIZES."""
     refused = [one for one in found if one.outcome == "refused"]
     return [
         (one.mapping, one.family, one.said)
@@ -27,7 +27,7 @@ def to_be_asked(found: Sequence[Tried]) -> list[tuple[str, str, str]]:
 
 
 def refused_otherwise(mapping: str, family: str) -> bool:
-    """Whether it is refused with other settings too, those of OTHERWISE."""
+    """Whether it is also refused with other settings, those of OTHERWISE."""
     return family not in OTHERWISE or tried_with(mapping, family, OTHERWISE[family]).outcome not in OUTCOMES[:2]
 
 

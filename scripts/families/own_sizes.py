@@ -1,6 +1,7 @@
-"""What a family needs beside :data:`scripts.families.small.SIZES`, for its sizes to fit each other.
+"""Settings that a family needs besides :data:`scripts.families.small.SIZES`, so that its sizes fit together.
 
-Mostly sizes whose default is none, or that must divide, or follow, another one; and of a hybrid which layers attend.
+Most are sizes without a default, or sizes that must divide, or follow from, another one; for a hybrid, they tell which
+layers attend.
 """
 
 from __future__ import annotations
@@ -105,14 +106,15 @@ OWN: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Form:
-    """A form of a family that is otherwise than its row: these settings, and this text."""
+    """A form of a family that behaves differently from its row, with these settings and this text."""
 
     name: str
     family: str
     own: dict[str, Any]
     text: str = SHORT
-    where: dict[str, Any] = field(default_factory=dict[str, Any])  # what a configuration says of which this holds
-    mapping: str = ""  # by which it is read; nothing: that of its row
+    # the settings of a configuration for which this holds
+    where: dict[str, Any] = field(default_factory=dict[str, Any])
+    mapping: str = ""  # the mapping that loads it; empty: that of its row
 
 
 RELATIVE: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
@@ -144,7 +146,7 @@ FORMS = (
     Form("albert without shared layers", "albert", {"num_hidden_groups": LAYERS}),
     Form("dots3_note_text without its choice of keys", "dots3_note_text", {"use_dsa": False}),
 )
-OTHERWISE: dict[str, dict[str, Any]] = {  # settings by which a family that is refused might not be
+OTHERWISE: dict[str, dict[str, Any]] = {  # settings with which a refused family might not be refused
     "doge": {"keep_window_size": 4},
     "funnel": {"block_sizes": [LAYERS]},
     "mra": {"block_per_row": 2},

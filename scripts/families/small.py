@@ -1,4 +1,4 @@
-"""A random model of any type that transformers knows, as small as its configuration lets it be."""
+"""Builds a random model of any type that transformers knows, as small as its configuration allows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_runner.local.loading.class_of_family import LISTENS, class_of
 from model_runner.local.loading.known_families import NEEDS
 from scripts.families.own_sizes import HEADS, LAYERS, LONGEST, OWN, VOCAB, WIDTH
 
-LARGEST = 30e6  # parameters of a model that is tried
+LARGEST = 30e6  # the most parameters of a model that is tried
 SIZES: dict[str, int] = {
     **dict.fromkeys(("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"), WIDTH),
     **dict.fromkeys(("emb_dim", "entity_emb_size"), WIDTH),
@@ -57,9 +57,9 @@ MAPPINGS: dict[str, tuple[Any, Any]] = {
 
 
 def families() -> list[tuple[str, str]]:
-    """(mapping, model type) of all language models that transformers maps, each type once: as the app reads it.
+    """(mapping, model type) of all language models that transformers maps, each type once, loaded as in the app.
 
-    A type that the app refuses by its name stands under the last mapping that has it.
+    A type that the app refuses by its name is under the last mapping that has it.
     """
     types = {family: mapping for mapping in MAPPINGS for family in MAPPINGS[mapping][1]}
     return sorted((_read_as(family) or mapping, family) for family, mapping in types.items())
@@ -74,9 +74,9 @@ def _read_as(family: str) -> str | None:
 
 
 def small_model(mapping: str, family: str, own: Mapping[str, Any] | None = None, **options: Any) -> Any:
-    """In evaluation mode, the same weights at every call; ``own`` settings besides, ``options`` are transformers' own.
+    """The model in evaluation mode, with the same weights at every call.
 
-    Raises whatever the family's own code does.
+    ``own`` are further settings, ``options`` transformers' own. Raises whatever the family's own code does.
     """
     sizes = _merged(_sizes(AutoConfig.for_model(family)), OWN.get(family, {}))
     config: Any = AutoConfig.for_model(family, **_merged(sizes, own or {}))
@@ -90,7 +90,8 @@ def small_model(mapping: str, family: str, own: Mapping[str, Any] | None = None,
     model: Any = MAPPINGS[mapping][0].from_config(config, dtype=torch.float32, **options)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        for name, parameter in model.named_parameters():  # transformers' own start gives nearly uniform attention
+        # transformers' own initialization gives nearly uniform attention
+        for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
             if parameter.dim() < 2 or "norm" in name.lower():
                 parameter.add_(0.2 * noise)
@@ -101,13 +102,13 @@ def small_model(mapping: str, family: str, own: Mapping[str, Any] | None = None,
 
 
 def _merged(sizes: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """What a family needs besides goes before; of a configuration within it too."""
+    """Merge settings, of nested configurations too; the family's ``own`` take precedence."""
     inner = {name: value for name, value in own.items() if isinstance(value, dict) and name in sizes}
     return {**sizes, **own, **{name: _merged(sizes[name], value) for name, value in inner.items()}}
 
 
 def _sizes(config: Any) -> dict[str, Any]:
-    """The sizes that this configuration has, smaller; of a configuration in it too."""
+    """The sizes that this configuration has, made smaller, including those of a nested configuration."""
     found: dict[str, Any] = {}
     for name, value in config.to_dict().items():
         inner = vars(config).get(name)
@@ -117,6 +118,6 @@ def _sizes(config: Any) -> dict[str, Any]:
             found[name] = TOKENS[name]
         elif name in SIZES and isinstance(value, int) and not isinstance(value, bool):
             found[name] = min(SIZES[name], value) if value > 0 else value
-    if "kv_lora_rank" in found and "num_key_value_heads" in found:  # latent attention shares none
+    if "kv_lora_rank" in found and "num_key_value_heads" in found:  # latent attention does not share heads
         found |= {"num_key_value_heads": HEADS, "head_dim": found["qk_rope_head_dim"]}
     return found

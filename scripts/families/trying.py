@@ -1,4 +1,4 @@
-"""One family through the capture, and the table of all."""
+"""Tests one family with a capture, and writes the table of all."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "no
 
 @dataclass(frozen=True)
 class Tried:
-    """``outcome`` is one of OUTCOMES; ``said`` the mechanism and the largest difference of a weight, or the reason."""
+    """``outcome``: one of OUTCOMES; ``said``: the mechanism and the largest difference of a weight, or the reason."""
 
     mapping: str
     family: str
@@ -53,7 +53,9 @@ class Tried:
 
 
 def letters(n_vocab: int = 128, text: str = SHORT) -> PreTrainedTokenizerFast:
-    """A token a letter: its code, or, where the model has fewer tokens, its place among those of the text."""
+    """A tokenizer with a token per letter: its code or, if the model has fewer tokens, its index among the text's
+    letters.
+    """
     codes = [chr(code) for code in range(128)] if n_vocab >= 128 else sorted({*text, *WRITTEN, "?"})
     tokenizer = Tokenizer(models.WordLevel({letter: place for place, letter in enumerate(codes)}, unk_token="?"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
@@ -61,9 +63,9 @@ def letters(n_vocab: int = 128, text: str = SHORT) -> PreTrainedTokenizerFast:
 
 
 def tried(mapping: str, family: str) -> Tried:
-    """Its model made, captured, and compared with the model's own eager attention.
+    """Build the model, capture it, and compare with its own eager attention.
 
-    What reads or writes no text is tried like all others, and refused with the reason that the app gives.
+    Models that do not read or write text are tried like all others, and refused with the app's reason.
     """
     library, missing = NEEDS.get(family, ("", ""))
     if library and find_spec(library) is None:
@@ -77,13 +79,13 @@ def tried(mapping: str, family: str) -> Tried:
 
 
 def tried_form(form: Form) -> Tried:
-    """The same of one of FORMS, which the row of its family says nothing of."""
+    """The same for one of FORMS, which the row of its family does not cover."""
     mapping = form.mapping or {family: mapping for mapping, family in families()}[form.family]
     return replace(tried_with(mapping, form.family, form.own, form.text), family=form.name)
 
 
 def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT) -> Tried:
-    """The same with these settings besides, and of this text."""
+    """The same with these further settings, and for this text."""
     try:
         model = small_model(mapping, family, own)
     except Exception as error:  # noqa: BLE001  # of whatever kind: a configuration of sizes that its family did not expect
@@ -114,7 +116,7 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
 
 
 def _mechanism(runner: LocalRunner, every: Sequence[Capture], sinks_apart: bool) -> str:
-    """How its numbers were seen, and what is unusual about its softmax."""
+    """How its numbers are recorded, and anything unusual about its softmax."""
     records = [record for one in every for record in one.records if record]
     mechanism = "eager function" if any(record.eager for record in records) else "attention interface"
     mechanism = "products of its own code" if runner.engine.structure.legacy else mechanism
@@ -135,7 +137,7 @@ def _mechanism(runner: LocalRunner, every: Sequence[Capture], sinks_apart: bool)
 
 
 def ears_of(model: Any) -> WhisperFeatureExtractor | None:
-    """What makes sounds ready for it, if it listens: fifty frames a second, as published."""
+    """The feature extractor of an audio model: fifty frames per second, as published."""
     if not model.config.is_encoder_decoder or model.config.model_type not in LISTENS:
         return None
     seconds: Any = model.config.max_source_positions // 50
@@ -143,10 +145,11 @@ def ears_of(model: Any) -> WhisperFeatureExtractor | None:
 
 
 def _not_drawn(runner: LocalRunner, every: Sequence[Capture]) -> str:
-    """Nothing where the page The block has all its modules, and what each adds to a token; else why it has not."""
+    """Empty if the page The block shows all modules, with what each adds to a token; otherwise the reason."""
     try:
         made = runner.submit(WhatItIsMadeOf()).result()
-        alone = every[0] if len(every) == 1 else None  # of an encoder and a decoder the parts are drawn, and no vectors
+        # for an encoder and a decoder, the parts are drawn without vectors
+        alone = every[0] if len(every) == 1 else None
         added = alone and runner.submit(StreamAdditions(alone.request, 1)).result()
         found = stages(made, 0, alone, added, 1)
         outer = sum(one.n_parameters for one in found if one.block is None or one.role == "block")
@@ -161,10 +164,12 @@ def _not_drawn(runner: LocalRunner, every: Sequence[Capture]) -> str:
 def _against_eager(
     mapping: str, family: str, own: dict[str, Any], every: Sequence[Capture]
 ) -> tuple[float | None, bool]:
-    """The largest difference of a weight, None where the model does not return its own; and whether these are before a
-    sink takes its share, which is then left out of ours for the comparison.
+    """The largest difference of a weight, and whether the model's weights come before a sink takes its share.
+
+    The difference is None if the model does not return its weights; the sink is left out of ours for the comparison.
     """
-    ids = torch.tensor([[token.id for token in every[-1].keys]])  # what is read; of one stack its own tokens
+    # the source, or the tokens of a model with a single stack
+    ids = torch.tensor([[token.id for token in every[-1].keys]])
     given: dict[str, Any] = {"input_ids": ids}
     if every[0].request.sound is not None:
         heard: Any = ears_of(small_model(mapping, family, own))
@@ -201,7 +206,7 @@ def _against_eager(
 
 
 def with_compressed(capture: Capture, layer: int, columns: int) -> Float[Tensor, "heads tokens keys"]:
-    """The weights of a layer; where transformers has more ``columns``, those of its compressed keys after them."""
+    """A layer's weights, followed by those of its compressed keys if transformers has more ``columns``."""
     every, compressed = slice(0, len(capture.tokens)), capture.compressed
     ours = capture.layer_weights(layer, every)
     if compressed is None or not compressed.has_weights(layer):
@@ -213,9 +218,9 @@ def with_compressed(capture: Capture, layer: int, columns: int) -> Float[Tensor,
 
 
 def with_globals(weights: Any, n_tokens: int) -> Any:
-    """As they are, but for those of PEGASUS-X's encoder: of blocks, and of its global tokens, which come last in ours.
+    """The weights, with those of PEGASUS-X's encoder assembled from blocks and global tokens, which come last in ours.
 
-    Layers that begin half a block earlier have a block more.
+    Layers whose blocks begin half a block earlier have one more block.
     """
     if not isinstance(weights, dict):
         return weights
@@ -234,8 +239,10 @@ def with_globals(weights: Any, n_tokens: int) -> Any:
 
 
 def whole_rows(weights: Float[Tensor, "*any rows columns"], n_keys: int) -> Float[Tensor, "heads tokens keys"]:
-    """As they are, but for those of windows, as Longformer has them: their middle column is the token itself; and those
-    of blocks, as LongT5 has them: each with the block before and after it.
+    """The weights, with those of windows and blocks assembled.
+
+    In Longformer's windows, the middle column is the token itself; LongT5's blocks each include the blocks before and
+    after.
     """
     if weights.dim() == 4:
         blocks, heads, size, columns = weights.shape

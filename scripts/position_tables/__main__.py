@@ -1,11 +1,11 @@
-"""Train a small GPT-2 and keep what it learned about positions: a vector for each.
+"""Train a small GPT-2 and store what it learned about positions: a vector for each.
 
     python -m scripts.position_tables          # about 5 minutes on one CPU core
 
-The Positions page shows them beside the loaded model, whose own positions are of another kind. The model is
+The Positions page shows them beside the loaded model, which represents positions differently. The model is
 transformers' own, trained on the committed part of the corpus with the embedded model's tokenizer. Only the table is
-kept, in model_runner/position_tables.safetensors, with the facts of the run. (T5's table beside it on that page is the
-translator's: ``python -m scripts.translator``.)
+stored, in model_runner/position_tables.safetensors, with the facts of the run. (T5's table beside it on that page is
+the translation model's: ``python -m scripts.translator``.)
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ EVERY = 50  # steps between two lines of output
 
 @dataclass(frozen=True)
 class Settings:
-    """One run; the defaults are those of the kept table."""
+    """Settings of a run; the defaults are those of the committed table."""
 
     steps: int = 1500
-    windows: int = 8  # a step
+    windows: int = 8  # per step
     length: int = 128
     layers: int = 4
     heads: int = 8
@@ -64,7 +64,7 @@ def corpus_tokens() -> Tensor:
 
 
 def trained(settings: Settings, tokens: Tensor, vocab: int) -> tuple[Tensor, float]:
-    """The table that the model has learned after its run, and its last loss in nats per token."""
+    """The table that the model has learned at the end, and its last loss in nats per token."""
     torch.manual_seed(settings.seed)
     model: Any = gpt2(settings, vocab)
     embedding = model.get_input_embeddings()

@@ -1,10 +1,10 @@
 """Train the embedded model on the corpus in build/corpus, or resume.
 
     python -m scripts.corpus           # before: write the corpus
-    python -m scripts.train first      # English from nothing, into build/first_model: 75 minutes on two CPU cores
-    python -m scripts.train second     # goes on from there with both languages, into build/default_model
+    python -m scripts.train first      # English from scratch, into build/first_model: 75 minutes on two CPU cores
+    python -m scripts.train second     # continues with both languages, into build/default_model
 
-Works on a CPU and on a CUDA GPU. A checkpoint is saved every few minutes; started again, the run goes on from there.
+Works on a CPU and on a CUDA GPU. A checkpoint is saved every few minutes, from which a second start resumes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _has_compiler() -> bool:
 
 
 class _Formatter(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Shows the defaults, and the description as it is written."""
+    """Shows defaults, and the description as it is written."""
 
 
 if __name__ == "__main__":

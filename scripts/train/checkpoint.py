@@ -1,4 +1,4 @@
-"""Where a run is, on disk: a second start goes on from there."""
+"""Checkpoints of a run: a second start resumes from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 @dataclass
 class Progress:
-    """What a checkpoint remembers besides the weights; the training loop counts it up."""
+    """What a checkpoint holds besides the weights; the training loop updates it."""
 
     tokens: int = 0
     steps: int = 0
@@ -22,7 +22,7 @@ class Progress:
 def save_checkpoint(
     file: Path, model: torch.nn.Module, optimizers: list[torch.optim.Optimizer], done: Progress
 ) -> None:
-    """Write everything the run needs to go on; the old checkpoint stays until the new one is complete."""
+    """Write everything that is needed to resume; the old checkpoint stays until the new one is complete."""
     state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "progress": asdict(done)}
     partial = file.with_suffix(".partial")
     torch.save(state, partial)
@@ -30,7 +30,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(file: Path, model: torch.nn.Module, optimizers: list[torch.optim.Optimizer]) -> Progress:
-    """How far the run had come; ``model`` and ``optimizers`` are set to that point. Nothing yet: a fresh start."""
+    """Load the progress, and set ``model`` and ``optimizers`` to it. Without a checkpoint, start afresh."""
     if not file.exists():
         return Progress()
     device = next(model.parameters()).device

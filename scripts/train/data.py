@@ -1,4 +1,4 @@
-"""The tokenized corpus: read once, kept in the working folder, drawn from in batches."""
+"""The tokenized corpus: read once, cached in the working folder, and sampled in batches."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Data:
 def load_data(settings: Settings) -> tuple[Data, PreTrainedTokenizerFast]:
     """The tokenized corpus and its tokenizer, both made on the first start and reused after that.
 
-    Raises CorpusError where a part is missing or shorter than a window, and where the working folder belongs to
-    another corpus: its checkpoint speaks another vocabulary.
+    Raises CorpusError if a part is missing or shorter than a window, or if the working folder belongs to another
+    corpus, since its checkpoint has another vocabulary.
     """
     files = {name: part_file(settings.corpus, name) for name in settings.mix}
     source = {"vocab": settings.shape.vocab} | {name: _digest(file) for name, file in files.items()}
@@ -83,7 +83,7 @@ def load_data(settings: Settings) -> tuple[Data, PreTrainedTokenizerFast]:
 
 
 def part_file(corpus: Path, name: str) -> Path:
-    """Where a part of the corpus lies. Raises CorpusError."""
+    """The path of a part of the corpus. Raises CorpusError."""
     for file in (corpus / f"{name}.txt", corpus / f"{name}.txt.xz"):
         if file.exists():
             return file

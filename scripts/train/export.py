@@ -27,7 +27,7 @@ def write_folder(
     half = copy.deepcopy(model).half()
     half.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    rules = json.loads((folder / "tokenizer.json").read_text("utf-8"))  # half the bytes, as they are in the repository
+    rules = json.loads((folder / "tokenizer.json").read_text("utf-8"))  # half the bytes, as in the repository
     (folder / "tokenizer.json").write_text(json.dumps(rules, ensure_ascii=False, separators=(",", ":")), "utf-8")
     (folder / "model.safetensors").chmod(0o644)
     _adjust(folder / "config.json", {"dtype": "float32"})  # small enough to compute in full precision everywhere

@@ -1,4 +1,4 @@
-"""A second language for a trained model: the vocabulary gets longer, what it knew stays as it was."""
+"""Adds a second language to a trained model: the vocabulary grows, and what the model knew is unchanged."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ALONE = re.compile(r"[\x00-\x7f]+|([的了是在和把给着也很说去来问�
 
 
 def grown_tokenizer(tokenizer: PreTrainedTokenizerFast, documents: list[str], *, vocab: int) -> PreTrainedTokenizerFast:
-    """The tokenizer with new entries for ``documents``, up to ``vocab`` in all; the old entries keep their ids.
+    """The tokenizer with new entries for ``documents``, up to ``vocab`` in all; old entries keep their ids.
 
-    The new merges join only bytes outside ASCII and stand behind the old ones, so that English splits as before.
+    The new merges only join bytes outside ASCII and come after the old ones, so that English is tokenized as before.
     """
     old = json.loads(tokenizer.backend_tokenizer.to_str())
     known: dict[str, int] = old["model"]["vocab"]
@@ -45,7 +45,7 @@ def _merges(documents: list[str], vocab: int) -> list[list[str]]:
     pieces = [piece for text in documents for piece in ALONE.sub(r"\n\1\n", text).split("\n") if piece]
     common = sorted({character for text in documents for character in text} & _first_level())
     trainer = trainers.BpeTrainer(
-        vocab_size=vocab,  # more than are needed: pieces of old merges are skipped
+        vocab_size=vocab,  # more than needed: pieces of old merges are skipped
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         max_token_length=LONGEST_WORD,
         show_progress=False,
@@ -63,7 +63,7 @@ def _first_level() -> set[str]:
 
 
 def start_from(model: LlamaForCausalLM, folder: Path, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Set ``model`` to the trained weights in ``folder``; a token that is new starts as the mean of its old pieces."""
+    """Set ``model`` to the trained weights in ``folder``; a new token starts as the mean of its old pieces."""
     old = LlamaForCausalLM.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
     state = old.state_dict()
     embedding = state["model.embed_tokens.weight"]
@@ -73,7 +73,7 @@ def start_from(model: LlamaForCausalLM, folder: Path, tokenizer: PreTrainedToken
 
 
 def _old_pieces(tokenizer: PreTrainedTokenizerFast, n_old: int) -> list[list[int]]:
-    """For each entry the old entries that it is made of: itself, or those of the two that its merge joined."""
+    """For each entry, the old entries it consists of: itself, or those of the two that its merge joined."""
     model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     vocabulary: dict[str, int] = model["vocab"]
     pieces = [[i] for i in range(n_old)]

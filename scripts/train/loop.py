@@ -33,7 +33,7 @@ Loss = Callable[[torch.nn.Module, torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a run holds while it lasts."""
+    """The state of a run."""
 
     settings: Settings
     data: Data
@@ -44,12 +44,12 @@ class Run:
 
     @property
     def checkpoint(self) -> Path:
-        """The file that a second start resumes from."""
+        """The file from which a second start resumes."""
         return self.settings.work / "checkpoint.pt"
 
 
 def train(settings: Settings) -> Progress:
-    """How far the run came: it starts afresh, or goes on from the checkpoint in ``settings.work``, to its end.
+    """Train to the end, afresh or from the checkpoint in ``settings.work``, and return the progress.
 
     A checkpoint and the exported model are written every ``save_minutes`` and at the end.
     """
@@ -76,7 +76,7 @@ def train(settings: Settings) -> Progress:
 
 
 def fraction(done: Progress, settings: Settings) -> float:
-    """How much of the run is over, 0 to 1: by tokens or by minutes, whichever is further."""
+    """The fraction of the run that is over, 0 to 1: by tokens or by minutes, whichever is further."""
     by_tokens = done.tokens / settings.tokens
     by_time = done.seconds / 60 / settings.minutes if settings.minutes else 0.0
     return min(1.0, max(by_tokens, by_time))

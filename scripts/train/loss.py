@@ -20,7 +20,7 @@ def loss_of(model: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def validate(model: LlamaForCausalLM, data: Data, *, windows: int, length: int) -> dict[str, float]:
-    """Mean loss per part on held-out windows, the same ones at every call, and ``mix``, weighted by the mix."""
+    """Mean loss per part on the same held-out windows at every call, and ``mix``, weighted by the mix."""
     losses: dict[str, float] = {}
     for name, part in data.valid.items():
         rng = np.random.default_rng(0)

@@ -47,7 +47,7 @@ def make_optimizers(model: torch.nn.Module, *, muon_lr: float, adam_lr: float) -
 def learning_rate_factor(
     progress: float, *, decay_from: float = 0.0, warmup: float = 0.02, floor: float = 0.01
 ) -> float:
-    """What the learning rates are multiplied by: a warm-up, 1 until ``decay_from``, then a cosine down to ``floor``.
+    """The factor of the learning rates: a warm-up, 1 until ``decay_from``, then a cosine down to ``floor``.
 
     ``progress`` runs from 0 to 1 over the whole run.
     """

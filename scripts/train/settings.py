@@ -1,7 +1,7 @@
-"""Everything that determines a training run: the defaults are the first stage's, ``second_stage`` gives the second's.
+"""All settings of a training run: the defaults are the first stage's, ``second_stage`` gives the second's.
 
-In the first stage a model learns English from nothing. In the second its vocabulary grows, and it goes on with more
-practice, with Chinese and with some of what it knew.
+In the first stage, a model learns English from scratch. In the second, its vocabulary grows, and it continues with more
+exercises, with Chinese, and with some of the first stage's texts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BOTH = MappingProxyType(
         "parallel": 0.05,
     }
 )
-# of the last tokens of the second stage, for what is short and has to be exact: facts, opposites, lists
+# for the last tokens of the second stage: short texts that have to be exact, such as facts, opposites, lists
 AT_THE_END = MappingProxyType(
     {
         "generated": 0.32,
@@ -56,7 +56,7 @@ class Shape:
 class Settings:
     """One training run.
 
-    The run ends after ``tokens`` training tokens or, where ``minutes`` is not 0, after so many minutes if they are over
+    The run ends after ``tokens`` training tokens or, if ``minutes`` is not 0, after that many minutes if those are over
     sooner. The learning rate follows whichever of the two is further advanced.
     """
 
@@ -77,15 +77,15 @@ class Settings:
     compile: bool = False  # needs a C++ compiler
     seed: int = 17
     mix: Mapping[str, float] = field(default_factory=lambda: ENGLISH)
-    mix_at_end: Mapping[str, float] | None = None  # of the same parts; None: ``mix`` to the end
-    end_from: float = 1.0  # the part of the run before it
-    start: Path | None = None  # a model to go on from; its vocabulary grows to ``shape.vocab``
-    decay_from: float = 0.0  # the part of the run before which the learning rate stays up
+    mix_at_end: Mapping[str, float] | None = None  # for the same parts; None: ``mix`` to the end
+    end_from: float = 1.0  # the fraction of the run before it
+    start: Path | None = None  # a model to continue from; its vocabulary grows to ``shape.vocab``
+    decay_from: float = 0.0  # the fraction of the run before which the learning rate stays constant
     shape: Shape = field(default_factory=Shape)
 
 
 def second_stage(first: Settings) -> Settings:
-    """The defaults of the second stage, which goes on from the export of the first."""
+    """The defaults of the second stage, which continues from the export of the first."""
     return replace(
         first,
         work=Path("build/second_training"),

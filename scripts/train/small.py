@@ -1,4 +1,4 @@
-"""The training loop of the two small models: texts are generated as they are needed, so that none comes twice."""
+"""The training loop of the two small models; texts are generated as they are needed, so that none is repeated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """One run; a second start with the same ``work`` folder goes on from its checkpoint."""
+    """One run; a second start with the same ``work`` folder resumes from its checkpoint."""
 
     work: Path
     steps: int
@@ -39,9 +39,9 @@ def train_small(
     loss_of: Callable[[Random], torch.Tensor],
     measure: Callable[[], dict[str, float]],
 ) -> Progress:
-    """Train ``model`` in place. ``loss_of`` draws a batch and returns its loss; ``measure`` runs now and then.
+    """Train ``model`` in place. ``loss_of`` draws a batch and returns its loss; ``measure`` is called now and then.
 
-    Every step draws from a seed of its own, so that a resumed run sees the texts that it would have seen.
+    Every step has a seed of its own, so that a resumed run sees the same texts as an uninterrupted one.
     """
     torch.set_num_threads(plan.threads)
     optimizers = make_optimizers(model, muon_lr=plan.muon_lr, adam_lr=plan.adam_lr)

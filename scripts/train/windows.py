@@ -41,10 +41,10 @@ class Part:
 
 
 def repeated(rng: np.random.Generator, window: np.ndarray, vocab: int) -> np.ndarray:
-    """A few shuffled tokens of a window, over and over, after its first token.
+    """A few shuffled tokens of a window, repeated after its first token.
 
-    Only looking back predicts them, so that induction heads form. In half of the cases the tokens are random ones
-    instead; special tokens (the first three ids) are not among those.
+    Only attention to earlier tokens predicts them, so that induction heads form. In half of the cases the tokens are
+    random ones instead; special tokens (the first three ids) are not among those.
     """
     pool = window[1:] if rng.random() < 0.5 else rng.integers(3, vocab, size=len(window))
     period = int(np.exp(rng.uniform(np.log(5), np.log(len(window) // 2))))

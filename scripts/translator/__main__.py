@@ -1,4 +1,4 @@
-"""Train the translator that travels with the application, or resume, and export it to build/translator.
+"""Train the application's embedded translation model, or resume, and export it to build/translator.
 
 python -m scripts.translator               English and Chinese, both ways; sentences come from the generator
 python -m scripts.translator --check DIR   only print the tables of its card
@@ -25,7 +25,7 @@ LAYERS, HEADS, D_MODEL, D_FEED_FORWARD = 4, 4, 128, 512
 PAIRS_AT_ONCE = 32
 BATCHES_AT_ONCE = 16  # drawn together and sorted by length, so that little is padding
 N_ANSWERS, N_ALIGNED, N_SHOWN = 200, 150, 6  # held-out sentences behind each table of the card
-LONG = 60  # characters; a mistake that goes on for ever is cut there
+LONG = 60  # characters; an endless mistake is cut there
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -73,7 +73,7 @@ def train(plan: Plan, out: Path) -> None:
 
 
 def similar_lengths(rng: Random) -> list[list[Pair]]:
-    """``BATCHES_AT_ONCE`` batches in random order, each of sentences that are about as long."""
+    """``BATCHES_AT_ONCE`` batches in random order, each with sentences of about the same length."""
     drawn = sorted(sentences(rng, PAIRS_AT_ONCE * BATCHES_AT_ONCE, held=False), key=lambda pair: len(pair.chinese))
     batches = [drawn[i : i + PAIRS_AT_ONCE] for i in range(0, len(drawn), PAIRS_AT_ONCE)]
     rng.shuffle(batches)

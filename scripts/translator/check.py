@@ -1,4 +1,4 @@
-"""The tables of the translator's card: sentences that were never trained on, and what its cross-attention looks at."""
+"""The tables of the translation model's card: held-out sentences, and what its cross-attention attends to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Looks:
-    """Shares, 0..1, of shape (layers, heads): how often the source word that is translated gets the most weight."""
+    """Shares, 0..1, of shape (layers, heads): how often the source word being translated gets the largest weight."""
 
     english_to_chinese: torch.Tensor
     chinese_to_english: torch.Tensor
@@ -25,7 +25,7 @@ class Looks:
 
 @dataclass(frozen=True)
 class Answer:
-    """A sentence, its greedy translation, and the only one that counts."""
+    """A sentence, its greedy translation, and the only one that counts as correct."""
 
     source: str
     said: str
@@ -38,7 +38,7 @@ class Answer:
 
 @torch.no_grad()
 def translate(model: T5ForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[str]:
-    """Greedy translations."""
+    """Translate greedily."""
     given = tokenizer(texts, padding=True, return_tensors="pt")
     # transformers 5.23 describes what `generate` needs by a protocol that its own models do not meet.
     ids = model.generate(  # pyright: ignore[reportAttributeAccessIssue]
@@ -48,7 +48,7 @@ def translate(model: T5ForConditionalGeneration, tokenizer: PreTrainedTokenizerF
 
 
 def answers(model: T5ForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, *, count: int) -> list[Answer]:
-    """``count`` held-out sentences in English, then the same in Chinese."""
+    """``count`` held-out sentences in English, then the same ones in Chinese."""
     texts = both_ways(sentences(Random(SEED), count, held=True))
     said: list[str] = []
     for first in range(0, len(texts), AT_ONCE):
@@ -64,9 +64,10 @@ def exact(model: T5ForConditionalGeneration, tokenizer: PreTrainedTokenizerFast,
 
 @torch.no_grad()
 def alignment(model: T5ForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, *, count: int) -> Looks:
-    """Measured on the nouns and verbs of held-out sentences, where the decoder is about to write their first token.
+    """Measure the alignment on nouns and verbs of held-out sentences, where the decoder is about to write their first
+    token.
 
-    The weights that fall on the tokens of one source word are added up.
+    The weights of the tokens of one source word are added up.
     """
     pairs = sentences(Random(SEED), count, held=True)
     shares: list[torch.Tensor] = []
@@ -106,7 +107,7 @@ def _hits(
 
 
 def _words_of_tokens(tokenizer: PreTrainedTokenizerFast, text: str, words: tuple[Word, ...]) -> list[int]:
-    """The index of the word that each token belongs to; the token at the end belongs to none (-1)."""
+    """The index of the word that each token belongs to; -1 for the token at the end."""
     places: list[tuple[int, int]] = []
     end = 0
     for word in words:

@@ -1,4 +1,4 @@
-"""Sentences for the translator: which are held out, its tokenizer, its batches."""
+"""Sentences for the translation model: which are held out, its tokenizer, its batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def held_out(pair: Pair) -> bool:
 
 
 def sentences(rng: Random, count: int, *, held: bool) -> list[Pair]:
-    """``count`` random sentences, all of them to be trained on or all held out."""
+    """``count`` random sentences, all for training or all held out."""
     found: list[Pair] = []
     while len(found) < count:
         pair = sentence(rng)
@@ -33,7 +33,7 @@ def sentences(rng: Random, count: int, *, held: bool) -> list[Pair]:
 
 
 def make_tokenizer(seed: int = 17) -> PreTrainedTokenizerFast:
-    """Byte-level BPE: every word of the sentences is one token, any other text still round-trips."""
+    """Byte-level BPE: every word of the sentences is one token, and any other text round-trips."""
     rng = Random(seed)
     texts: list[str] = []
     for pair in sentences(rng, 20_000, held=False):
@@ -61,13 +61,13 @@ def make_tokenizer(seed: int = 17) -> PreTrainedTokenizerFast:
 
 
 def both_ways(pairs: list[Pair]) -> list[tuple[str, str]]:
-    """(source, target) of every pair, from English and from Chinese: the source shows which way it goes."""
+    """(source, target) of every pair in both directions; the source's language tells which one."""
     english = [(pair.english_text, pair.chinese_text) for pair in pairs]
     return english + [(target, source) for source, target in english]
 
 
 def batch(tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, str]]) -> dict[str, torch.Tensor]:
-    """Padded sources with their mask, and labels in which padding does not count."""
+    """Padded sources with their mask, and labels in which padding is ignored."""
     sources = tokenizer([source for source, _ in texts], padding=True, return_tensors="pt")
     targets = tokenizer([target for _, target in texts], padding=True, return_tensors="pt")
     labels = targets["input_ids"].masked_fill(targets["attention_mask"] == 0, -100)

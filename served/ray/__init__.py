@@ -1,5 +1,5 @@
-"""The server of models on Ray Serve: replicas that are watched and replaced, more of them when many ask, GPUs shared.
+"""The model server on Ray Serve: supervised replicas, autoscaling, and shared GPUs.
 
-What answers is :func:`served.app.app`, as on one machine. Ray carries pickles between its processes: nothing but its
-HTTP port may be reached by anybody else.
+Requests are answered by :func:`served.app.app`, as on one machine. Ray sends pickles between its processes, so only its
+HTTP port may be reachable from outside.
 """

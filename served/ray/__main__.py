@@ -1,4 +1,4 @@
-"""``python -m served.ray settings.toml``: models on a Ray cluster, until it is ended."""
+"""``python -m served.ray settings.toml``: serve models on a Ray cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Join a Ray cluster, or start one on this machine, for this machine alone; both with a token."""
+"""Join a Ray cluster, or start one on this machine for this machine only; both with token authentication."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from served.settings import RayCluster
 
 NO_RAY = 'Ray is not installed. Run: pip install "attention-atlas[ray]"'
 MODE, TOKEN, TOKEN_FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
-# Ray 2.60 on Linux takes the machine's own address in place of 127.0.0.1, unless this says that it runs elsewhere.
+# Without this, Ray 2.60 on Linux replaces 127.0.0.1 by the machine's own address.
 ONLY_HERE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-KNOCKING = 5.0  # seconds
-LEAST_STORE = 80 << 20  # bytes, as Ray has it
+KNOCKING = 5.0  # seconds to wait for the cluster's port
+LEAST_STORE = 80 << 20  # bytes, Ray's minimum
 
 
 def check_cluster(cluster: RayCluster) -> None:
-    """Raises WrongSetting where there is no Ray, or whoever reaches the cluster could run code on it."""
+    """Raises WrongSetting if Ray is not installed, or if anyone who can reach the cluster could run code on it."""
     if importlib.util.find_spec("ray") is None:
         raise WrongSetting(NO_RAY)
     mode = os.environ.get(MODE)
@@ -34,11 +34,14 @@ def check_cluster(cluster: RayCluster) -> None:
 
 
 def join(cluster: RayCluster, cpus: int | None = None) -> dict[str, float]:
-    """What the cluster has, "CPU" and "GPU" of it; ``cpus``: of one that is started here. Raises WrongSetting."""
+    """Join or start the cluster and return its resources, "CPU" and "GPU". Raises WrongSetting.
+
+    ``cpus`` applies to a cluster that is started here.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if not cluster.address:
         os.environ.setdefault(ONLY_HERE, "0")
-        if "ray" not in sys.modules:  # it reads the environment once; left alone it makes a token of its own
+        if "ray" not in sys.modules:  # Ray reads the environment once, and otherwise generates a token of its own
             os.environ[MODE] = "token"
             if not os.environ.get(TOKEN) and not os.environ.get(TOKEN_FILE):
                 os.environ[TOKEN] = secrets.token_hex(32)
@@ -61,7 +64,7 @@ def join(cluster: RayCluster, cpus: int | None = None) -> dict[str, float]:
 
 
 def _knock(address: str) -> None:
-    """Raises WrongSetting where nobody listens: Ray would try for more than a minute."""
+    """Raises WrongSetting if nothing listens there; Ray itself would retry for more than a minute."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         raise WrongSetting(f"The Ray cluster's address is “{address}”; it must be like 10.0.0.11:6379.")
@@ -72,7 +75,7 @@ def _knock(address: str) -> None:
 
 
 def leave() -> None:
-    """Ends one that was started here."""
+    """Leave the cluster, ending one that was started here."""
     import ray  # pyright: ignore[reportMissingModuleSource]  # optional
 
     ray.shutdown()

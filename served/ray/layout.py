@@ -1,4 +1,4 @@
-"""Which applications Ray Serve runs for a file of settings, with their options; knows neither Ray nor torch."""
+"""The Ray Serve applications for a settings file and their options. Imports neither Ray nor torch."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Any, NamedTuple
 
 from served.settings import RayApplication, RayCluster, ServedSettings
 
-EVERY = "models"  # the name of the only application
+EVERY = "models"  # name of the only application
 ROUTER = "ray.serve.experimental.consistent_hash_router.ConsistentHashRouter"
-AT_ONCE = 64  # questions of a replica, those that wait for its model too; the next replica takes more
-IN_LINE = 1024  # that wait in the proxy; it answers more with 503, and clients try again
-LOOK, PATIENCE = 2.0, 5.0  # seconds between two looks at a replica, and for its answer; after three it is replaced
+AT_ONCE = 64  # questions per replica, including those that wait for its model; more go to the next replica
+IN_LINE = 1024  # questions queued in the proxy; further ones get 503, and clients retry
+# seconds between health checks of a replica, and for its answer; it is replaced after three failures
+LOOK, PATIENCE = 2.0, 5.0
 
 
 class RoutedApplication(NamedTuple):
-    """One application, and the path below which it answers."""
+    """An application and the path under which it answers."""
 
     about: RayApplication
     route: str
 
 
 def layout(settings: ServedSettings) -> tuple[RoutedApplication, ...]:
-    """The application of several models, or else the first, answers at the root, and says which models there are.
+    """The applications. The first, or the one with several models, answers at the root and lists all models.
 
-    Each of the others has one model, and answers below its path.
+    Each of the others has one model and answers under its path.
     """
     applications = settings.applications or (RayApplication(EVERY, settings.models.listed),)
     root = max(applications, key=lambda one: len(one.models))
@@ -32,7 +33,7 @@ def layout(settings: ServedSettings) -> tuple[RoutedApplication, ...]:
 
 
 def options(about: RayApplication, cluster: RayCluster) -> dict[str, Any]:
-    """Of a deployment, as ``ray.serve.deployment`` takes them."""
+    """Options of a deployment, as for ``ray.serve.deployment``."""
     found: dict[str, Any] = {
         "max_ongoing_requests": AT_ONCE,
         "max_queued_requests": IN_LINE,
@@ -41,7 +42,7 @@ def options(about: RayApplication, cluster: RayCluster) -> dict[str, Any]:
         "graceful_shutdown_timeout_s": float(cluster.grace),
         "graceful_shutdown_wait_loop_s": 0.5,
         "ray_actor_options": {"num_cpus": about.cpus, "num_gpus": about.gpus},
-        # what belongs to one text is asked at one replica, by the header x-session-id
+        # requests about one text go to one replica, by the header x-session-id
         "request_router_config": {
             "request_router_class": ROUTER,
             "request_router_kwargs": {"num_virtual_nodes": 100, "num_fallback_replicas": 1},
@@ -55,13 +56,13 @@ def options(about: RayApplication, cluster: RayCluster) -> dict[str, Any]:
             "max_replicas": about.at_most,
             "target_ongoing_requests": about.questions,
             "upscale_delay_s": 5.0,
-            "downscale_delay_s": 300.0,  # a text that moves is read again
+            "downscale_delay_s": 300.0,  # moving a text to another replica means capturing it again
         }
     }
 
 
 def shortage(settings: ServedSettings, there: dict[str, float]) -> str:
-    """What the cluster has too little of for the least replicas, as a sentence; nothing if there is enough."""
+    """What the cluster lacks for the minimum number of replicas, as a sentence; empty if there is enough."""
     applications = [one.about for one in layout(settings)]
     for kind, what, cut in (("CPU", "CPUs", 0.0), ("GPU", "GPUs", 0.0)):
         wanted = sum(one.replicas * (one.cpus if kind == "CPU" else one.gpus) for one in applications)
@@ -72,5 +73,5 @@ def shortage(settings: ServedSettings, there: dict[str, float]) -> str:
 
 
 def threads(cpus: float) -> int:
-    """Of torch: Ray would give a replica of half a CPU one, and one of four one as well."""
+    """Number of torch threads; Ray itself would give a replica one, with half a CPU or with four."""
     return max(1, math.ceil(cpus))

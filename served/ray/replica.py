@@ -1,4 +1,4 @@
-"""One replica: the endpoints of :mod:`served.app` in a process of its own, with the models of its application."""
+"""A replica: the endpoints of :mod:`served.app` with the models of its application, in a process of its own."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LOG = logging.getLogger(__name__)
 
 
 class Replica:
-    """As ``ray.serve`` takes it: made once a process, asked for its application, and whether it is well."""
+    """The class that ``ray.serve`` instantiates once per process and checks for health."""
 
     def __init__(self, settings: ServedSettings, about: RayApplication) -> None:
-        """Load the models, so that nobody waits for a replica that was added. Raises RunnerError where one fails."""
+        """Load the models, so that nobody waits for an added replica. Raises RunnerError if one fails."""
         self._settings, self._about = settings, about
         set_up_torch(about)
         self._models = self.models()
@@ -30,8 +30,9 @@ class Replica:
             self._models.open(name).result()
 
     def models(self) -> LocalModels:
-        """Those of this application."""
-        from model_runner.local.local_models import LocalModels  # here: the process that starts Ray needs no torch
+        """The models of this application."""
+        # imported here, since the process that starts Ray needs no torch
+        from model_runner.local.local_models import LocalModels
 
         limits = self._settings.limits
         return LocalModels(
@@ -44,23 +45,23 @@ class Replica:
         return _at_root(app(self._settings, self._models))
 
     def check_health(self) -> None:
-        """Raises RuntimeError once a model hung: a thread that does cannot be ended, but its process can."""
+        """Raises RuntimeError once a model hangs: a hanging thread cannot be ended, but its process can."""
         if self._models.hung:
             raise RuntimeError("a model hangs")
 
 
 def set_up_torch(about: RayApplication) -> None:
-    """Threads for its CPUs; of a shared GPU, as large a share of the memory as of the GPU."""
+    """Set torch's threads to its CPUs and, on a shared GPU, limit memory to the GPU's share."""
     import torch
 
     torch.set_num_threads(threads(about.cpus))
-    if 0 < about.gpus < 1:  # Ray counts shares, and holds nobody to them
+    if 0 < about.gpus < 1:  # Ray counts shares but does not enforce them
         for device in range(torch.cuda.device_count()):
             torch.cuda.set_per_process_memory_fraction(about.gpus, device)
 
 
 def deployed(settings: ServedSettings, about: RayApplication, kind: type[Replica] = Replica) -> Any:
-    """The application, as ``ray.serve.run`` takes it."""
+    """The application, as for ``ray.serve.run``."""
     from ray import serve  # pyright: ignore[reportMissingModuleSource]  # optional
 
     return serve.deployment(name=about.name, **options(about, settings.ray))(serve.ingress()(kind)).bind(
@@ -69,9 +70,9 @@ def deployed(settings: ServedSettings, about: RayApplication, kind: type[Replica
 
 
 def built(told: dict[str, str]) -> Any:
-    """For a RayService (deploy/ray/rayservice.yaml): ``settings`` is the file, ``application`` the name of one of it.
+    """Build an application for a RayService (deploy/ray/rayservice.yaml). Raises WrongSetting.
 
-    Raises WrongSetting.
+    ``settings`` is the file, ``application`` the name of an application in it.
     """
     settings = read(Path(told["settings"]))
     known = {one.about.name: one.about for one in layout(settings)}
@@ -81,7 +82,7 @@ def built(told: dict[str, str]) -> Any:
 
 
 def _at_root(inner: ASGIApp) -> ASGIApp:
-    """Serve takes the application's route for its root; the paths of ours are whole."""
+    """Restore full paths: Serve strips the application's route prefix, and our routes include it."""
 
     async def whole(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

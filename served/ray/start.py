@@ -1,6 +1,6 @@
-"""Start Ray, or join the cluster that there is, and run the applications of a file of settings until the end.
+"""Start Ray or join an existing cluster, and run the applications of a settings file until the process ends.
 
-SIGHUP reads the file again and replaces the replicas one by one.
+SIGHUP rereads the file and replaces the replicas one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOG = logging.getLogger(__name__)
 
 
 def main(path: Path) -> int:
-    """Serve by this file of settings, until the process is ended; its exit status."""
+    """Serve with this settings file until the process ends; returns the exit status."""
     try:
         settings = read(path)
         check_start(settings)
@@ -34,7 +34,7 @@ def main(path: Path) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         start(settings)
-        told = _signals()  # Ray has set its own
+        told = _signals()  # Ray has installed its own handlers
         deploy(settings)
         LOG.info("The models are at %s", url(settings))
         while told.get() == signal.SIGHUP:
@@ -50,7 +50,7 @@ def main(path: Path) -> int:
 
 
 def _signals() -> SimpleQueue[int]:
-    """The signals to replace the replicas and to end, as they come."""
+    """A queue of the received signals to replace the replicas and to end."""
     told: SimpleQueue[int] = SimpleQueue()
 
     def put(number: int, _frame: FrameType | None) -> None:
@@ -62,13 +62,13 @@ def _signals() -> SimpleQueue[int]:
 
 
 def url(settings: ServedSettings) -> str:
-    """Of the models."""
+    """The URL of the model server."""
     scheme = "https" if settings.server.certificate else "http"
     return f"{scheme}://{settings.server.address}:{settings.server.port}"
 
 
 def check_start(settings: ServedSettings) -> None:
-    """What would keep Ray from starting, or make it dangerous. Raises WrongSetting."""
+    """Raises WrongSetting if Ray could not start, or would be insecure."""
     check_cluster(settings.ray)
     if settings.ray.address:
         return
@@ -84,7 +84,7 @@ def check_start(settings: ServedSettings) -> None:
 
 
 def start(settings: ServedSettings, cpus: int | None = None) -> None:
-    """Ray and its HTTP proxies, on this machine alone where the settings name no cluster. Raises WrongSetting."""
+    """Start Ray and its HTTP proxies, on this machine only if the settings name no cluster. Raises WrongSetting."""
     if missing := shortage(settings, join(settings.ray, cpus)):
         raise WrongSetting(missing)
     from ray import serve  # pyright: ignore[reportMissingModuleSource]  # optional
@@ -95,7 +95,7 @@ def start(settings: ServedSettings, cpus: int | None = None) -> None:
         http_options={
             "host": server.address,
             "port": server.port,
-            "request_timeout_s": None,  # a question has its own
+            "request_timeout_s": None,  # each question has its own timeout
             "keep_alive_timeout_s": 75,
             "ssl_keyfile": server.key or None,
             "ssl_certfile": server.certificate or None,
@@ -104,7 +104,7 @@ def start(settings: ServedSettings, cpus: int | None = None) -> None:
 
 
 def deploy(settings: ServedSettings, kind: Any = None) -> None:
-    """Every application; one that runs already has its replicas replaced one by one. Raises WrongSetting."""
+    """Deploy every application; replicas of a running one are replaced one by one. Raises WrongSetting."""
     from ray import serve  # pyright: ignore[reportMissingModuleSource]
 
     from served.ray.replica import Replica, deployed
@@ -123,7 +123,7 @@ def deploy(settings: ServedSettings, kind: Any = None) -> None:
 
 
 def stop(settings: ServedSettings) -> None:
-    """Leave the cluster; one that was started here ends."""
+    """Leave the cluster, ending one that was started here."""
     import ray  # pyright: ignore[reportMissingModuleSource]
 
     if not ray.is_initialized():
@@ -140,12 +140,12 @@ def _deploy_again(path: Path) -> None:
         settings = read(path)
         deploy(settings)
         LOG.info("The replicas were replaced.")
-    except WrongSetting as error:  # what runs goes on
+    except WrongSetting as error:  # what is running continues
         LOG.warning("%s", error)
 
 
 def _cause(status: Any) -> str:
-    """What a replica of this application raised, its last line."""
+    """The last line of the error that a replica of this application raised."""
     said = "" if status is None else "\n".join(one.message for one in status.deployments.values())
     lines = [line.strip() for line in said.splitlines() if line.strip() and set(line.strip()) != {"^"}]
     return re.sub(r"^[\w.]+: ", "", lines[-1]) if lines else "see Ray's logs."

@@ -1,8 +1,8 @@
-"""Many texts at the same time: workers on Ray, each with the model, read them for ``map_texts``.
+"""Parallel capture of many texts for ``map_texts``: Ray workers that each hold the model.
 
     aa.map_texts(aa.RayWorkers("gpt2", count=4, gpus=1), "texts", "metrics.parquet")
 
-The rows come back to this process, which writes them as it does its own: the machines need no folder in common.
+The rows return to this process, which writes them as usual, so that the machines need no shared folder.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from served.ray.cluster import check_cluster, join, leave
 from served.settings import RayApplication, RayCluster
 
 ADDRESS = "RAY_ADDRESS"  # of the cluster, in the environment; without it, Ray is started on this machine
-STORE = "512 MB"  # of the texts on their way
+STORE = "512 MB"  # memory for texts in transit
 
 
 class RayWorkers(TextReader):
-    """``count`` processes with this model, each with so many ``cpus`` and ``gpus``: a share of one, or several.
+    """``count`` processes with this model, each with ``cpus`` and ``gpus``, which may be fractions.
 
-    It joins the cluster of RAY_ADDRESS, or starts Ray on this machine; to be used in a ``with``, or left to the end of
-    the process. Raises WrongSetting, a ValueError, where there is no Ray, or too little of what is asked for.
+    Joins the cluster of RAY_ADDRESS, or starts Ray on this machine. Use it in a ``with``, or let it last until the
+    process ends. Raises WrongSetting, a ValueError, if Ray or a resource is missing.
     """
 
     def __init__(self, model: str = "default", *, count: int = 2, cpus: float = 1.0, gpus: float = 0.0) -> None:
@@ -58,12 +58,12 @@ class RayWorkers(TextReader):
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster, or end the one that was started here."""
+        """Leave the cluster, ending one that was started here."""
         if self._joined:
             leave()
 
     def fingerprint(self) -> str:
-        """Of the weights, as a worker loads them. Raises the RunnerError of a model that does not load."""
+        """Fingerprint of the weights as a worker loads them. Raises the RunnerError of a model that fails to load."""
         import ray  # pyright: ignore[reportMissingModuleSource]  # optional
 
         asked = ray.remote(_fingerprint).options(num_cpus=self._about.cpus, num_gpus=self._about.gpus, max_retries=0)
@@ -75,14 +75,14 @@ class RayWorkers(TextReader):
     def read(
         self, texts: Iterable[NamedText], weights: str, batch_size: int
     ) -> Iterator[tuple[NamedText, pd.DataFrame | str]]:
-        """As they are done."""
+        """Yield results as they are finished."""
         from ray import data  # pyright: ignore[reportMissingModuleSource]  # optional
 
         listed = list(texts)
         if not listed:
             return
         data.DataContext.get_current().enable_progress_bars = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)  # else it tells of its plan on standard error
+        logging.getLogger("ray.data").setLevel(logging.ERROR)  # otherwise it prints its plan on standard error
         own = tuple(metric for metric in all_metrics() if metric not in METRICS)
         blocks = max(self._about.replicas, -(-len(listed) // batch_size))
         asked = data.from_items(
@@ -103,13 +103,13 @@ class RayWorkers(TextReader):
 
 
 class _Worker:
-    """One process with the model, as Ray Data takes it."""
+    """A process with the model, as Ray Data calls it."""
 
     def __init__(self, about: RayApplication, own: tuple[Metric, ...], weights: str, batch_size: int) -> None:
         from served.ray.replica import set_up_torch
 
         set_up_torch(about)
-        for one in own:  # they were registered in the process that asks
+        for one in own:  # they were registered in the calling process
             register_metric(
                 one.name, one.of, label=one.label, definition=one.definition, unit=one.unit, across=one.across
             )

@@ -1,6 +1,6 @@
-"""What stands where a page does: the page itself, or, for a class, the code of its room or a question to it.
+"""Run the page, or show the room's code or a question to the class instead of it.
 
-Whatever the page mounts is on the phones of those who follow it; here a run of it begins and ends for them.
+Phones that follow the room get every component that the page mounts; the page's run begins and ends for them here.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 from viz.markdown import plain
 
-RAN = SessionValue("page_ran", str)  # the address of the page that ran last
-POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
-LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
+RAN = SessionValue("page_ran", str)  # URL of the page that ran last
+POLL, FIRST = "poll", "first"  # names shown when a question, or the offer to ask one first, replaces the page
+LINK = "light-dark(#38388f, #9ea0f0)"  # Streamlit (1.67) gives the theme's link colour to links in Markdown only
 
 
 def around(entry: Entry, run: Callable[[], None], step: StepInRoom | None = None) -> None:
-    """Run the page, or show what the class is to see instead; a lesson's ``step`` that asks something does so first."""
+    """Run the page, or show the class what it has to see instead. A lesson's ``step`` may ask its question first."""
     room, run = session.room(), partial(_run, entry, run)
     if room is None and WAITS.take():
         words = _("Looking for your class …")
@@ -50,12 +50,12 @@ def around(entry: Entry, run: Callable[[], None], step: StepInRoom | None = None
     from ui.classroom.panel import show_code, show_first
     from ui.classroom.questions import ask, askable
 
-    if RAN.get() != entry.address:  # what the page before it began with is not this one's
+    if RAN.get() != entry.address:  # the previous page's start does not apply to this one
         run_context().plain_model = entry.plain
     if asked := ASKED.take():
         try:
             ask(room, *asked)
-        except Cancelled:  # and the run that follows asks once more
+        except Cancelled:  # the run that follows asks again
             ASKED.set(asked)
             raise
     if problem := PROBLEM.take():
@@ -70,7 +70,7 @@ def around(entry: Entry, run: Callable[[], None], step: StepInRoom | None = None
         url_state.write()
         show_code(room)
         return
-    CODE.set(False)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
+    CODE.set(False)  # whoever has just opened a page, model, text or lesson wants to see it
     if room.poll is None and step is not None and step.asks(room):
         step.ask(room)
     if room.poll is not None:
@@ -89,16 +89,16 @@ def _show_poll(room: Room, poll: Poll, entry: Entry, name: str, step: StepInRoom
     from ui.classroom.panel import show_poll  # the engine is imported only after the frame is painted
 
     if poll.state == "revealed" and poll.question.text == session.text():
-        room.show(name)  # one that is dropped before leaves the page where it was: not shown yet
+        room.show(name)  # a question dropped before the reveal leaves the page unshown
     url_state.write()
     shown = {"title": poll.question.words, "subtitle": "", "page": POLL}
     beside = step if poll.step else None
-    covered = beside.show_map() if beside and poll.state == "open" else None  # looked for before a phone follows
+    covered = beside.show_map() if beside and poll.state == "open" else None  # computed before a phone follows
     _followed(room, shown, entry, lambda: show_poll(room, beside, covered))
 
 
 def _name_of(place: tuple[str, ...]) -> str:
-    """By which a room knows a page with its model and text, without keeping the text."""
+    """The name by which a room knows a page with its model and text; the text itself is not kept."""
     return hashlib.sha256("\0".join(place).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -108,15 +108,15 @@ def _run(entry: Entry, run: Callable[[], None]) -> None:
 
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
-    """A page that ends with a sentence has come to its end for the class as well."""
+    """Run the page for its followers. A page that stops with an error sentence has also ended for the class."""
     room.board.turn(shown)
-    room.wake()  # that another page comes is told before it has drawn anything
+    room.wake()  # tell the phones that another page is coming before it has drawn anything
     with suppress(StopException):
         run()
     of_text = run_context().of_text
-    caption = _model_name() if of_text else ""  # what is shown of it says each figure's name
+    caption = _model_name() if of_text else ""  # each figure's own name says what of the model it shows
     asking = shown["page"] == FIRST or (room.poll is not None and room.poll.state == "open")
-    link = "" if asking else address_of_page(entry.address, room.code)  # of a page that may tell the answer
+    link = "" if asking else address_of_page(entry.address, room.code)  # the page may show the answer
     asked = room.poll.question if shown["page"] == POLL and room.poll else None
     text = asked.text if asked else session.text() if of_text else ""
     changed = asked.changed if asked else _changes() if shown["page"] == entry.address else ""
@@ -126,7 +126,7 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
 
 
 def _changes() -> str:
-    """By what the model is another than its own, on this page or on every page."""
+    """The edits that change the model, on this page or on every page, in one line."""
     from ui.classroom.changes import in_words  # the engine is imported only after the frame is painted
     from ui.state import edit_list
 

@@ -1,4 +1,4 @@
-"""Who is in the room, for its teacher: a list that opens, with who has answered, and a way to take one out."""
+"""Who is in the room, for its teacher: an expandable list of phones and their answers, with a button to remove one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ui.state.kept_click import button
 from ui.state.session_value import SessionValue
 from ui.wording.i18n import _
 
-EACH = 2.0  # seconds between two looks while the list is open
-MOST = 120  # phones that are listed
-REMOVING = SessionValue("class_removing", str)  # the phone of which it is asked whether to take it out
+EACH = 2.0  # seconds between refreshes while the list is open
+MOST = 120  # phones listed at most
+REMOVING = SessionValue("class_removing", str)  # the phone whose removal awaits confirmation
 
 
 def show_attendance(room: Room) -> None:
-    """The list, which opens."""
+    """Show the expandable list."""
     with st.container(key="attendance_menu", width="content"):
         menu = st.popover(_("Who is here"), type="tertiary", on_change="rerun", key="attendance")
     if menu.open:
@@ -61,6 +61,6 @@ def _show_phone(room: Room, phone: Phone, *, asked: bool) -> None:
 
 
 def _remove(room: Room, who: str) -> None:
-    """In a callback."""
+    """Callback that removes a phone."""
     REMOVING.set("")
     room.remove(who)

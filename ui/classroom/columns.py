@@ -1,4 +1,4 @@
-"""What is drawn at the reveal: the same answers in the same order, for each vote of the class and for the model."""
+"""The columns of charts at the reveal: the same answers in the same order, one chart per vote and one for the model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from viz.distribution import percent
 from viz.share_text import share_digits as hundredths
 
 CLASS, MODEL = 0, 1  # colours among the theme's series
-FEW = 3  # answers with each its distance
+FEW = 3  # up to this many wrong answers are listed with their distances
 
 
 @dataclass(frozen=True)
 class Column:
-    """Bars under a name and what is said of them; ``colors`` one for each. ``share``: of one, as those beside it."""
+    """A named chart of bars with its caption; ``colors`` has one entry per bar. ``share``: values are shares."""
 
     name: str
     about: str
@@ -32,7 +32,7 @@ class Column:
 
 
 def columns_of(poll: Poll) -> list[Column]:
-    """A column for each vote, then the model's."""
+    """Return a column for each vote, then the model's."""
     names = [_("The class")] if len(poll.votes) == 1 else [_("First vote"), _("Second vote")]
     if poll.question.kind == "number":
         return _of_numbers(poll, names)
@@ -50,7 +50,7 @@ def columns_of(poll: Poll) -> list[Column]:
 
 
 def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
-    """The typed numbers by their size, the true one in the model's colour; and how far each is from it."""
+    """Chart the typed numbers in order of size, the true one in the model's colour, with their distances from it."""
     true = float(poll.question.likeliest[0])
     groups = number_groups(poll.bars(), true)
     labels = [_signed(row.label) for row in groups.rows]
@@ -74,7 +74,7 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
 def _counted(
     name: str, about: str, labels: list[str], counts: Sequence[int], marked: Sequence[int], whole: int
 ) -> Column:
-    """Shares are of all answers, also those that are not drawn, which are told."""
+    """Chart answers by their counts. Shares are of all answers; the caption counts those that are not drawn."""
     if hidden := whole - sum(counts):
         about += " · " + _("not drawn: {count}").format(count=hidden)
     whole = max(1, whole)
@@ -87,14 +87,15 @@ def _of_model(poll: Poll, bar: Bar) -> str:
     if poll.question.kind == "ablate":
         return _("so it is") if bar.probability else ""
     if poll.question.kind == "head":
-        found = number(bar.measured, poll.question.unit)  # as it may be of others too, of which one is the largest
+        # other heads may have the same rounded value, so the largest is marked
+        found = number(bar.measured, poll.question.unit)
         return f"{found} · {_('so it is')}" if bar.value == poll.question.likeliest[0] else found
     bits = "∞" if math.isinf(bar.bits) else f"{bar.bits:.1f}"
     return _("{share} · {bits} bits").format(share=percent(bar.probability, _("{number} %")), bits=bits)
 
 
 def _of_class(poll: Poll, vote: int) -> str:
-    """What the model makes of the class: the mean surprise, or metric, of its answers; or how many were right."""
+    """Summarize the class: mean surprisal or metric of its answers, or how many were right."""
     given = poll.given(vote)
     surprise = poll.surprise(vote)
     if surprise is None:
@@ -110,7 +111,7 @@ def _of_class(poll: Poll, vote: int) -> str:
 
 
 def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
-    """How many were right, and how far off the others are: each of a few, the middle one of more."""
+    """Say how many were right, and how far off the others are: each of a few, otherwise the median."""
     given = poll.given(vote)
     if not given:
         return _("no answers")
@@ -130,5 +131,5 @@ def _short(value: float) -> str:
 
 
 def _signed(digits: str) -> str:
-    """With the minus of all other numbers, also of a power of ten."""
+    """Replace hyphens by minus signs, those of exponents included."""
     return digits.replace("-", "−")

@@ -1,4 +1,4 @@
-"""The end of a room: at once where nothing is lost by it, else asked for in place of what is done in the room."""
+"""Ending a room: immediately if nothing is lost by it, otherwise after the teacher confirms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDING = SessionValue("class_ending", bool)
 
 
 def end_or_ask(room: Room) -> None:
-    """End a room that nobody is in and nothing was asked in but by an open lesson; of another one it is asked first."""
+    """End an empty room in which at most an open lesson asked something; otherwise ask for confirmation."""
     poll = room.poll
     if room.there or room.past or (poll is not None and (not poll.step or any(poll.votes))):
         ENDING.set(True)
@@ -25,12 +25,12 @@ def end_or_ask(room: Room) -> None:
 
 
 def asked_to_end() -> bool:
-    """Whether the question stands."""
+    """Return True while the confirmation is open."""
     return ENDING.get()
 
 
 def show_question(room: Room) -> None:
-    """What ends, and what is gone then: the results can be saved, the room ended or kept."""
+    """Show the confirmation: what ends and what is lost, with buttons to save the results, end the room or keep it."""
     words = _("End the room? {phones} here").format(phones=room.there)
     if count := room.unsaved:
         words += " · " + _("questions with answers that are not saved: {count}").format(count=count)
@@ -43,7 +43,7 @@ def show_question(room: Room) -> None:
 
 
 def show_results(room: Room, key: str) -> None:
-    """The answers so far, as a file."""
+    """Show the download button for the answers so far."""
     if asked := room.asked:
         words = {name: _(text) for name, text in HEADINGS.items()}
         data = results_csv(asked, words)
@@ -53,7 +53,7 @@ def show_results(room: Room, key: str) -> None:
 
 
 def keep() -> None:
-    """The room goes on."""
+    """Keep the room open."""
     ENDING.set(False)
 
 

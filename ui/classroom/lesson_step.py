@@ -1,4 +1,4 @@
-"""A lesson's step as a room sees it: what it asks before its page is shown, and what stands beside the question."""
+"""A lesson step in a room: the question that it asks before its page, and what is shown beside the question."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from classroom.room import Room
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.poll import ClassQuestion
 
-ShowMap = Callable[[Callable[[str], None]], None]  # told what to do with an answer that is clicked
+ShowMap = Callable[[Callable[[str], None]], None]  # draws a map; calls its argument with the answer that is clicked
 
 
 @dataclass(frozen=True)
 class StepInRoom:
-    """``name`` is what the room knows it by, ``words`` are for the phones.
+    """``name`` identifies the step in the room; ``words`` are shown on phones.
 
-    ``question_about`` gives the question and what is drawn beside it, made once; None where it cannot be asked. Without
-    it the step has no question, or its page shows something else by now. ``show_card`` draws the step beside it.
+    ``question_about`` returns the question and what is drawn beside it, computed once, or None if it cannot be asked.
+    It is None if the step has no question or its page now shows something else. ``show_card`` draws the step beside the
+    page.
     """
 
     name: str
@@ -28,15 +29,15 @@ class StepInRoom:
     question_about: Callable[[], tuple[ClassQuestion, ShowMap | None] | None] | None = None
 
     def asks(self, room: Room) -> bool:
-        """Whether its question comes before its page."""
+        """Return True if the question comes before the page."""
         return self.question_about is not None and self.name not in room.shown
 
     def was_shown(self, room: Room) -> bool:
-        """Whether its page may be shown: its question was asked or skipped."""
+        """Return True if the page may be shown: the question was asked or skipped."""
         return self.question_about is not None and self.name in room.shown
 
     def ask(self, room: Room) -> None:
-        """Put its question to the class; one that cannot be asked keeps its page from nobody."""
+        """Ask the class the step's question. If it cannot be asked, the page is shown without it."""
         asked = self.question_about() if self.question_about else None
         if asked is None:
             room.leave_step(self.name)
@@ -44,6 +45,6 @@ class StepInRoom:
             room.ask(asked[0], self.name)
 
     def show_map(self) -> ShowMap | None:
-        """What is drawn beside its question."""
+        """Return what draws the map beside the question, if there is one."""
         asked = self.question_about() if self.question_about else None
         return asked[1] if asked else None

@@ -1,4 +1,4 @@
-"""For the projector: the room's code, large; a question, and how many answered; then the answers and the model's."""
+"""The projector view of a room: its code in large type, a question with the count of answers, then the reveal."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from viz.chart import Bars, on_one_scale
 
 N_ = str  # marks a text for Babel without translating it here
 
-BAR = 30  # px, of one answer: nine of them, and what is pressed below, are whole on a projector
+BAR = 30  # px per answer: nine bars and the buttons below fit on a projector
 
 
 def show_code(room: Room) -> None:
-    """Code, link and QR code, as large as a room needs them."""
+    """Show the code, the link and the QR code, large enough for a room."""
     link = join_link(room.code)
     name, opened, typed = _("QR code of the link"), _("On your phone, open"), _("and type")
     with st.container(key="class_code"):
@@ -48,7 +48,7 @@ def show_code(room: Room) -> None:
 
 
 def show_first(on: Callable[[], None]) -> None:
-    """Before a page that may tell the answer is shown: what can be asked, or ``on`` to it."""
+    """Offer the questions to ask before a page that may show the answer; ``on`` continues without one."""
     with st.container(key="class_first"):
         words = _("Ask the class first?")
         st.html(f"<h2 class='atlas-question'>{escape(words)}</h2>")
@@ -61,7 +61,9 @@ def show_first(on: Callable[[], None]) -> None:
 
 
 def show_poll(room: Room, step: StepInRoom | None, show_map: ShowMap | None) -> None:
-    """The question, and until the reveal nothing that tells the answer; of a lesson's ``step`` its card and a map."""
+    """Show the question, hiding all that gives the answer away until the reveal. A lesson's ``step`` adds its card and
+    map.
+    """
     poll = room.poll
     if poll is None:
         return
@@ -86,7 +88,7 @@ def show_poll(room: Room, step: StepInRoom | None, show_map: ShowMap | None) -> 
 
 
 def _show_open(room: Room, poll: Poll) -> None:
-    there = max(room.there, poll.answered)  # who answered may have left
+    there = max(room.there, poll.answered)  # phones that answered may have left
     words = _("{count} of {there} answered").format(
         count=f"<b class='class-answered'>{poll.answered}</b>", there=f"<span class='class-there'>{there}</span>"
     )
@@ -98,12 +100,12 @@ def _show_open(room: Room, poll: Poll) -> None:
         button(_("Reveal"), key="reveal", type="primary", on_click=_quietly, args=(room.reveal,))
         if len(poll.votes) == 1:
             button(_("Discuss, then vote again"), key="vote_again", on_click=_quietly, args=(room.ask_again,))
-        if not poll.step:  # which is skipped on its card
+        if not poll.step:  # a step's question is skipped on its card
             button(_("Drop the question"), key="drop_poll", type="tertiary", on_click=room.drop)
 
 
 def _show_answers(room: Room, poll: Poll) -> None:
-    """The class and the model side by side: the same answers in the same order."""
+    """Show the class and the model side by side, with the same answers in the same order."""
     columns = columns_of(poll)
     charts = _bars(columns)
     for place, (column, shown) in enumerate(zip(st.columns(len(columns), gap="medium"), columns, strict=True)):
@@ -115,7 +117,7 @@ def _show_answers(room: Room, poll: Poll) -> None:
 
 
 def _bars(columns: list[Column]) -> list[Bars]:
-    """A chart of each column; shares of one are on one scale, whosever they are."""
+    """Return one chart per column; charts of shares use one common scale."""
     charts = [
         Bars(
             labels=shown.labels,
@@ -134,11 +136,11 @@ def _bars(columns: list[Column]) -> list[Bars]:
 def _show_bars(key: str, shown: Column, chart: Bars) -> None:
     st.html(f"<h3 class='atlas-heading'>{escape(shown.name)}<span>{escape(shown.about)}</span></h3>")
     said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))
-    # Plotly remembers how wide words were before P made them larger on a projector, and would print them over bars
+    # Plotly remembers text widths measured before presentation mode enlarges the text, and would print labels over bars
     show_chart(chart, key=key, alt=f"{chart.heading}. {said}", still=False)
 
 
 def _quietly(do: Callable[[], None]) -> None:
-    """A second click on what is done already changes nothing."""
+    """Ignore the error that a second click raises after the action is done."""
     with suppress(Refused):
         do()

@@ -1,4 +1,4 @@
-"""The questions to a class about what the page looks at, each with what the model answers on this text."""
+"""The questions for a class about the current page, each with the model's own answer on this text."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 
-SHOWN = 8  # of the model's likeliest answers
-MOST_KEYS = 200  # that a phone can show to be tapped on
+SHOWN = 8  # likeliest answers of the model that are shown
+MOST_KEYS = 200  # keys that a phone can show to be tapped
 TWO_TEXTS = N_(
     "A class cannot be asked about a model that reads one text and writes another so far. Its pages are shown to the "
     "class as any others."
@@ -42,21 +42,21 @@ TOO_LONG = N_("This text has too many tokens to tap on one of them: choose a sho
 
 
 class QuestionNotPossible(Exception):
-    """Why this cannot be asked about this text, in one sentence."""
+    """The question cannot be asked about this text; the message gives the reason."""
 
 
 def askable() -> bool:
-    """Whether a class may be asked about the open model; loads it."""
+    """Return True if a class may be asked about the open model; loads the model."""
     try:
         return not announced(session.model(), show_stage).info.attentions
-    except RunnerError:  # which the page says by itself
+    except RunnerError:  # the page itself shows the error
         return False
 
 
 def ask(room: Room, kind: str, metric: str = "") -> None:
-    """Ask the class about what the page looked at last; where that cannot be, it is said above the page.
+    """Ask the class about what the page showed last; show a warning above the page if that is not possible.
 
-    ``metric``: of a head.
+    ``metric``: the head metric that the question is about.
     """
     question = question_about(kind, metric)
     if question is not None:
@@ -64,9 +64,10 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
 
 
 def question_about(kind: str, metric: str = "") -> ClassQuestion | None:
-    """The question about what the page looks at; None where there is none, and PROBLEM says why.
+    """Return the question about what the page shows, or None with the reason in PROBLEM.
 
-    What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
+    Errors that the page itself shows, such as edits that do not fit the model or a place that does not exist, are not
+    repeated.
     """
     opened = looked_at()
     if opened is None:
@@ -82,12 +83,12 @@ def question_about(kind: str, metric: str = "") -> ClassQuestion | None:
 
 
 def looked_at() -> PageContext | None:
-    """What the page looks at; None where a class cannot be asked about it, and PROBLEM may say why."""
+    """Return what the page shows, or None if a class cannot be asked about it (PROBLEM may have the reason)."""
     try:
         runner = announced(session.model(), show_stage)
-    except RunnerError:  # which the page says by itself
+    except RunnerError:  # the page itself shows the error
         return None
-    if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not
+    if runner.info.attentions:  # the page may support encoder-decoder models; questions do not
         PROBLEM.set(TWO_TEXTS)
         return None
     aside = st.empty()
@@ -176,7 +177,7 @@ def _ablate(opened: PageContext) -> ClassQuestion:
 
 
 def _head(opened: PageContext, name: str) -> ClassQuestion:
-    """Which head has most of a metric: what is told is the metric, which is no distribution over heads."""
+    """Ask which head has the largest metric. The reveal shows the metric, which is not a distribution over heads."""
     metric = next(one for one in METRICS if one.name == name)
     capture, grid = opened.capture, cached.grid(opened.capture)
     values, heads = grid.metrics[name], grid.metrics[name].shape[1]

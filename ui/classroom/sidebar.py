@@ -1,4 +1,4 @@
-"""A teacher's room in the sidebar of every page: its code, how many are there, what can be asked."""
+"""The teacher's room in the sidebar of every page: its code, the number of students and the questions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 
-ASKED = SessionValue[tuple[str, ...]]("class_asked", tuple)  # a question, to be put to the class in the run to come
-ASKINGS = SessionValue("class_askings", int)  # how many there were
+ASKED = SessionValue[tuple[str, ...]]("class_asked", tuple)  # a question to ask the class in the next run
+ASKINGS = SessionValue("class_askings", int)  # number of questions asked so far
 CODE = SessionValue[bool | tuple[object, ...]](
     "code_shown", bool
-)  # what was looked at as the code was shown; True: all
+)  # the selection for which the code is shown; True: any
 PROBLEM = SessionValue("class_problem", str)
-OVER = SessionValue("class_over", bool)  # where this session has no room any more, it has ended
-LOOKED = SessionValue("class_looked", bool)  # whether the tab has said if it has a room,
-WAITS = SessionValue("class_waits", bool)  # or is waited for
+OVER = SessionValue("class_over", bool)  # a room was opened; if there is none now, it has ended
+LOOKED = SessionValue("class_looked", bool)  # the tab has reported whether it has a room
+WAITS = SessionValue("class_waits", bool)  # still waiting for that report
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
@@ -40,7 +40,7 @@ QUESTIONS = {
 
 
 def show_room() -> None:
-    """The way to open one; or the one that is open."""
+    """Show the button that opens a room, or the open room."""
     room = session.room()
     if room is None:
         waits = may_have_one()
@@ -67,7 +67,7 @@ def show_room() -> None:
 def _show_actions(room: Room) -> None:
     with st.container(key="room_actions", horizontal=True, gap="small"):
         button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
-        # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
+        # a new key makes a new, closed expander: Streamlit (1.67) cannot close one
         opening, asked = st.container(key="ask_class", width="content"), ASKINGS.get()
         with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
             _questions(room)
@@ -97,7 +97,7 @@ def _link(code: str = "", key: str = "", *, over: bool = False, asks: bool = Fal
 
 
 def _questions(room: Room) -> None:
-    from attention.metrics import METRICS  # the engine is there: its page ran before the room was opened
+    from attention.metrics import METRICS  # already imported: the page ran before the room was opened
 
     for kind, words in QUESTIONS.items():
         button(_(words), key=f"ask_{kind}", on_click=ask_class, args=(kind,), width="stretch")
@@ -106,7 +106,7 @@ def _questions(room: Room) -> None:
     button(_("Which head has most of it?"), key="ask_head", on_click=ask_class, args=("head", metric), width="stretch")
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
-    # What they show is asked: after a restart of the server a browser has them as they were, and the room has not.
+    # Read what the toggles show: after a server restart the browser keeps them as set, and the room has defaults.
     room.names = st.toggle(_("ask for names"), room.names, key="ask_names")
     words = _("Each page, model and text that you open waits, here and on the phones, until you have asked or show it.")
     room.asks_first = st.toggle(_("ask first, then show"), room.asks_first, key="ask_first", help=plain(words))
@@ -114,17 +114,17 @@ def _questions(room: Room) -> None:
 
 
 def may_have_one() -> bool:
-    """Whether this browser may have a room and its tab has not said so yet: a page could tell the class its answer."""
+    """Return True until the tab reports whether it has a room; a page shown before that could reveal an answer."""
     return st.context.cookies.get(room_link.TEACHES) == "1" and not LOOKED.get()
 
 
 def go_on() -> None:
-    """Wait for the tab no more."""
+    """Stop waiting for the tab."""
     LOOKED.set(True)
 
 
 def show_code(shown: bool) -> None:
-    """Whether the code stands where the page does, large."""
+    """Show or hide the large code that replaces the page."""
     CODE.set(shown)
 
 
@@ -139,11 +139,11 @@ def _open() -> None:
 def _teach(room: Room) -> None:
     session.teach(room)
     ending.keep()
-    OVER.set(True)  # where this session has no room any more, it has ended
+    OVER.set(True)
 
 
 def _back(key: Any) -> None:
-    """The tab's room is this session's: after a page was loaded again, or its server started again. "": it has none."""
+    """Restore the tab's room after a page reload or a server restart. ``key`` is empty if the tab has no room."""
     go_on()
     if session.room() is not None or not isinstance(key, str) or not key:
         return
@@ -155,7 +155,7 @@ def _back(key: Any) -> None:
 
 
 def ask_class(*asked: str) -> None:
-    """Ask this of what the page shows, in the run to come."""
+    """Ask the class this question in the next run."""
     ASKED.set(asked)
-    ASKINGS.set(ASKINGS.get() + 1)  # the sidebar may be drawn before it is asked
+    ASKINGS.set(ASKINGS.get() + 1)  # the sidebar may be drawn before the question is asked
     show_code(False)

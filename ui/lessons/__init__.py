@@ -1,1 +1,1 @@
-"""Lessons beside every page: the list in the sidebar, the card of the open step, the recording of a new one."""
+"""Lessons beside every page: the list in the sidebar, the card of the open step, and recording of new steps."""

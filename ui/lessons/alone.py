@@ -1,4 +1,4 @@
-"""A step's question to who learns alone: asked before the page is shown, answered by a click, and judged."""
+"""A step's question for a learner without a class: asked before the page is shown, answered by a click, then judged."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 N_ = str  # marks a text for Babel without translating it here
 
-OFFERED = 8  # of the tokens that may come next
-MOST_BUTTONS = 24  # options beyond them stand in a list
+OFFERED = 8  # likeliest next tokens offered as answers
+MOST_BUTTONS = 24  # more options are shown as a list
 
 SKIP = N_("Skip the question and show the page")
 Place = tuple[str, int]
@@ -32,7 +32,7 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class LearnerAnswer:
-    """What was said, and what the model says; shares of 0 to 1, and ``told`` how much it is."""
+    """The learner's answer and the model's. Shares are in 0..1; ``told`` describes the effect of an ablation."""
 
     kind: str
     said: str
@@ -43,23 +43,23 @@ class LearnerAnswer:
 
     @property
     def right(self) -> bool:
-        """Whether the model would have said the same."""
+        """Return True if the model gives the same answer."""
         return self.said == self.best
 
 
-# What was answered to a lesson's step; None: it was skipped.
+# The answer to a lesson's step; None if it was skipped.
 ANSWERED = SessionValue[dict[Place, LearnerAnswer | None]]("lesson_answered", dict)
 
 
 def waits(found: Opened) -> bool:
-    """Whether the step's question is to be answered, or skipped, before its page is shown."""
+    """Return True if the step's question must be answered or skipped before its page is shown."""
     return bool(found.step.question) and _place(found) not in ANSWERED.get()
 
 
 def show_question(found: Opened, question: ClassQuestion, show_map: ShowMap | None) -> None:
-    """In the place of the page: the question, its text, a button for each answer, and the way past it.
+    """Replace the page by the question, its text, a button per answer and a button to skip.
 
-    ``show_map`` draws what is needed to answer, where there is more than the text, and covers what gives it away.
+    ``show_map`` draws the map that is needed to answer, with the answer covered, if the text alone is not enough.
     """
     options = _options(question)
     with st.container(key="lesson_asks"):
@@ -91,7 +91,7 @@ def _show_options(found: Opened, question: ClassQuestion, options: list[tuple[st
 
 
 def show_verdict(found: Opened) -> None:
-    """On the step's card, once it was answered."""
+    """Show the verdict on the step's card after the question was answered."""
     answer = ANSWERED.get().get(_place(found))
     if answer is None:
         return
@@ -100,7 +100,7 @@ def show_verdict(found: Opened) -> None:
 
 
 def verdict(answer: LearnerAnswer) -> str:
-    """In one or two sentences."""
+    """The verdict in one or two sentences."""
     said, best = f"“{answer.said}”", f"“{answer.best}”"
     if answer.kind == "ablate":
         words = _("Right: {said}.") if answer.right else _("No: {best}.")
@@ -126,7 +126,7 @@ def _show_list(found: Opened, question: ClassQuestion, options: list[tuple[str, 
 
 
 def _options(question: ClassQuestion) -> list[tuple[str, str]]:
-    """Values and labels; of a whole vocabulary the likeliest tokens, in an order that tells nothing."""
+    """Values and labels. From a whole vocabulary, the likeliest tokens in an order that does not reveal their ranks."""
     offered = question.answers.offered()["options"]
     if offered is not None:
         return [(value, label) for value, label in offered]
@@ -135,7 +135,7 @@ def _options(question: ClassQuestion) -> list[tuple[str, str]]:
 
 
 def _answer(found: Opened, question: ClassQuestion, value: str, options: list[tuple[str, str]]) -> None:
-    """In a callback."""
+    """Callback of an answer button."""
     share: Callable[[str], float] = question.probability or (lambda _value: 0.0)
     best = max((one for one, _label in options), key=share)
     label = question.answers.label
@@ -151,7 +151,7 @@ def _effect(question: ClassQuestion) -> str:
 
 
 def _skip(found: Opened) -> None:
-    """In a callback."""
+    """Callback of the skip button."""
     ANSWERED.get()[_place(found)] = None
 
 

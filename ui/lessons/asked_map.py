@@ -1,4 +1,4 @@
-"""The map of the open head beside a question to who learns alone: what is needed to answer, without the answer."""
+"""The open head's map beside a question to a single learner: what is needed to answer, without the answer."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ui.shell.components import mount
 from ui.shell.page import PageContext, settle
 from viz.components.head_map import head_map
 
-BESIDE = ("", "edit_heads")  # pages on which the open head's map stands beside any question
+BESIDE = ("", "edit_heads")  # pages on which the open head's map stands beside every question
 
 
 def shows_map(page: str, kind: str) -> bool:
-    """Whether the map belongs to a question of this kind on the page at this address."""
+    """Return True if a question of this kind on this page needs the map."""
     return kind == "where" or page in BESIDE
 
 
 def show_asked_map(opened: PageContext, kind: str, answer: Callable[[str], None]) -> None:
-    """The map, a row that is asked about covered; a click in that row answers with the key's position."""
+    """Show the map with the queried row covered; a click in that row answers with the key's position."""
     opened, query, _most = settle(opened)
     opened = replace(opened, key=None)  # a pinned key would be the answer
     asked = query if kind == "where" else None

@@ -1,4 +1,4 @@
-"""The step that is open, beside the picture of its page, and the ways on and back."""
+"""The card of the open step beside its page, with links to the next and previous steps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def step_in_room(
     found: Opened | None,
     question_about: Callable[[str], tuple[ClassQuestion, ShowMap | None] | None],
 ) -> StepInRoom | None:
-    """The step that is open, for a class."""
+    """The open step, for a class."""
     if found is None:
         return None
     asks = bool(found.step.question) and shown(here, found.step)
@@ -58,10 +58,10 @@ def beside_lesson(
     question_about: Callable[[str], tuple[ClassQuestion, ShowMap | None] | None],
     run: Callable[[], None],
 ) -> None:
-    """Run the page beside the step that is ``found`` open, if one is.
+    """Run the page, beside the card of the lesson step ``found`` if one is open.
 
-    Who learns alone is asked first: then ``question_about`` gives the question and what is drawn beside it, and the
-    page waits for the answer.
+    A single learner is asked first: ``question_about`` returns the question and what is drawn beside it, and the page
+    waits for the answer.
     """
     if found is None:
         run()
@@ -71,7 +71,7 @@ def beside_lesson(
     if session.room() is None and waits(found) and shown(here, found.step):
         asked = question_about(found.step.question)
     _show(entries, here, found, lambda: _show_question(found))
-    place = st.empty()  # always sent, so that the page does not draw into the containers of a question (frame.css)
+    place = st.empty()  # always sent, so that the page does not draw into a question's containers (frame.css)
     if asked is not None:
         with place.container():
             show_question(found, *asked)
@@ -84,7 +84,7 @@ def _words(found: Opened) -> str:
 
 
 def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[], None]) -> None:
-    """``ask`` draws what there is of the step's question."""
+    """Show the card; ``ask`` draws the step's question."""
     lesson, number, count = found.lesson, found.number, len(found.lesson.steps)
     with st.container(key="lesson"):
         with st.container(key="lesson_head", horizontal=True, vertical_alignment="center"):
@@ -110,7 +110,7 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[]
 
 
 def _show_question(found: Opened) -> None:
-    """Whoever learns alone is told here, once the question is answered; in a room the class can be asked again."""
+    """Show a single learner the verdict, or a teacher the button that asks the class again."""
     question, room = found.step.question, session.room()
     if room is None:
         show_verdict(found)
@@ -120,7 +120,7 @@ def _show_question(found: Opened) -> None:
 
 
 def _show_way_past(found: Opened) -> None:
-    """While the class is asked: the page without it."""
+    """Show the button that skips the question while the class is asked."""
     room = session.room()
     if room is not None and room.poll is not None and room.poll.state == "open":
         with _beside_question(found.step.question):

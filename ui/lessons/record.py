@@ -1,4 +1,4 @@
-"""What the page shows as a step of a lesson: a file to put into a folder of lessons. Nothing is written here."""
+"""Record the current page as a lesson step: a file to download into a lesson folder. The server writes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viz.markdown import plain
 
 
 def show_record(entries: Sequence[Entry], here: Entry) -> None:
-    """In a menu of the teacher's: title, words and question of the step; once they are given, its file."""
+    """Show the form for the step's title, words and question in the teacher's menu; once filled in, its file."""
     with st.container(key="record_menu", width="content"):
         menu = st.popover(_("Record a step"), type="tertiary", on_change="rerun", key="record_step_menu")
     if not menu.open:
@@ -32,7 +32,7 @@ def show_record(entries: Sequence[Entry], here: Entry) -> None:
 def _show_form(entries: Sequence[Entry], here: Entry) -> None:
     words = _("A file with the link of this page and your words.")
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-    above = st.container(key="record_given")  # below, it would stand under the visible end of the form
+    above = st.container(key="record_given")  # below the form it would be out of view
     with st.form("record_step", border=False, enter_to_submit=False):
         title = st.text_input(_("Title"), key="record_title", max_chars=200)
         words = st.text_area(_("Words, in Markdown"), key="record_words", max_chars=LONGEST // 2, height=120)
@@ -45,7 +45,7 @@ def _show_form(entries: Sequence[Entry], here: Entry) -> None:
 
 
 def _show_given(entries: Sequence[Entry], here: Entry, title: str, words: str, asked: str) -> None:
-    """The step's file, or why there is none."""
+    """Show the step's file, or why it cannot be made."""
     if not (title.strip() and words.strip()):
         st.warning(_("A step has a title and words."))
         return
@@ -62,6 +62,6 @@ def _show_given(entries: Sequence[Entry], here: Entry, title: str, words: str, a
 
 
 def _parts() -> tuple[tuple[str, str], ...]:
-    """What the page looks at, without what is the reader's own."""
+    """The URL parameters of the page, without the reader's own settings."""
     own = {*KEPT, *(address_of(LessonState, name) for name in fields(LessonState))}
     return tuple((name, value) for name, value in url_state.parts().items() if name not in own)

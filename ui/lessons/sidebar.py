@@ -1,4 +1,4 @@
-"""The lessons and the tours in the sidebar of every page."""
+"""The list of lessons and tours in the sidebar of every page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from viz.markdown import plain
 
 
 def show_lessons(entries: Sequence[Entry], here: Entry) -> None:
-    """The list, which opens; ``here`` is the page that it stands beside."""
+    """Show the expandable list; ``here`` is the current page."""
     state = current(LessonState)
     with st.container(key="lessons_menu", width="content"):
-        # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
+        # a new key makes a new, closed expander: Streamlit (1.67) cannot close one
         key = f"lessons_{state.lesson}_{state.step}"
         menu = st.popover(_("Lessons"), type="tertiary", on_change="rerun", key=key)
     if not menu.open:

@@ -1,4 +1,4 @@
-"""Which lesson is open and at which step: a part of the address of every page."""
+"""Which lesson and step are open, held in the URL of every page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class LessonState:
-    """``lesson`` is the name of one, or "" for none; ``step`` counts from 1."""
+    """``lesson`` is a lesson's name, or empty for none; ``step`` counts from 1."""
 
     SCOPE: ClassVar[str] = ""
 
@@ -28,7 +28,7 @@ class LessonState:
 
 @dataclass(frozen=True)
 class Opened:
-    """A lesson at one of its steps, counted from 1."""
+    """A lesson and the number of its open step, counted from 1."""
 
     lesson: Lesson
     number: int
@@ -39,35 +39,35 @@ class Opened:
 
     @property
     def name(self) -> str:
-        """By which a room knows it, in any language."""
+        """The name by which a room knows the step, the same in every language."""
         return f"{self.lesson.name}/{self.number}"
 
     @property
     def parts(self) -> dict[str, str]:
-        """Of the address."""
+        """The URL parameters of the open step."""
         return {"lesson": self.lesson.name} | ({"step": str(self.number)} if self.number > 1 else {})
 
 
 def shelf(entries: Sequence[Entry]) -> tuple[tuple[Lesson, ...], tuple[LeftOut, ...]]:
-    """The lessons for this reader, the host's own first; and what is left out."""
+    """Return the lessons for this reader, the host's own first, and those that were left out."""
     own = lessons_folder()
     return lessons([HERE] if own is None else [own, HERE], language(), pages_of(entries))
 
 
 def lesson_after(entries: Sequence[Entry], lesson: Lesson) -> Lesson | None:
-    """The one that follows on the shelf, in the same language; a tour after a tour. None after the last."""
+    """The next lesson on the shelf in the same language (after a tour, the next tour), or None."""
     named = [one for one in shelf(entries)[0] if (one.language, one.tour) == (lesson.language, lesson.tour)]
     places = [place for place, one in enumerate(named) if one.name == lesson.name]
     return named[places[0] + 1] if places and places[0] + 1 < len(named) else None
 
 
 def pages_of(entries: Sequence[Entry]) -> frozenset[str]:
-    """The addresses that a step may have."""
+    """The page URLs that a step may have."""
     return frozenset(entry.address for entry in entries)
 
 
 def opened(entries: Sequence[Entry]) -> Opened | None:
-    """The one that is open; one that is not there, and a step that it does not have, are said and dropped."""
+    """Return the open step. A missing lesson or step is reported and removed from the URL."""
     held = current(LessonState)
     if not held.lesson:
         return None

@@ -1,4 +1,4 @@
-"""From step to step: the page of a step is opened as by its address, and stays the reader's own in the rest."""
+"""Navigation between steps: a step's URL is opened, except for parameters that are the reader's own."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ui.state.page_state import change
 from ui.wording.i18n import KEY as LANGUAGE
 from ui.wording.i18n import languages, settle_language
 
-KEPT = (LANGUAGE, "room", "device", "dtype")  # parts that are the reader's, whatever a step says
+KEPT = (LANGUAGE, "room", "device", "dtype")  # parameters that stay the reader's, whatever a step says
 
 
 def show_way(
     label: str, key: str, entries: Sequence[Entry], here: Entry, to: Opened, *, disabled: bool = False
 ) -> None:
-    """What is pressed to go to a step. To another page it is a link: one step of Back (Streamlit 1.67)."""
+    """Show the button to a step; a link if its page is another, so that one Back returns (Streamlit 1.67)."""
     parts = _parts_of(to)
     with st.container(key=key, width="content"):
         if to.step.page == here.address or disabled:
@@ -39,24 +39,24 @@ def _parts_of(to: Opened) -> dict[str, str]:
 
 
 def _as_written(parts: dict[str, str]) -> dict[str, str]:
-    """As the page will write them itself: what it leaves out would be one step of Back more."""
+    """Normalize the parameters as the page would write them; a default left in would cost an extra step of Back."""
     usual = parts.get(text_in_url.PLAIN) == url_state.DEFAULT_TEXT and "model" not in parts
-    if usual and text_in_url.parts_of(session.text()):  # a text that no address holds stays where none is named
+    if usual and text_in_url.parts_of(session.text()):  # a text too long for the URL stays if the step names none
         return {name: value for name, value in parts.items() if name != text_in_url.PLAIN}
     return parts
 
 
 def _go(parts: Mapping[str, str]) -> None:
-    """In a callback: the run that follows shows the open page with these parts."""
+    """Callback: the next run shows the current page with these parameters."""
     session.go_to(parts)
-    set_value("text_box", session.text())  # over what was typed and not yet asked for
+    set_value("text_box", session.text())  # replace text that was typed but not submitted
 
 
 def translated(entries: Sequence[Entry], here: Entry, code: str) -> None:
-    """In a callback: change the language; who looks at a step's picture has that of the new words."""
+    """Callback: change the language, and show a step's page in the new language if the learner is still on it."""
     before = opened(entries)
     stood = before is not None and shown(here, before.step)
-    url_state.choose(LANGUAGE, code, next(iter(languages())))  # the browser's own is not worth a place in the address
+    url_state.choose(LANGUAGE, code, next(iter(languages())))  # the browser's own language needs no URL parameter
     settle_language()
     after = opened(entries)
     if before is None or after is None or not stood or after.step.parts == before.step.parts:
@@ -67,16 +67,16 @@ def translated(entries: Sequence[Entry], here: Entry, code: str) -> None:
 
 
 def close() -> None:
-    """No lesson; the page stays."""
+    """Close the lesson; the page stays."""
     change(LessonState, lesson="", step=1)
 
 
 def own_parts() -> dict[str, str]:
-    """What of the address is the reader's own."""
+    """The URL parameters that are the reader's own."""
     return {name: value for name in KEPT if (value := url_state.written(name)) is not None}
 
 
 def shown(here: Entry, step: LessonStep) -> bool:
-    """Whether the page shows what the step opened: nobody has turned to something else since."""
+    """Return True if the page still shows what the step opened."""
     held = {text_in_url.PLAIN: session.text(), **url_state.parts()}
     return step.page == here.address and all(held.get(name) == value for name, value in step.parts)

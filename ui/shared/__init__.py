@@ -1,1 +1,1 @@
-"""What more than one page shows: head maps, what-if, two texts, sampling settings, exports."""
+"""What several pages share: head maps, what-if, second texts, sampling settings and exports."""

@@ -1,6 +1,6 @@
-"""What is computed once of a capture, for every session that looks at it.
+"""Values computed once per capture and shared by all sessions.
 
-Keys are written out: Streamlit hashes a request by the values of its fields, whatever kind of edit they belong to.
+Cache keys are spelled out, because Streamlit hashes a request by its fields' values and ignores the types of edits.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def chips(capture: Capture) -> tuple[Unit, ...]:
 
 
 def made(key: Hashable, make: Callable[[], T]) -> T:
-    """What ``make`` gives for this key, made once, and kept as long as the budget of all that is kept has room.
+    """Return ``make()``, cached under ``key`` within the server's cache budget.
 
-    Equal keys of two functions are two: what one made is never given to the other.
+    Functions with equal keys have separate entries.
     """
     return session.kept().made("drawn", (make.__module__, make.__qualname__, key), make)
 

@@ -1,4 +1,4 @@
-"""A matrix as the component of steps draws it."""
+"""A matrix in the form that the step-by-step component draws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drawn_matrix(
     vector: str = "",
     usual: np.ndarray | None = None,
 ) -> DrawnMatrix:
-    """The matrix of a table; ``shape`` is that of the whole, of which it is a part. With ``usual`` it can be edited."""
+    """Return the matrix of a table, which may be part of a matrix of this ``shape``. With ``usual`` it is editable."""
     return DrawnMatrix(
         name=table.name,
         values=rows_of(table.values),

@@ -1,6 +1,6 @@
-"""Numbers of small matrices that a reader changed, as the address has them: ``X01_1.5~Q00_-2``.
+"""Edited entries of small matrices, as the URL holds them: ``X01_1.5~Q00_-2``.
 
-A letter for the matrix (viz/components/step_by_step/edits.js has the same), its row and column, the number.
+Each entry is a letter for the matrix (as in viz/components/step_by_step/edits.js), its row and column, and the number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def changes_of(written: str, letters: str) -> tuple[list[Change], list[str]]:
-    """What an address says was changed of these matrices, and the parts of it that are no number in a place."""
+    """Parse the edited entries of these matrices; return them and the parts that could not be parsed."""
     found: list[Change] = []
     wrong: list[str] = []
     for part in filter(None, written.split("~")):
@@ -37,7 +37,7 @@ def changes_of(written: str, letters: str) -> tuple[list[Change], list[str]]:
 
 
 def readable_changes(kind: type[State], written: str, letters: str) -> str:
-    """What can be read of a page's field ``numbers``; the rest is said and dropped."""
+    """Return the readable entries of a page's field ``numbers``; report and drop the others."""
     wrong = changes_of(written, letters)[1]
     if not wrong:
         return written
@@ -49,7 +49,7 @@ def readable_changes(kind: type[State], written: str, letters: str) -> str:
 
 
 def with_changes(numbers: T, written: str, names: Mapping[str, str], letters: str) -> T:
-    """The tables of ``numbers`` (letter → its field) with these changes; places that there are not are passed over."""
+    """Apply the edits to the tables of ``numbers`` (``letters``: letter → field), ignoring entries out of range."""
     for letter, row, column, value in changes_of(written, letters)[0]:
         table = getattr(numbers, names[letter]) if letter in names else None
         if table is not None and row < table.shape[0] and column < table.shape[1]:

@@ -1,4 +1,4 @@
-"""What a classifier says of the text: its classes by score, and what a change of the model makes of them."""
+"""A classifier's scores for the text, and how an edit of the model changes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.distribution import TEXTS, next_token_bars, next_token_changes, number_
 
 
 def show_classes(opened: PageContext) -> ClassScores | None:
-    """A bar for every class; of a model that scores one number, that number. None: it is no classifier."""
+    """Show a bar per class, or the number of a model that scores one. Returns None if the model is no classifier."""
     found = class_scores(opened.capture, opened.runner.info)
     if found is None:
         return None
@@ -29,7 +29,7 @@ def show_classes(opened: PageContext) -> ClassScores | None:
 
 
 def show_class_change(opened: PageContext, after: Capture) -> ClassChange | None:
-    """The same before and after a change; None: the model is no classifier. Raises CapturesDiffer."""
+    """Show the scores before and after a change. Returns None if the model is no classifier. Raises CapturesDiffer."""
     found = class_change(opened.capture, after, opened.runner.info)
     if found is None:
         return None
@@ -47,19 +47,19 @@ def show_class_change(opened: PageContext, after: Capture) -> ClassChange | None
 
 
 def meaning(found: ClassScores) -> str:
-    """What the percentages are of."""
+    """What the percentages mean."""
     several = found.scale == "sigmoid"
     return _("each class by itself: several may hold") if several else _("of the whole text")
 
 
 def class_table(found: ClassScores) -> pd.DataFrame:
-    """One row a class, by falling score."""
+    """A table with one row per class, by decreasing score."""
     column = _("Score") if found.scale == "number" else _("probability")
     return pd.DataFrame({column: found.values}, index=list(found.names))
 
 
 def class_change_table(found: ClassChange) -> pd.DataFrame:
-    """One row a class, with both sides."""
+    """A table with one row per class and both captures' scores."""
     return pd.DataFrame({_("before"): found.before, _("after"): found.after}, index=list(found.names))
 
 

@@ -1,4 +1,4 @@
-"""Numbers of a page as lines of PyTorch: runnable, every tensor with its shape, the open step's line marked."""
+"""A page's computation as runnable PyTorch, with every tensor's shape and the open step's line highlighted."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from ui.shell.components import to_class
 from ui.wording.i18n import _
 from viz.components.still import still
 
-COMMENT_AT = 64  # the column at which shapes stand
-# on a phone a long line goes on below, a little to the right, so that its shape stays in sight
+COMMENT_AT = 64  # column at which shape comments start
+# on a phone long lines wrap with a small indent, so that the shape stays in view
 _WRAPPED = "text-align:left;white-space:pre-wrap;overflow-wrap:anywhere;padding-left:2ch;text-indent:-2ch"
-_BAND = "linear-gradient(var(--atlas-band), var(--atlas-band))"  # behind a line
+_BAND = "linear-gradient(var(--atlas-band), var(--atlas-band))"  # highlight behind a line
 
 
 @dataclass(frozen=True)
 class CodeLine:
-    """``step`` is that of the picture, "" where none is; ``shape`` is of what the line makes."""
+    """``step`` is the step of the picture, or empty for none; ``shape`` is that of the line's result."""
 
     code: str
     step: str = ""
     shape: tuple[int, ...] = ()
 
     def written(self, *, lit: bool) -> str:
-        """With its shape behind it, and a mark where it is lit."""
+        """The line with its shape, and a mark if it is highlighted."""
         about = str(list(self.shape)) if self.shape else ""
         mark = "  # ◀ " if lit else "  # "
         return f"{self.code:<{COMMENT_AT}}{mark}{about}".rstrip() if about or lit else self.code
 
 
 def code_text(lines: Sequence[CodeLine], step: str) -> str:
-    """The lines as they are copied."""
+    """The lines as text to copy."""
     return "\n".join(line.written(lit=bool(step) and line.step == step) for line in lines)
 
 
 def lit_at(lines: Sequence[CodeLine], step: str) -> list[int]:
-    """Where the lines of this step stand in the text, counted from 0."""
+    """Indices of this step's lines, from 0."""
     found, at = list[int](), 0
     for line in lines:
         rows = line.code.count("\n") + 1
@@ -50,7 +50,7 @@ def lit_at(lines: Sequence[CodeLine], step: str) -> list[int]:
 
 
 def show_code(lines: Sequence[CodeLine], step: str, words: str) -> None:
-    """Under ``words``, below the picture; those who follow see it too."""
+    """Show the lines below the picture, under ``words``. Phones that follow the room see them too."""
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     bands = ", ".join(f"{_BAND} 0 {at}lh / 100% 1lh no-repeat" for at in lit_at(lines, step))
     with st.container(key="code_lines"):
@@ -60,12 +60,12 @@ def show_code(lines: Sequence[CodeLine], step: str, words: str) -> None:
 
 
 def small_words() -> str:
-    """What stands above the lines of a batch with heads."""
+    """The caption above the lines of a batch with heads."""
     return _("The same in PyTorch: runnable by copy, ◀ is the open step, [batch, heads, tokens, d] are the shapes")
 
 
 def _as_table(lines: Sequence[CodeLine], step: str) -> str:
-    """A row a line, with its shape."""
+    """HTML table with one row per line and its shape."""
     rows = ""
     for line in lines:
         code, shape = f"<code>{escape(line.code)}</code>", str(list(line.shape)) if line.shape else ""

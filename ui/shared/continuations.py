@@ -1,4 +1,4 @@
-"""Greedy continuations that are made while somebody waits, and found by a later look."""
+"""Greedy continuations, cached for the session."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from model_runner import GenerateRequest, Runner, Token
 
 
 class Continuations:
-    """Greedy continuations of the session's text, by request; a later look finds them."""
+    """Greedy continuations of the session's text, cached by request."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._known: dict[GenerateRequest, tuple[Token, ...]] = {}
 
     def get(self, runner: Runner, request: GenerateRequest, say: Callable[[], object]) -> tuple[Token, ...]:
-        """The tokens, made one by one. Raises RunnerError; ``say`` may raise to leave."""
+        """Return the tokens, generated one by one. Raises RunnerError; ``say`` may raise to abandon the wait."""
         if request not in self._known:
             made: list[Token] = []
             for step in runner.generate(request, session=self._name):
@@ -25,4 +25,4 @@ class Continuations:
         return self._known[request]
 
     def close(self) -> None:
-        """Nothing is under way between two looks."""
+        """Do nothing: no work continues between two runs."""

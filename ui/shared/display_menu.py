@@ -1,4 +1,6 @@
-"""How a figure is drawn, in a menu beside it. What is not as usual stands beside the menu; a click takes it back."""
+"""The display menu of a figure. Settings that differ from their defaults are shown beside it as buttons that reset
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from ui.wording.i18n import _
 
 @contextmanager
 def display_menu(key: str) -> Generator[None]:
-    """What is drawn inside is in the menu, one line below the other."""
+    """Draw the block's contents inside the menu, one per line."""
     with (
         st.container(key=f"{key}_display", width="content"),
         st.popover(_("Display"), key=f"{key}_menu", width="content"),
@@ -27,13 +29,13 @@ def display_menu(key: str) -> Generator[None]:
 def choose_display(
     kind: type[State], name: str, value: object, words: Mapping[str, str], *, disabled: bool = False
 ) -> None:
-    """A field of a page's state in the menu: its name, and its values as a row of segments."""
+    """Show a field of a page's state in the menu as a label and a segmented control."""
     st.html(f"<p class='atlas-caption'>{escape(_(setting_of(kind, name).label))}</p>")
     choose(kind, name, value, words, disabled=disabled)
 
 
 def show_changed(kind: type[State], now: Mapping[str, tuple[object, str]]) -> None:
-    """Of these fields (name → value and its words) those that are not as usual: a click takes one back."""
+    """Show the fields in ``now`` (name → value and its words) that differ from their defaults; a click resets one."""
     for name, (value, words) in now.items():
         usual = default_of(kind, name)
         if value != usual:

@@ -1,4 +1,4 @@
-"""A view of a page as data: what it is called, how its numbers were made, and the tables and files that hold them."""
+"""What a page exports: its name, how the numbers were made, and the tables and files that hold them."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _SIZE = SessionValue("picture_size", lambda: SCREEN)
 
 @dataclass(frozen=True, eq=False)
 class ExportBundle:
-    """``tables`` are made when asked for: heading → numbers with names; the first is the CSV, all are in the NPZ.
+    """``tables`` is called on export: heading → labelled numbers. The first is the CSV, all are in the NPZ.
 
-    ``page`` (of title, caption and language) is the standalone HTML, ``picture`` (of title and caption) the SVG;
-    ``fitted`` (of a width besides, in units of the file) the same laid out anew for the column of a paper.
-    ``code`` are Python lines that give the same numbers, after those that make the page's capture if it
-    ``starts_with_capture``; ``rows`` are the CSV where that is not the first table; ``arrays`` goes into the NPZ
-    beside the tables, and is made when asked for if that is costly. ``files`` are more of them, by name; ``opened``:
-    what all of them are of, where that is not what the page opened, but a changed model.
+    ``page`` (of title, caption and language) returns the standalone HTML and ``picture`` (of title and caption) the
+    SVG; ``fitted`` also takes a width in the file's units and lays the picture out for a paper's column. ``code`` is
+    Python that gives the same numbers; if ``starts_with_capture``, it follows the lines that make the page's capture.
+    ``rows`` is the CSV if that is not the first table; ``arrays`` are added to the NPZ, and may be a function if they
+    are costly. ``files`` are further files by name; ``opened`` is what the files describe if that is a changed model
+    and not what the page opened.
     """
 
-    name: str  # of its files, without an ending
+    name: str  # file name without extension
     title: str
     what: str  # how the numbers were made, for captions
     tables: Callable[[], Mapping[str, pd.DataFrame]]
@@ -59,21 +59,21 @@ class ExportBundle:
     arrays: Arrays | Callable[[], Arrays] = field(default_factory=dict[str, np.ndarray])
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict[str, Callable[[], bytes]])
     opened: PageContext | None = None
-    of_text: bool = True  # not: made of other numbers, whatever the text is
+    of_text: bool = True  # False: made of other numbers, whatever the text
 
 
 def show_export_menu(opened: PageContext, view: ExportBundle, covered: str = "") -> None:
-    """The two menus in the head of the page: the numbers as tables, unless ``covered`` says why not; all as files."""
+    """Show the page's two export menus: tables, unless ``covered`` says why they are hidden, and files."""
     run_context().of_text = view.of_text
     show_tables(lambda: dict(view.tables()), covered)
     show_file_menu(view.opened or opened, view)
 
 
 def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
-    """The menu of files; its contents are made once it is open.
+    """Show the menu of files; its contents are made when it opens.
 
-    What is costly is made when it is asked for, and then outside the session: it must not look anything up there but
-    words, which are in the language of the run that offered it.
+    Costly files are made on download, outside the session: making them must not read the session. Words are in the
+    language of the run that offered the file.
     """
     menu = frame_slots().take.popover(_("Export"), type="tertiary", on_change="rerun", key="take_away")
     if not menu.open:
@@ -103,7 +103,7 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
 
 
 def _sized(view: ExportBundle, words: str) -> str:
-    """The picture as large as was chosen here, of the sizes at which its text can be read."""
+    """The picture at the chosen size, among the sizes at which its text is legible."""
     if view.picture is None:
         return ""
     drawn = view.picture(view.title, words)
@@ -121,24 +121,24 @@ def _file(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
 
 
 def caption(opened: PageContext, what: str, head: str = "") -> str:
-    """What a file says of itself; ``head``: not the open one's name."""
+    """The description that a file carries; ``head`` overrides the open head's name."""
     said = said_of(opened.runner.info, opened.capture.request, head or f"L{opened.layer}H{opened.head}", what)
     return f"{said}\n{opened_by(opened.runner.info, _address())}"
 
 
 def _address() -> str:
-    """Of this page with all that the session looks at, below whatever name the app has."""
+    """The URL of this page and its selection, without the app's base path."""
     page = Path(urlsplit(st.context.url or "").path).name
     return f"/{page}?{urlencode(url_state.parts())}"
 
 
 def snippet_of(opened: PageContext, view: ExportBundle) -> str:
-    """The whole lines of Python."""
+    """The complete Python snippet."""
     return capture_lines(opened.capture) + view.code if view.starts_with_capture else view.code
 
 
 def csv_of(view: ExportBundle, words: str) -> bytes:
-    """Its rows, or its first table."""
+    """The bundle's ``rows``, or its first table."""
     table, more = as_csv(view.tables(), view.rows)
     what, *made = words.splitlines()
     said = "\n".join([what + more, *made])
@@ -146,15 +146,17 @@ def csv_of(view: ExportBundle, words: str) -> bytes:
 
 
 def npz_of(view: ExportBundle, words: str) -> bytes:
-    """Its arrays, and every table as its numbers and the names of its rows and columns."""
+    """The bundle's arrays, and every table as its numbers and the names of its rows and columns."""
     return npz_bytes({**arrays_of(view), **table_arrays(view.tables().values())}, words)
 
 
 def arrays_of(view: ExportBundle) -> Arrays:
-    """What the NPZ holds beside the tables."""
+    """The arrays that the NPZ holds beside the tables."""
     return view.arrays() if callable(view.arrays) else view.arrays
 
 
 def component_page(source: Source, payload: bytes | Mapping[str, bytes]) -> Callable[[str, str, str], bytes]:
-    """The standalone page of one component, or of several by their headings, side by side."""
+    """Return a function that makes the standalone page of one component, or of several side by side under their
+    headings.
+    """
     return lambda title, words, language: standalone_html(source, payload, title=title, caption=words, lang=language)

@@ -1,4 +1,4 @@
-"""What a picture shows, in a sentence made of its numbers: its title, in one place and one size on every page."""
+"""The finding: a sentence that states what a picture shows, with its numbers; the figure's title on every page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from viz.token_text import lone_spaces
 
 
 def show_finding(said: str, beside: str = "", *, of_several: bool = False) -> None:
-    """The title of the figure that is shown next, with quiet words behind it, both HTML.
+    """Show the title of the next figure, with ``beside`` after it in a lighter style; both are HTML.
 
-    ``of_several``: of several figures, each of which has a name of its own; those who follow read it behind the first.
+    ``of_several``: several figures follow, each with its own name; phones show the finding after the first name.
     """
     about = f" <span>{beside}</span>" if beside else ""
     html = f"<div class='atlas-head' data-finding role='heading' aria-level='2'><b>{said}</b>{about}</div>"
@@ -28,22 +28,22 @@ def show_finding(said: str, beside: str = "", *, of_several: bool = False) -> No
 
 
 def query_name(capture: Capture, position: int) -> str:
-    """A token that looks, in quotes and the queries' colour; HTML."""
+    """A query token in quotes and the queries' colour; HTML."""
     return f"<span class='atlas-q'>{token_name(capture, position)}</span>"
 
 
 def key_name(capture: Capture, position: int) -> str:
-    """A token that is looked at, in quotes and the keys' colour; HTML."""
+    """A key token in quotes and the keys' colour; HTML."""
     return f"<span class='atlas-k'>{token_name(capture, position)}</span>"
 
 
 def bare(text: str) -> str:
-    """A token's text without the dots of its spaces."""
+    """A token's text without the dots that mark spaces."""
     return text.strip("·") or lone_spaces(text)
 
 
 def token_name(capture: Capture, position: int) -> str:
-    """A token in quotes, without the dot of its space; with its position where the text has it twice. HTML."""
+    """A token in quotes without the dot of its space, and with its position if it occurs twice; HTML."""
     texts = [bare(token.text) for token in capture.tokens]
     name = texts[position]
     special = name.startswith("⟨")

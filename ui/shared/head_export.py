@@ -1,4 +1,4 @@
-"""The open head's map as a view to be taken away: picture, page, tables and code."""
+"""The open head's map as an export: picture, page, tables and code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.drawn_maps_svg import drawn_maps_svg
 
 
 def head_view(drawn: DrawnHead) -> ExportBundle:
-    """The map in view, with the code that gives the same array."""
+    """The map in view, with code that gives the same array."""
     view = drawn.read.view
     rows, columns = labels(view)
     minus = "" if drawn.read.other is None else "-minus-L{}H{}".format(*drawn.read.other)

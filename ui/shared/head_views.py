@@ -1,4 +1,4 @@
-"""The open head: where it is chosen, as its map is drawn and taken away, and what the map sends back."""
+"""The open head: its selection, the drawing and export of its map, and the events that the map sends."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from viz.token_text import lone_spaces
 N_ = str  # marks a text for Babel without translating it here
 
 COVERED = {"left_out": N_("covered until you answer"), "left_out_label": N_("covered until you answer")}
-OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
+OVERVIEW = 48  # px per side of the overview beside a zoomed map
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnHead:
-    """What was ``read`` of the open head, in the window in view, and what its map was given of it."""
+    """What was ``read`` of the open head in the window in view, and the arguments given to its map."""
 
     opened: PageContext
     read: ReadHead
@@ -54,10 +54,10 @@ def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
     quick: bool = False,
     covered: int | None = None,
 ) -> DrawnHead:
-    """The open head, or its difference from the other head, as far as the window ``held`` goes.
+    """Draw the open head, or its difference from another head, in the window ``held``. Uses no session.
 
-    ``quick``: another head may come before its page has run. ``covered``: a token whose row is not shown, since it is
-    asked about. Needs no session.
+    ``quick``: another head may be fetched before its page has run. ``covered``: a token whose row is hidden because a
+    question asks about it.
     """
     head = opened.capture, opened.layer, opened.head
     opens = None if reading.words else heard_window(opened.capture)
@@ -90,7 +90,7 @@ def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
 
 
 def _without_row(view: HeadMap, token: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """The values of a map with this token's row taken out, and which cells are striped for it."""
+    """The map's values without this token's row, and a mask of the cells to hatch for it."""
     values, at = view.values.copy(), view.units_at(token, None)
     striped = np.zeros(values.shape, np.bool_) if view.left_out is None else view.left_out.copy()
     if at is not None:
@@ -101,13 +101,13 @@ def _without_row(view: HeadMap, token: int) -> tuple[NDArray[np.float32], NDArra
 
 
 def show_map(drawn: DrawnHead, key: str, on: Handlers | None = None) -> None:
-    """The map; a click pins a cell, zooming asks for the window; ``on`` is what it sends besides."""
+    """Show the map. A click pins a cell, zooming requests a window; ``on`` handles further events."""
     asked = map_events(drawn.read.view, narrow=heard_window(drawn.opened.capture) is not None)
     mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}))
 
 
 def map_events(view: HeadMap, *, narrow: bool = False) -> Handlers:
-    """What a map can send, and what it does to the session's place; a ``narrow`` one opens with a part of the whole."""
+    """The map's event handlers, which move the session's selection. A ``narrow`` map opens with a part of the whole."""
     units, (q, k) = view.units, (view.whole.q0, view.whole.k0)
 
     def pin(cell: list[int | None] | None) -> None:
@@ -127,7 +127,7 @@ def map_events(view: HeadMap, *, narrow: bool = False) -> Handlers:
 
 
 def strongest(opened: PageContext, reading: Reading) -> tuple[int, int, float] | None:
-    """The pinned query, its pinned key or the one it looks at most, and how much."""
+    """The pinned query, the pinned key or else the one with the most weight, and that weight."""
     return strongest_key(
         opened.capture, opened.layer, opened.head, opened.query, opened.key, hide_first=reading.hides_first
     )
@@ -139,20 +139,20 @@ def summary(opened: PageContext, reading: Reading = WEIGHTS) -> str:
 
 
 def sink_note(opened: PageContext) -> str:
-    """Why the rows of the open head do not sum to 1, in a sentence; nothing where they do."""
+    """Why the open head's rows do not sum to 1, in a sentence; empty if they do."""
     words = sink_words(opened.capture, opened.layer, opened.head, opened.runner.info.family)
     return _(words) if words else ""
 
 
 def own_mask_note(opened: PageContext) -> str:
-    """Which keys a mask of the model's own making leaves the chosen query; nothing where there is no such mask."""
+    """Which keys the model's own mask leaves for the pinned query; empty if there is no such mask."""
     query = opened.query
     found = None if query is None else keys_read(opened.capture, opened.layer, opened.head, query)
     return "" if found is None else _(LEFT_OUT).format(kept=found[0], visible=found[1])
 
 
 def chosen_note(opened: PageContext) -> str:
-    """Which keys the queries of an indexed layer read, in a sentence; nothing where they read all that they may see."""
+    """Which keys the queries of an indexed (sparse) layer select; empty if they use all that they may attend to."""
     capture, layer = opened.capture, opened.layer
     if not leaves_out(capture, layer):
         return ""
@@ -167,7 +167,7 @@ def chosen_note(opened: PageContext) -> str:
 
 
 def _note(opened: PageContext, read: ReadHead) -> str:
-    """What was done to the numbers; part of the figure, so that a copy of it says so too."""
+    """How the numbers were processed; it is part of the figure, so that a copy carries it too."""
     parts, other = [], read.other
     if other is not None:
         words = _("L{a}H{b} minus L{c}H{d}: orange where the other looks more, indigo where this one does.")
@@ -183,6 +183,6 @@ def _note(opened: PageContext, read: ReadHead) -> str:
 
 
 def width_of(names: Iterable[str]) -> int:
-    """Pixels of a list that shows the longest of these names of layers or heads whole: H5, H5 · kv 2, H0 − λ·H2."""
+    """Width in px of a list that shows the longest of these layer or head names in full: H5, H5 · kv 2, H0 − λ·H2."""
     longest = max(map(len, names))
     return 84 if longest < 6 else 116 if longest < 10 else 60 + 8 * longest

@@ -1,4 +1,4 @@
-"""The explanation of what a page shows, beside its picture: open, it stays while its reader does what it proposes."""
+"""The explanation beside a page's picture; it stays open while the reader follows its suggestions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True)
 class HelpCard:
-    """On every page: whether the explanation is open."""
+    """Whether the explanation is open, on every page."""
 
     SCOPE: ClassVar[str] = ""
 
@@ -26,7 +26,7 @@ class HelpCard:
 
 
 def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
-    """The explanation of the page, closed by default, and sent only once it is open."""
+    """Show the page's explanation, closed by default; its contents are sent only when it is open."""
     name, is_open, invitation = _("Read this picture"), current(HelpCard).reading, _("Try this")
     with frame_slots().read:
         button(name, key="read", type="tertiary", on_click=change, args=(HelpCard,), kwargs={"reading": not is_open})

@@ -1,4 +1,4 @@
-"""A long text in place of an example, on pages that have nothing to show of a few tokens."""
+"""A long text that replaces an example, on pages that have nothing to show for a few tokens."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ui.state import session
 from ui.wording.i18n import language
 
 Shown = Literal["auto", "half", "whole", "own"]
-"""The chapter's first half or all of it, or the session's text; "auto": half in place of an example."""
+"""The chapter's first half, the whole chapter, or the session's text; "auto" replaces an example by the half."""
 
 
 def part_shown(chosen: Shown) -> Shown:
-    """The same with "auto" decided: an example gives way to the chapter, a text that somebody typed does not."""
+    """Resolve "auto": an example is replaced by the chapter, a text that the reader typed is not."""
     if chosen != "auto":
         return chosen
     example = session.text() in [one.text for one in examples_of(session.model(), language())]
@@ -23,11 +23,11 @@ def part_shown(chosen: Shown) -> Shown:
 
 
 def takes_chapter(info: ModelInfo) -> bool:
-    """Whether a chapter can stand for what the model reads: one text, and no sound."""
+    """Return True if the model can read the chapter: it takes a single text and no sound."""
     return not (info.hears or info.attentions)
 
 
 def long_example(part: Shown) -> str | None:
-    """This part of the chapter; None for the session's own text."""
+    """This part of the chapter, or None for the session's own text."""
     held = chapter(language())
     return {"half": held.half, "whole": held.whole}.get(part)

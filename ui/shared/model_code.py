@@ -1,4 +1,4 @@
-"""A layer's attention as lines of PyTorch on what the capture holds: the model's own numbers, by copy."""
+"""A layer's attention as PyTorch code on the capture's tensors; running it gives the model's own numbers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from model_runner.record import LayerRecord
 from model_runner.rotary import Rotation
 from ui.shared.code_pane import CodeLine
 
-SQUARE = 512  # tokens up to which a mask is compared whole
+SQUARE = 512  # longest text whose mask is compared in full
 
 
 def attention_lines(
     capture: Capture, layer: int, *, query: int | None = None, shared: int | None = None
 ) -> list[CodeLine]:
-    """Of every head of the layer, from the stream to the weighted mean; with ``query`` what is added at that token.
+    """Code for all heads of the layer, from the residual stream to the weighted mean; ``query`` adds the output at that
+    token.
 
-    ``shared``: keys and values averaged to so many heads, in this layer alone and, by the model, in every one.
-    None of two texts, of an edited model, or of a layer whose rows are not one softmax over the text.
+    ``shared``: keys and values averaged to this many heads, in this layer alone and, through the model, in every layer.
+    Returns None for two texts, for an edited model, and for a layer whose rows are not one softmax over the text.
     """
     request = capture.request
     if isinstance(capture, Joined) or request.attention or request.edits or not capture.has_weights(layer):
@@ -49,7 +50,7 @@ def attention_lines(
 
 
 def _vectors(name: str, heads: int, n: int, d: int, *, turned: bool) -> list[CodeLine]:
-    """As they are scored; before the rotation too, where there is one."""
+    """Code for the vectors as they are scored, and before the rotation if there is one."""
     shape = (1, heads, n, d)
     line = CodeLine(f"{name} = capture.{name}(layer)[None].double()", f"r{name}" if turned else name, shape)
     before = CodeLine(f"unrotated_{name} = capture.{name}_unrotated(layer)[None]", name, shape)
@@ -57,7 +58,7 @@ def _vectors(name: str, heads: int, n: int, d: int, *, turned: bool) -> list[Cod
 
 
 def _copied(record: LayerRecord, n: int, shared: int | None) -> list[CodeLine]:
-    """Key/value heads averaged where they are shared by more, then a copy for each query head."""
+    """Code that averages key/value heads if ``shared`` asks for it, then repeats them for each query head."""
     heads, own, d, d_value = record.q.shape[0], record.k.shape[0], record.q.shape[-1], record.v.shape[-1]
     lines, left = [], own
     if shared is not None:
@@ -81,7 +82,7 @@ def _copied(record: LayerRecord, n: int, shared: int | None) -> list[CodeLine]:
 
 
 def _weighed(record: LayerRecord, n: int, *, square: bool) -> list[CodeLine]:
-    """Scores with all that the layer does to them, the softmax, and the values mixed."""
+    """Code for the scores with everything that the layer does to them, the softmax, and the weighted values."""
     heads = record.q.shape[0]
     cells = (1, heads, n, n)
     tile = "slice(0, h), slice(0, n), slice(0, n)"
@@ -110,7 +111,7 @@ def _added(capture: Capture, query: int) -> list[CodeLine]:
 
 
 def _everywhere(capture: Capture, shared: int | None, n: int) -> list[CodeLine]:
-    """The same in every layer, as the page has it: the streams below this layer changed too."""
+    """Code for the same in every layer, as on the page: the streams entering this layer change too."""
     if shared is None:
         return []
     edits = (*capture.request.edits, SharedKeys(shared))
@@ -124,7 +125,7 @@ def _everywhere(capture: Capture, shared: int | None, n: int) -> list[CodeLine]:
 
 
 def _causal(record: LayerRecord, n: int) -> bool:
-    """Whether every head sees exactly what came before."""
+    """Return True if every head's mask is exactly causal."""
     if n > SQUARE:
         return False
     whole = slice(0, n)

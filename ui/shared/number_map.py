@@ -1,4 +1,4 @@
-"""Numbers with the names of their rows and columns as one map: on the screen, in the tables and in a file."""
+"""A labelled matrix as a map on the screen, as a table and in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ TEXTS = layer_head_map.TEXTS | {
 
 @dataclass(frozen=True, eq=False)
 class NumberMap:
-    """``most`` ends the colours: on both sides of 0, or above it where all is ``share``, weights between 0 and 1."""
+    """``most`` is the end of the colour scale: on both sides of 0, or above it if ``share`` (all values are weights in
+    0..1).
+    """
 
     title: str
     values: NDArray[np.floating]
@@ -34,11 +36,11 @@ class NumberMap:
     columns: Sequence[str]
     most: float
     share: bool = False
-    axes: tuple[str, str] = ("", "")  # what rows and columns are, for a screen reader
+    axes: tuple[str, str] = ("", "")  # what rows and columns are, for screen readers
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def payload(self, cell: tuple[int, int] | None, max_height: int = 360) -> bytes:
-        """As its component has it, with this cell open."""
+        """The component's payload, with this cell open."""
         scale: Literal["sequential", "signed"] = "sequential" if self.share else "signed"
         axes = {"rows": self.axes[0], "columns": self.axes[1]}
         return layer_head_map.LayerHeadMapPicture(
@@ -56,11 +58,11 @@ class NumberMap:
         ).packed()
 
     def table(self) -> pd.DataFrame:
-        """The same numbers as a table."""
+        """The numbers as a table."""
         return pd.DataFrame(self.values, [*self.rows], [*self.columns])
 
     def matrix(self) -> Table:
-        """The same for an SVG of several."""
+        """The matrix for an SVG with several of them."""
         most = None if self.share else self.most
         return Table(self.title, self.rows, self.columns, self.values, share=self.share, most=most)
 
@@ -73,7 +75,7 @@ def show_number_map(
     pick: Callable[[int, int], None],
     max_height: int = 360,
 ) -> bytes:
-    """The map as it was drawn; ``pick`` is told row and column of a click."""
+    """Show the map and return its payload; ``pick`` is called with the row and column of a click."""
 
     def choose(told: Sequence[int] | None) -> None:
         if told is not None:

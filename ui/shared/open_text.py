@@ -1,4 +1,4 @@
-"""A text with a choice, offered where an example's next token is all but certain and sampling would show one bar."""
+"""Offer an open-ended text if the example's next token is nearly certain: sampling would show a single bar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.wording.sentences import number
 
 
 def offer_open_text(capture: Capture) -> None:
-    """The sentence and a button; nothing where the next token is open, or the text is the reader's own."""
+    """Show the sentence and a button; nothing if the next token is uncertain or the text is the reader's own."""
     if session.model() != DEFAULT_MODEL or session.continuation():
         return
     largest = float(capture.logits(len(capture.tokens) - 1).double().softmax(-1).max())
@@ -33,5 +33,5 @@ def offer_open_text(capture: Capture) -> None:
 
 
 def _take(text: str) -> None:
-    set_value("text_box", text)  # what was typed and not yet asked for must not win
+    set_value("text_box", text)  # overrides text that was typed but not submitted
     session.set_text(text)

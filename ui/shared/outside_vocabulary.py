@@ -1,4 +1,4 @@
-"""What the embedded translator never read of a text, said beside what it writes, with a text that it knows."""
+"""Words outside the embedded translator's vocabulary, reported beside its output, with a text that it can translate."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ui.state.kept_click import button
 from ui.wording.i18n import _, language
 
 TRANSLATOR = "translator"
-NAMED = 3  # of the words
+NAMED = 3  # words that are named
 
 
 def offer_known_text(capture: Capture, key: str, use: Callable[[str], None] | None = None) -> None:
-    """The words that it never read, and a button for its own example; nothing of a text whose words it knows.
+    """Show the unknown words and a button for the translator's own example; nothing if it knows all words.
 
-    ``use`` takes the example: without it, it becomes the session's text.
+    ``use`` receives the example; by default it becomes the session's text.
     """
     unread = cut_words(capture.attention("encoder"))
     if not unread:
@@ -37,5 +37,5 @@ def offer_known_text(capture: Capture, key: str, use: Callable[[str], None] | No
 
 
 def _use(text: str) -> None:
-    set_value("text_box", text)  # what was typed and not yet asked for must not win
+    set_value("text_box", text)  # overrides text that was typed but not submitted
     session.set_text(text)

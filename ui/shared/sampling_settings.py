@@ -1,6 +1,6 @@
-"""How the session draws its tokens: one value for the pages Next token and Generation film, and one for bench B.
+"""The session's sampling settings: one value for Next token and Generation film, and one for bench B.
 
-Its fields are those of Sampling: a row of the table of transforms each, the order of them, and the seed.
+Its fields are those of Sampling: one per row of the table of transforms, their order, and the seed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ui.wording.sentences import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 
-LONGEST_SEED = 4000  # digits, as the bench takes them
+LONGEST_SEED = 4000  # digits, the same limit as the bench
 
 Bench = Literal["a", "b"]
 
 
 def _kind(name: str, scope: str) -> type[State]:
-    """What its numbers may be is said by the table, in a sentence of the setting's own: see `current`."""
+    """The state type of a bench. The table of transforms checks the numbers, with its own messages: see `current`."""
     fields: list[tuple[str, Any, Any]] = [
         (name, int if transform.bounds.whole else float, setting(transform.off, transform.label))
         for name, transform in TRANSFORMS.items()
@@ -40,7 +40,7 @@ KINDS: dict[Bench, type[State]] = {"a": SamplingA, "b": SamplingB}
 
 
 def current(bench: Bench = "a") -> Sampling:
-    """The settings of a bench; what is not possible is told and dropped."""
+    """The settings of a bench; invalid ones are reported and dropped."""
     kind = KINDS[bench]
     held = page_state.current(kind)
     values = {name: getattr(held, name) for name in page_state.fields(kind)}
@@ -55,5 +55,5 @@ def current(bench: Bench = "a") -> Sampling:
 
 
 def values_of(sampling: Sampling) -> dict[str, object]:
-    """Its fields as a bench's state holds them."""
+    """The sampling settings as fields of a bench's state."""
     return {name: getattr(sampling, name) for name in page_state.fields(SamplingA)}

@@ -1,4 +1,4 @@
-"""A second text beside the page's own, read by the same model: suggested or typed, found once for a session."""
+"""A second text beside the page's own, read by the same model: suggested or typed, and cached for the session."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ui.wording.loading_stages import STAGES
 
 
 def suggested_capture(opened: PageContext, name: str) -> Capture | None:
-    """A text of as many tokens in which a word is another; ``name`` is whose it is. None where there is none."""
+    """A suggested text of equally many tokens with one word replaced, or None; ``name`` is the job's name."""
     capture = opened.capture
     key = (ref(opened.runner), capture.request)
     return _kept(f"{name}_suggestion", key, lambda owner, say: suggestion(opened.runner, capture, owner, say))
 
 
 def typed_capture(opened: PageContext, name: str, text: str) -> Capture | None:
-    """This text. Raises RunnerError."""
+    """The capture of the typed text. Raises RunnerError."""
     if not text.strip():
         raise EmptyText()
     key = (ref(opened.runner), opened.capture.request, text)
@@ -31,7 +31,7 @@ def typed_capture(opened: PageContext, name: str, text: str) -> Capture | None:
 
 
 def _kept(name: str, key: object, look: Callable[[str, Say], Capture | None]) -> Capture | None:
-    """What this session found for the key, or finds now."""
+    """The capture cached for this key, or the result of ``look``."""
     held: OneCapture = session.jobs().get(name, key, lambda owner: OneCapture(lambda say: look(owner, say)))
     try:
         return held.find(_say)

@@ -1,4 +1,4 @@
-"""What the chips of the token strip are shaded by, a row of the open head, and the bars under them, a metric of it."""
+"""The tints of the token strip's chips, a row of the open head, and the bars below them, a metric of the head."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from viz.token_text import lone_spaces
 
 @dataclass(frozen=True, eq=False)
 class Shade:
-    """A chip's tint from 0 to 1, NaN for none, and what it says in words; ``said`` is what the tints mean.
+    """Tints of the chips in 0..1 (NaN for none) and each chip's text; ``said`` explains the tints.
 
-    ``rows`` are the tints for each chip that may be chosen, and ``row`` says what they mean but for its {token}.
+    ``rows`` has the tints for every chip that can be selected, and ``row`` their explanation with a {token}
+    placeholder.
     """
 
     tints: NDArray[np.float32]
@@ -34,13 +35,13 @@ class Shade:
 
 
 def no_shade(capture: Capture) -> Shade:
-    """Chips without tints."""
+    """No tints."""
     chips = cached.chips(capture)
     return Shade(np.full(len(chips), np.nan, np.float32), [""] * len(chips), "")
 
 
 def bars_of(capture: Capture, layer: int, head: int, metric: Metric) -> token_strip.MetricBars:
-    """Each token's own value of a metric of the head."""
+    """The head's metric for each token."""
     values, full = of_units(capture, layer, head, metric, cached.chips(capture))
     said = _(token_strip.TEXTS["metric"]).format(metric=_(metric.label), layer=layer, head=head)
     words = ["" if np.isnan(value) else f"{_(metric.label)} {number(value, metric.unit)}" for value in values]
@@ -48,7 +49,7 @@ def bars_of(capture: Capture, layer: int, head: int, metric: Metric) -> token_st
 
 
 def shade_by_row(capture: Capture, layer: int, head: int, query: int | None, *, hide_first: bool = False) -> Shade:
-    """What the query gives to each token, or none without one; ``hide_first`` as in a map's Reading."""
+    """The query's weights on each token, or no tints without a query; ``hide_first`` as in a map's HeadQuantity."""
     chips = cached.chips(capture)
     template = _(token_strip.TEXTS["row"]).format(token="{token}", layer=layer, head=head)
 

@@ -1,4 +1,4 @@
-"""The numbers of a page's pictures as tables, for screen readers and for whoever prefers them."""
+"""The numbers behind a page's pictures as tables, for screen readers and other readers who prefer them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ui.wording.i18n import _
 from viz.export import guarded
 from viz.markdown import plain
 
-LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen reader reads best; larger ones scroll
+LARGEST_PLAIN = 32  # largest plain HTML table, in rows or columns: screen readers read these best; larger tables scroll
 
 
 def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = "") -> None:
-    """The menu in the head of the page; heading → table, made once it is open; or why they are ``covered`` now."""
+    """Show the tables' menu (heading → table, made when it opens), or why they are ``covered``."""
     menu = frame_slots().tables.popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
     if not menu.open:
         return
@@ -28,13 +28,13 @@ def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = ""
         for heading, table in ({} if covered else tables()).items():
             st.caption(of_cells(heading, table, _))
             if max(table.shape) <= LARGEST_PLAIN:
-                st.table(table.map(plain_number).rename(index=plain, columns=plain))  # which reads Markdown
+                st.table(table.map(plain_number).rename(index=plain, columns=plain))  # st.table renders Markdown
             else:
                 st.dataframe(_guarded(table))
 
 
 def _guarded(table: pd.DataFrame) -> pd.DataFrame:
-    """As it may stand in a spreadsheet: Streamlit (1.67) has a button that saves it as CSV, word for word."""
+    """Escape spreadsheet formulas: Streamlit (1.67) adds a button that saves the table as CSV unchanged."""
 
     def safe(one: object) -> object:
         return guarded(one) if isinstance(one, str) else one

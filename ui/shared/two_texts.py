@@ -1,5 +1,5 @@
-"""Which attention is looked at where a model has several: an encoder–decoder's three, and what it has written; the look
-at tokens or at keys that stand for several.
+"""Which attention a page shows: an encoder-decoder's encoder self-, decoder self- or cross-attention, and which keys:
+tokens or compressed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ui.wording.i18n import _
 
 
 def choose_attention(capture: Capture) -> Capture:
-    """The controls, and the capture as pages draw it: of two texts in a row where one looks at the other.
+    """Show the controls and return the capture as pages draw it; cross-attention becomes one row of two texts.
 
-    The decoder of a classifier reads the text again and writes nothing.
+    A classifier's decoder reads the same text again and writes nothing.
     """
     hears = capture.request.sound is not None
     words = {
@@ -37,11 +37,11 @@ def choose_attention(capture: Capture) -> Capture:
     if _stopped(capture):
         words = _("The model was stopped after {count} tokens; it had not finished.").format(count=FREE_RUN)
         st.html(f"<p class='atlas-caption'>{words}</p>")
-    return as_square(capture)  # never kept: it holds the runner, which may be given up for another
+    return as_square(capture)  # not cached: it holds the runner, which may be evicted
 
 
 def choose_keys(capture: Capture, compressed: Capture) -> Capture:
-    """The control, and the capture as pages draw it: the tokens' own keys, or those that stand for several tokens."""
+    """Show the control and return the capture as pages draw it: tokens' own keys, or compressed keys."""
     words = {"tokens": _("tokens"), "compressed": _("keys of several tokens")}
     choose_one(_("keys"), "keys", words, session.model_options().keys, _look_at_keys)
     return capture if session.model_options().keys == "tokens" else as_square(compressed)
@@ -53,14 +53,14 @@ def _look_at_keys(keys: str) -> None:
 
 
 def _stopped(capture: Capture) -> bool:
-    """Whether the model wrote by itself, and as much as it may."""
+    """Return True if the model wrote the target itself and reached its length limit."""
     if session.model_options().target or capture.class_logits is not None:
         return False
     return len(capture.attention("decoder").tokens) - len(session.continuation()) > FREE_RUN
 
 
 def write(itself: str = "") -> None:
-    """The box of what is written; what the model writes by itself stands there while it is empty."""
+    """Show the box for the target text; while it is empty, the placeholder shows what the model writes."""
     label, held = _("what is written"), session.model_options().target
     st.text_input(
         label,

@@ -1,4 +1,4 @@
-"""A token that somebody typed: the one token of the vocabulary that these characters are."""
+"""Typed tokens: find the vocabulary entry that the typed characters are."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from model_runner.errors import NotOneToken
 if TYPE_CHECKING:
     from torch import Tensor
 
-SHOWN = {"·": " ", "⏎": "\n", "⇥": "\t"}  # as tokens are drawn
+SHOWN = {"·": " ", "⏎": "\n", "⇥": "\t"}  # how tokens are displayed
 
 
 def typed_token(runner: Runner, typed: str, logits: Tensor) -> int:
-    """The id of the token with these characters, or with a space before them: of both, the likelier one here.
+    """The id of the token with these characters, with or without a leading space, whichever is likelier here.
 
-    Spaces may be typed as they are drawn (·). ``logits`` [vocab] are those of the text that the token is to follow.
-    Raises NotOneToken with the pieces that it is instead.
+    Spaces may be typed as they are displayed (·). ``logits`` [vocab] are those of the text that the token follows.
+    Raises NotOneToken with the pieces that the characters tokenize to.
     """
     text, readings = _readings(runner, typed)
     single = [ids[0] for ids in readings if len(ids) == 1 and ids[0] < len(logits)]
@@ -28,9 +28,9 @@ def typed_token(runner: Runner, typed: str, logits: Tensor) -> int:
 
 
 def vocabulary_token(runner: Runner, typed: str) -> int:
-    """The id of the token with these characters, or else with a space before them, whatever the text is.
+    """The id of the token with these characters, or else with a leading space, regardless of the text.
 
-    A token that stands for all that a vocabulary lacks is none. Raises NotOneToken.
+    The unknown token does not count. Raises NotOneToken.
     """
     text, readings = _readings(runner, typed)
     wanted = text.strip().casefold()
@@ -41,7 +41,7 @@ def vocabulary_token(runner: Runner, typed: str) -> int:
 
 
 def _readings(runner: Runner, typed: str) -> tuple[str, list[tuple[int, ...]]]:
-    """The text that is meant, and its tokens: as it is, and with a space before it."""
+    """The typed text and its tokenizations: as it is, and with a leading space."""
     text = "".join(SHOWN.get(character, character) for character in typed)
     return text, [runner.ids_of(text), *([] if text.startswith(" ") else [runner.ids_of(f" {text}")])]
 

@@ -1,4 +1,4 @@
-"""Before and after a change of the model's forward, side by side: the open head's map and the next token."""
+"""Before and after an edit of the model, side by side: the open head's map and the next token."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
 
-ROUNDING = 1e-5  # of a share: a head that moved no more did not move
-MAP_HEIGHT = 400  # pixels; three maps and the list stand side by side
+ROUNDING = 1e-5  # as a share: a smaller change counts as none
+MAP_HEIGHT = 400  # px: three maps and the list fit side by side
 
-Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and the cell [query, key] of a click on it
+Clicked = Callable[[HeadMap, list[int | None] | None], None]  # called with the map and the clicked cell [query, key]
 
 
 def show_maps(
@@ -51,13 +51,12 @@ def show_maps(
     between: Callable[[], None] | None = None,
     finding: DeltaGenerator | None = None,
 ) -> tuple[DrawnHead, DrawnHead]:
-    """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
+    """Show the open head before the edit, after it, and the difference; a click on any of them pins the cell on all.
 
-    ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
-    another than what becomes of the next token; ``between`` draws what stands below it, above the maps, and
-    ``finding`` is its place where that is not above them.
-
-    Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
+    ``clicked`` is called for a click on the first map, after the cell is pinned. ``said`` is the finding (HTML) if it
+    is not the change of the next token; ``between`` draws below it and above the maps, and ``finding`` is its container
+    if that is elsewhere. Raises EditNotPossible, drawing nothing, if the edited forward fails the check that the plain
+    one passed.
     """
     check = cached.check(after, opened.layer)
     if not check.ok:
@@ -89,13 +88,13 @@ def show_maps(
 
 
 def drift_of(before: Capture, after: Capture) -> np.ndarray:
-    """How far each head's attention moved [layers, heads], computed once for the two requests."""
+    """How far each head's attention moved [layers, heads], computed once per pair of requests."""
     key = ("drift", repr(before.request), repr(after.request))  # Streamlit hashes a value by its fields, not its type
     return cached.made(key, lambda: head_drift(before, after))
 
 
 def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | None = None) -> DrawnHead:
-    """The open head of one capture; a click pins the cell, and tells ``clicked``."""
+    """Show the open head of one capture; a click pins the cell and calls ``clicked``."""
     show_heading(f"L{opened.layer}H{opened.head}", heading)
     drawn = draw_head(opened, session.selection().window, max_height=MAP_HEIGHT, press=clicked is not None)
     pin = head_views.map_events(drawn.read.view)["cell"]
@@ -110,14 +109,14 @@ def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | 
 
 
 def _changed(before: HeadMap, after: HeadMap) -> HeadMap:
-    """What each weight gained; a cell that only one of the two can look at had, or has, none of it."""
+    """The change of each weight; a cell that is masked in one capture counts as 0 there."""
     neither = np.isnan(before.values) & np.isnan(after.values)
     values = np.nan_to_num(after.values) - np.nan_to_num(before.values)
     return replace(before, values=np.where(neither, np.float32(np.nan), values), left_out=None)
 
 
 def _difference(before: DrawnHead, after: DrawnHead) -> bytes:
-    """The map of what changed, cut to the same window, with its words."""
+    """The payload of the difference map in the same window."""
     opened, view = after.opened, _changed(before.read.view, after.read.view)
     name = f"L{opened.layer}H{opened.head} · {_('after − before')}"
     return map_component.HeadMapPicture(
@@ -135,7 +134,7 @@ def _difference(before: DrawnHead, after: DrawnHead) -> bytes:
 
 
 def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> ExportBundle:
-    """The open head before and after a change, with the edits that made it; the difference beside them by name."""
+    """The export of the open head before and after the edit, with the edits and the difference."""
     before, after = (one.read.view for one in drawn)
     view, name = head_view(drawn[1]), drawn[1].read.name
     maps = {N_("after"): after, N_("before"): before, N_("after − before"): _changed(before, after)}
@@ -160,12 +159,12 @@ def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> ExportBundle:
 
 
 def output_name(position: int | None) -> str:
-    """Of which token an encoder's probabilities are; None: of the next."""
+    """Name of the predicted token: for an encoder the one at this position; None means the next one."""
     return _("Next token") if position is None else _("Token at {position}").format(position=position)
 
 
 def next_finding(opened: PageContext, after: Capture) -> str:
-    """How the token that came next, or in the place of a mask, loses or gains by the change; HTML. Raises NoLogits."""
+    """How the edit changes the probability of the likeliest token, next or at a mask; HTML. Raises NoLogits."""
     change = change_at(opened.capture, after, opened.query)
     token = opened.runner.token_text(change.ids[0])
     stays, falls, rises = (
@@ -187,7 +186,7 @@ def next_finding(opened: PageContext, after: Capture) -> str:
 
 
 def output_finding(opened: PageContext, after: Capture) -> str:
-    """The same; nothing of a model that predicts no token."""
+    """The same finding, or empty if the model predicts no tokens."""
     if opened.runner.info.classes:
         return ""
     try:
@@ -197,7 +196,9 @@ def output_finding(opened: PageContext, after: Capture) -> str:
 
 
 def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
-    """The likeliest tokens, next or of an encoder at the pinned place, before and after, and how far all moved."""
+    """Show the likeliest tokens before and after the edit, and the total change: next, or at an encoder's pinned
+    position.
+    """
     change = change_at(opened.capture, after, opened.query)
     words = [opened.runner.token_text(token) for token in change.ids]
     bars = next_token_changes(

@@ -1,1 +1,1 @@
-"""What stands around every page: the frame, the engine's import, mounting of components."""
+"""The shell around every page: the frame, the import of the engine, and mounting of components."""

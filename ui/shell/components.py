@@ -1,7 +1,7 @@
-"""Mounting of our canvas and SVG components; what they send becomes a call with its value.
+"""Mounting of our canvas and SVG components; each event that a component sends becomes a call with its value.
 
-A component sends of itself, too: a film that came to rest, say. While its reader is on the way to another page, the
-browser still names the old one with it (Streamlit 1.67), which would bring that page back: the reader is taken on.
+Components also send events without user input, for example when a film stops. Such an event may arrive while the reader
+is navigating to another page; Streamlit (1.67) would then return to the old page, so the session is sent on.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from viz.components.source import Source
 from viz.components.still import still
 from viz.token_text import plain_text
 
-Handlers = dict[str, Callable[[Any], None]]  # by what a component can send: what to do with it; JSON of a browser
+Handlers = dict[str, Callable[[Any], None]]  # event name → its handler; the values are JSON from a browser
 
 _SHOWN, _LEFT = "page_shown", "page_left"
 
 
 def show_page(page: Path) -> None:
-    """The page of this run, by its file, before anything of it is mounted; one that was left goes on to the next."""
+    """Record the script file of this run's page before mounting anything. If the reader has left it, switch to the next
+    page.
+    """
     if st.session_state.get(_LEFT) == page:
         _go_on()
     st.session_state.pop(_LEFT, None)
@@ -36,12 +38,12 @@ def show_page(page: Path) -> None:
 
 
 def leave_for(page: Path) -> None:
-    """In a callback, which nothing interrupts: the run that follows goes to another page, by its file."""
+    """In a callback, which runs to its end: make the next run go to another page, given by its script file."""
     st.session_state[_LEFT], st.session_state[_SHOWN] = st.session_state[_SHOWN], page
 
 
 def _go_on() -> None:
-    """To the page last asked for, with all that the session looks at."""
+    """Switch to the page requested last, keeping the session's selection."""
     st.switch_page(st.session_state[_SHOWN], query_params=url_state.parts())
 
 
@@ -55,14 +57,14 @@ def mount(
     followed: bool = True,
     adds: bool = False,
 ) -> None:
-    """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again.
+    """Show a component; ``on`` maps event names to handlers, which are called before the page runs again.
 
-    ``followed``: those who follow this page in a room see it too; ``adds``: to what it had before.
+    ``followed``: phones that follow this page show it too. ``adds``: they append the payload to the previous one.
     """
 
     def hear() -> None:
-        told = (st.session_state.get(key) or {}).get("told")  # nothing of a component that is on its way out
-        asked: RerunException | None = None  # what one of them asks to run first waits for all that was told with it
+        told = (st.session_state.get(key) or {}).get("told")  # None for a component that is being removed
+        asked: RerunException | None = None  # a rerun requested by one handler waits until all events are handled
         for name, value in _unheard(key, told) if told and not _went_on() else ():
             try:
                 on[name](value)
@@ -76,30 +78,30 @@ def mount(
     component = register(source.name, html=source.html, js=loader(source, url_state.base()))
     component(key=key, data=sent_arrays().lean(payload), width="content" if narrow else "stretch", on_told_change=hear)
     heard = st.session_state.get(f"{key} heard")
-    hear()  # what was told to a server that was started again, before it had drawn this: it knew of nobody who hears
+    hear()  # events sent after a server restart, before this was drawn, when no handler was known
     if st.session_state.get(f"{key} heard") != heard:
         st.rerun()
 
 
 def sent_arrays() -> SentArrays:
-    """What this session's browser was sent."""
+    """Track which arrays this session's browser already has."""
     return session.jobs().get("sent_arrays", None, lambda _name: SentArrays(url_state.base()))
 
 
 def show_heading(name: str, beside: str = "", *, width: Literal["stretch", "content"] = "stretch") -> None:
-    """The name of the figure that is shown next, with words beside it, both HTML."""
+    """Show the name of the next figure, followed by ``beside`` in a lighter style; both are HTML."""
     inner = f"{name and f'<b>{name}</b> '}{beside and f'<span>{beside}</span>'}"
     st.html(f"<div class='atlas-head'>{inner}</div>", width=width)
     name_figure(name, beside)
 
 
 def name_figure(name: str, beside: str = "") -> None:
-    """The same where something else on the page says it: for those who follow it."""
+    """Name the next figure for phones that follow the page, when the page itself shows the name elsewhere."""
     run_context().figure = name, beside
 
 
 def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:
-    """Those who follow this page in a room see this component, as it was named just before, or under ``title``."""
+    """Show this component on the phones that follow the page, under the name given last or ``title``."""
     run = run_context()
     named, found = run.figure, plain_text(run.finding)
     run.figure, run.finding = None, ""
@@ -111,14 +113,14 @@ def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds:
 
 
 def show_html(html: str, *, key: str) -> None:
-    """A figure that is HTML, which the app made; those who follow this page in a room see its elements too."""
+    """Show a figure as HTML made by the app; phones that follow the page show it too."""
     st.html(html)
-    if session.room() is not None:  # else it is not read at all
+    if session.room() is not None:  # without a room, skip parsing the HTML
         to_class(still.SOURCE, still.still_picture(html).packed(), key=key)
 
 
 def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What a component tells now and what it told before that never came here; it repeats both, see outbox.js."""
+    """Yield the events not handled yet. A component repeats earlier events that may have been lost, see outbox.js."""
     by, last = st.session_state.get(f"{key} heard", ("", 0))
     for event in told["events"]:
         if told["by"] != by or event["number"] > last:
@@ -127,7 +129,7 @@ def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _went_on() -> bool:
-    """Whether this run was asked for by a page that its reader left; then the one that he went to is shown again."""
+    """Return to the current page, and return True, if a page that the reader has left requested this run."""
     context = get_script_run_ctx(suppress_warning=True)
     asked = context and context.pages_manager.get_pages().get(context.page_script_hash)
     if not asked or Path(asked["script_path"]) == st.session_state.get(_SHOWN):

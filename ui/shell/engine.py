@@ -1,8 +1,8 @@
-"""The engine (torch, transformers and what needs them) is imported once, in a thread of its own.
+"""Import the engine (torch, transformers and what depends on them) once, in a thread of its own.
 
-Two sessions that import it at the same time would see each other's half-made modules: the libraries below it import
-one another in circles, and Python then hands out what is there so far rather than wait for ever. And a run that imports
-could not be left: whoever types, or opens another page, would wait for the rest of it.
+If two sessions imported it at the same time, each could see partially initialized modules: these libraries have
+circular imports, for which Python returns the module as far as it exists rather than deadlock. And an import in a
+page's run could not be interrupted: a reader who types or opens another page would have to wait for its end.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-PAUSE = 0.05  # seconds between two looks at whether it is there
-TO_PAINT = 1.0  # seconds at most in which a browser paints the frame before the import takes a processor from it
+PAUSE = 0.05  # seconds between checks whether the import is done
+TO_PAINT = 1.0  # longest wait, in seconds, for the browser to paint the frame before the import takes a processor
 
 
 @contextmanager
 def _no_collection() -> Generator[None]:
-    """What is imported here stays: the collector does not look at it, neither now nor later.
+    """Disable garbage collection during the import, and exempt the imported objects from it for good.
 
-    It would find nothing, take a quarter of the import's time, and later a fifth of a second each time it looks at all
-    objects, which are 360,000.
+    Collection would find nothing, take a quarter of the import's time, and later a fifth of a second for each full pass
+    over these 360,000 objects.
     """
     gc.disable()
     try:
@@ -33,7 +33,7 @@ def _no_collection() -> Generator[None]:
 
 
 class _Engine:
-    """Its import: begun by whoever asks first, and once more by the next after one that failed."""
+    """The import of the engine: started by the first caller, and again by the next caller after a failure."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class _Engine:
     def _import(self) -> None:
         try:
             with _no_collection():
-                from ui.shared import (  # what all pages share, and with it model_runner, torch and transformers
+                from ui.shared import (  # what all pages share, which imports model_runner, torch and transformers
                     export_bundle,
                     what_if,
                 )
@@ -81,15 +81,16 @@ _ENGINE = _Engine()
 
 
 def engine_is_up() -> bool:
-    """Whether what pages show can be imported at once."""
+    """Return True if the engine is imported."""
     return _ENGINE.is_up
 
 
 def import_engine(look: Callable[[], object] = lambda: None, painted: Callable[[], bool] = lambda: True) -> None:
-    """After the frame is painted, and before a page imports what it shows. Raises what the import raised.
+    """Import the engine after the frame is painted and before a page imports its own modules. Raises the import's
+    errors.
 
-    ``look`` is called while it is waited for: a look at the session, say, in which a newer run takes over.
-    ``painted``: whether the browser has the frame; the import waits for that a little, for it takes a processor.
+    ``look`` is called repeatedly while waiting; reading the session in it lets a newer run take over. ``painted``
+    returns True once the browser has the frame; the import, which occupies a processor, waits for that up to a second.
     """
     if not _ENGINE.is_up:
         _ENGINE.wait(look, painted)

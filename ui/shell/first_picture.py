@@ -1,8 +1,9 @@
-"""The first picture of an example, stored with the model: painted with the frame, until the engine is there.
+"""The first picture of an example, stored in advance and painted with the frame until the engine is imported.
 
-It is what the page Heads mounts for an example of the default model, made by ``python -m scripts.first_pictures``.
-One of another model or of other components is not shown, nor is a store that cannot be read: they cost the head start
-alone. The page that is drawn afterwards has the same parts under the same keys, so that each takes its place.
+It is what the page Heads mounts for an example of the default model, made by ``python -m scripts.first_pictures``. A
+picture made for another model or other component versions, or a store that cannot be read, is ignored; only the head
+start is lost. The page drawn afterwards has the same elements under the same keys, so that each replaces its stored
+version.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ PARTS: dict[str, Source] = {
     part.SOURCE.name: part.SOURCE for part in (model_strip, token_strip, head_grid, head_map, token_lines)
 }
 INDEX = "index.json"
-OPENED = {"layer", "head", KEY}  # parts of an address that may stand beside an example's text
+OPENED = {"layer", "head", KEY}  # URL parameters that are allowed beside an example's text
 
 
 @dataclass(frozen=True)
 class FirstPicture:
-    """``layer`` and ``head`` are what it opens; ``html`` its words and ``parts`` its payloads, by name."""
+    """``layer`` and ``head`` are the selection; ``html`` has the texts and ``parts`` the payloads, by name."""
 
     layer: int
     head: int
@@ -54,7 +55,7 @@ class FirstPicture:
 
 @functools.cache
 def made_for() -> str:
-    """What a store has to be made for: this model, and these components."""
+    """Return a fingerprint of the model and the components that a store must match."""
     digest = hashlib.blake2b(digest_size=16)
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         digest.update((MODEL / name).read_bytes())
@@ -64,7 +65,9 @@ def made_for() -> str:
 
 
 def stored(text: str, lang: str) -> FirstPicture | None:
-    """The picture of this text in this language, if one is stored that is of this model and these components."""
+    """Return the stored picture of this text and language, or None if there is none for this model and these
+    components.
+    """
     try:
         with zipfile.ZipFile(STORE) as archive:
             index = json.loads(archive.read(INDEX))
@@ -79,7 +82,7 @@ def stored(text: str, lang: str) -> FirstPicture | None:
 
 
 def show_first_picture(page: str) -> bool:
-    """Draw what is stored for what the session looks at on this page (its address); whether anything was."""
+    """Draw the stored picture for the session's selection on this page (its URL). Returns True if there was one."""
     if engine_is_up() or page or session.model() != DEFAULT_MODEL:
         return False
     asked = url_state.held()
@@ -92,7 +95,7 @@ def show_first_picture(page: str) -> bool:
 
 
 def _draw(picture: FirstPicture) -> None:
-    """As pages/heads/page.py draws it: the same containers in the same order."""
+    """Draw the picture as pages/heads/page.py does: the same containers in the same order."""
     words = _("stored with the model · checking")
     frame_slots().badge.html(f"<span class='atlas-badge stored'>{words}</span>")
     frame_slots().status.empty()
@@ -121,7 +124,7 @@ def _draw(picture: FirstPicture) -> None:
 
 
 def _mount(name: str, picture: FirstPicture, **on: Callable[[Any], None]) -> None:
-    """What else it sends, such as another window of the map, waits for the page itself."""
+    """Mount a component without handlers; other events, such as zooming, wait for the page itself."""
     mount(PARTS[name], picture.parts[name], key=name, on=defaultdict(lambda: lambda _value: None, on))
 
 

@@ -1,6 +1,6 @@
-"""A part of a page that answers first: what changes it has it drawn alone, and the whole page after it.
+"""A part of a page that is redrawn first: a change in it reruns the part alone, then the whole page.
 
-A browser that is sent the page in one piece paints it in one piece, some seventy elements of it.
+A browser paints a page that arrives at once in one go, some seventy elements.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from ui.wording import url_warnings
 
 T = TypeVar("T")
 
-# Seconds in which the browser paints what was drawn: all of a page's messages, at once behind it, keep it from that.
+# Seconds for the browser to paint the part; the page's messages would delay that if they followed at once.
 TO_PAINT = 0.15
 
 
 def draw_fragment_first(name: str, draw: Callable[[bool], T]) -> T:
-    """Draw a part, now with its page; ``draw`` is told when it is drawn alone. What happens in it is answered first."""
+    """Draw a part with its page, or alone after an event in it; ``draw`` is called with True when alone."""
 
     @st.fragment(key=name)
     def part() -> T:
         alone, status, place = in_fragment(), st.empty(), st.empty()
-        if alone:  # a fragment may write to no place of the page that it did not write to with the page
+        if alone:  # a fragment may write only to containers that it wrote to in the whole page's run
             frame_slots().status, frame_slots().stoppable = status, False
             url_warnings.tell_at(place)
         try:
             drawn = draw(alone)
-        except RunnerError:  # what it needs could not be fetched from a server: the whole page says so
+        except RunnerError:  # a model server failed; the whole page shows the error
             if alone:
                 st.rerun()
             raise
@@ -48,7 +48,7 @@ def draw_fragment_first(name: str, draw: Callable[[bool], T]) -> T:
             until = time.monotonic() + TO_PAINT
             while time.monotonic() < until:
                 time.sleep(0.01)
-                session.text()  # a look at the session: here the run of a click that came meanwhile takes over
+                session.text()  # reading the session lets a click's run take over
             st.rerun()
         return drawn
 
@@ -56,13 +56,13 @@ def draw_fragment_first(name: str, draw: Callable[[bool], T]) -> T:
 
 
 def rerun_fragment(name: str) -> None:
-    """At the end of a callback: this part of the page is what its reader waits for."""
-    with suppress(StreamlitAPIException):  # the page was never drawn so far: then all of it at once
+    """At the end of a callback: rerun this part first."""
+    with suppress(StreamlitAPIException):  # the page was never drawn: run it whole
         st.rerun(name)
 
 
 def moved(opened: PageContext) -> PageContext:
-    """The same material where the session looks now; where it cannot look there, as it was: the page will say so."""
+    """Return the context at the session's selection, or unchanged if that is invalid; the page then reports it."""
     place, count = session.selection(), len(opened.capture.tokens)
     try:
         query, key = (None if at is None else index("position", at, count) for at in (place.query, place.key))

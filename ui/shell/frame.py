@@ -1,4 +1,4 @@
-"""The frame of every page: sidebar, title and the places that the page fills. Painted before any engine is imported."""
+"""The frame of every page: sidebar, title and the slots that the page fills. Painted before the engine is imported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ STYLE = Path(__file__).with_name("frame.css")
 
 @dataclass(frozen=True)
 class Entry:
-    """One page of the navigation."""
+    """A page of the navigation."""
 
     file: str
     address: str
@@ -60,16 +60,16 @@ class Entry:
     name: str
     title: str
     subtitle: str
-    plain: bool = False  # it begins with the model as it is, whatever is changed on every page
+    plain: bool = False  # starts with the unedited model, even if edits apply to every page
 
     @property
     def path(self) -> Path:
-        """Streamlit takes a relative one from the folder of its script."""
+        """Absolute path; Streamlit resolves a relative one from its script's folder."""
         return ROOT / self.file
 
 
 def navigation(entries: Sequence[Entry]) -> Page:
-    """The page the address asks for."""
+    """Return the page that the URL names."""
     session.begin()
     settle_language()
     pages = [
@@ -83,9 +83,9 @@ def navigation(entries: Sequence[Entry]) -> Page:
 
 
 def _missing(entries: Sequence[Entry]) -> str:
-    """The page that the address names and that there is not, so that the first is shown; else "".
+    """Return the page name in the URL if there is no such page, else an empty string; the first page is then shown.
 
-    Streamlit would say it in a dialog of its own, in English (1.67): it is asked for the first page instead.
+    Streamlit (1.67) would report it in an English dialog, so the request is changed to the first page.
     """
     context = get_script_run_ctx(suppress_warning=True)
     name = "" if context is None else context.pages_manager.intended_page_name or ""
@@ -97,31 +97,31 @@ def _missing(entries: Sequence[Entry]) -> str:
 
 @dataclass(frozen=True)
 class SidebarPlaces:
-    """What of the sidebar may be drawn after the page; ``linked`` is what of the address its links hold."""
+    """Sidebar elements that may be drawn after the page; ``linked`` are the URL parameters in its links."""
 
     links: DeltaGenerator
     linked: dict[str, str]
     tokenizer: DeltaGenerator
 
 
-MISSING_PAGE = SessionValue("missing_page", str)  # the page that the address names and that there is not
-SIDEBAR_SHOWS = SessionValue[tuple[object, ...]]("sidebar_shows", tuple)  # what the sidebar as it stands is made of
-AGAIN = SessionValue("again", bool)  # whether the page ran again after its model was given up
+MISSING_PAGE = SessionValue("missing_page", str)  # a page name in the URL that does not exist
+SIDEBAR_SHOWS = SessionValue[tuple[object, ...]]("sidebar_shows", tuple)  # what the current sidebar was made from
+AGAIN = SessionValue("again", bool)  # the page has been rerun after its model was evicted
 
 
 @dataclass(frozen=True)
 class PageExtras:
-    """What is no page and stands with every page: parts of the sidebar, and what runs the page or something else."""
+    """What accompanies every page: parts of the sidebar, and the function that runs the page or something instead."""
 
     beside: Callable[[], None]
     around: Callable[[Entry, Callable[[], None]], None]
-    sound: Callable[[], None]  # in the place of the text, for a model that listens
-    translate: Callable[[str], None]  # in a callback: changes the language to this one
-    covers: Callable[[], bool] = lambda: False  # whether the page may show nothing before ``around`` has said so
+    sound: Callable[[], None]  # replaces the text box for audio models
+    translate: Callable[[str], None]  # callback that changes the language to this one
+    covers: Callable[[], bool] = lambda: False  # True if nothing of the page may be shown before ``around`` decides
 
 
 def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
-    """The page in its frame. A sidebar that stands as it is comes last: a click in the page is answered first."""
+    """Run the page in its frame. An unchanged sidebar is drawn last, so that a click in the page is answered first."""
     entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
     _draw_head(entry)
@@ -130,29 +130,29 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
     sidebar = None if stands else _sidebar(entries, guest)
     stored = not guest.covers() and show_first_picture(entry.address)
     sent = sent_arrays()
-    import_engine(session.text, lambda: sent.reached)  # a look at the session: a newer run takes over
+    import_engine(session.text, lambda: sent.reached)  # reading the session lets a newer run take over
     if stored:
         session.warm_up()
         st.rerun()
     from model_runner.errors import Cancelled, RunnerError  # torch is imported only after the frame is painted
 
     try:
-        with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
+        with suppress(StopException):  # a page that stops with an error sentence keeps its sidebar
             guest.around(entry, page.run)
-    except Cancelled as error:  # its model was given up for others meanwhile: loaded anew, once
-        if not AGAIN.take():  # a run that is left ends here
+    except Cancelled as error:  # the model was evicted: load it again, once
+        if not AGAIN.take():  # a run that is being left ends here
             AGAIN.set(True)
             st.rerun()
         st.warning(plain(sentence(error)))
-    except RunnerError as error:  # what was looked at had to be fetched from a server, and could not
+    except RunnerError as error:  # a model server failed
         st.warning(plain(sentence(error)))
     AGAIN.set(False)
     frame_slots().draw_last()
-    if _met() != met:  # which only a model that is loaded tells
+    if _met() != met:  # properties that only a loaded model has
         st.rerun()
     if sidebar is None:
         sidebar = _sidebar(entries, guest)
-    elif sidebar.linked != url_state.parts():  # else not again: a link that is made anew can lose the click on it
+    elif sidebar.linked != url_state.parts():  # only if needed: a click on a link that is being replaced can be lost
         _draw_links(entries, sidebar.links)
     with sidebar.tokenizer.container():
         show_card()
@@ -162,13 +162,15 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: PageExtras) -> None:
 
 @functools.cache
 def _style() -> str:
-    """The style sheet without its comments, which nobody downloads."""
+    """Return the style sheet without its comments."""
     return re.sub(r"/\*.*?\*/", "", STYLE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 @functools.cache
 def chart_script() -> str:
-    """The name of the script with which Streamlit (1.67) draws Plotly's charts; "" where there is none or several."""
+    """Return the file name of the script with which Streamlit (1.67) draws Plotly charts; empty unless exactly one
+    matches.
+    """
     found = [one.name for one in (Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")]
     return found[0] if len(found) == 1 else ""
 
@@ -179,19 +181,19 @@ def _sidebar_shows(page: Page) -> tuple[object, ...]:
 
 
 def _met() -> tuple[object, ...]:
-    """What the sidebar shows of the open model that nobody knows before it is loaded."""
+    """Return what the sidebar shows of the open model that is only known once it is loaded."""
     model = session.model()
     return listens(model), session.adapter(model), languages_of(model)
 
 
 def _draw_head(entry: Entry) -> None:
     begin_run_context()
-    if not sent_arrays().reached:  # else it wears it by its URL, see theme_switch.js
+    if not sent_arrays().reached:  # otherwise the style is loaded by URL, see theme_switch.js
         st.html(f"<style>{_style()}</style>")
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
         menus = [st.container(key=f"slot_{name}", width="content") for name in ("badge", "read", "tables", "take")]
-    strip = st.container(key="slot_model_strip")  # as high before the model is there as with it
+    strip = st.container(key="slot_model_strip")  # has the same height before the model is loaded
     slots = FrameSlots(*menus, strip=strip, status=st.empty(), stop=st.empty(), preview=st.empty())
     set_frame_slots(slots)
     url_warnings.begin(st.empty())
@@ -203,7 +205,7 @@ def _draw_head(entry: Entry) -> None:
 
 
 def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
-    with st.sidebar, st.container():  # what comes and goes in it moves nothing below: tests/pages/test_browser_twice.py
+    with st.sidebar, st.container():  # changes in it do not move what is below: tests/pages/test_browser_twice.py
         promise = _("see how a transformer attends")
         st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
         guest.beside()
@@ -245,14 +247,14 @@ def _sidebar(entries: Sequence[Entry], guest: PageExtras) -> SidebarPlaces:
 
 
 def show_glossary() -> None:
-    """What opens the list of words, and explains them where they stand."""
+    """Mount the glossary, which lists the terms and explains them where they occur."""
     words = {name: _(text) for name, text in glossary.TEXTS.items()}
     data = glossary.GlossaryPicture(terms=glossary.terms_in(_), texts=words).packed()
     mount(glossary.SOURCE, data, key="glossary", on={}, narrow=True, followed=False)
 
 
 def _draw_links(entries: Sequence[Entry], place: DeltaGenerator) -> None:
-    """To every page, with what the address holds."""
+    """Draw links to every page, with the current URL parameters."""
     section, parts = "", url_state.parts()
     with place.container(gap=None):
         for entry in entries:
@@ -276,7 +278,7 @@ def _model_box() -> None:
         labelled(names, _),
         session.model(),
         session.set_model,
-        # what begins with the mark is what an old tab was shown
+        # an old tab may send a label that begins with this mark
         typed=None if listed else lambda name: None if name.startswith(CUT) else session.set_model(name),
         help="\n".join([*good_for(names, _), "", others]),
         hidden=False,
@@ -284,7 +286,7 @@ def _model_box() -> None:
 
 
 def _adapter_card() -> None:
-    """Of a model with an adapter: its base, what is added to it, and whether every page shows it with that."""
+    """Show a model's base, its adapter, and the switch that applies the adapter on every page."""
     info = session.adapter(session.model())
     if info is None:
         return
@@ -295,7 +297,7 @@ def _adapter_card() -> None:
 
 
 def _loaded_as() -> None:
-    """The device that computes and the numbers it computes with: of both, what fits the machine unless it is chosen."""
+    """Choose device and dtype; "auto" picks what fits the machine."""
     held = session.model_options()
     with st.popover(_("device"), type="tertiary", key="loaded_as"):
         for name in ("device", "dtype"):
@@ -319,7 +321,7 @@ def _text_box() -> None:
         help=_("Ctrl+Enter shows it."),
         on_change=on_change(key, session.set_text),
     )
-    if first:  # after a restart of the server the browser still shows what it had, and what was typed since
+    if first:  # after a server restart the browser still shows its own text, including what was typed since
         session.set_text(shown)
     if not text_in_url.parts_of(session.text()):
         words = _("This text is too long to fit in the link; sharing or reloading will lose it.")
@@ -334,7 +336,7 @@ def _examples() -> None:
 
 
 def _beside_the_text() -> None:
-    """What every page reads besides the text itself, and the way to drop it."""
+    """Show what every page appends to the text (generated tokens, chat template), and a button to drop it."""
     with st.container(key="beside_text", horizontal=True, vertical_alignment="center", gap="small"):
         count = len(session.continuation())
         words = _("+ {count} generated tokens") if count > 1 else _("+ 1 generated token")
@@ -345,7 +347,7 @@ def _beside_the_text() -> None:
 
 
 def _changed_model() -> None:
-    """That the pages show a model changed by edits of heads, and the way back to the model itself."""
+    """Show that edits of the model apply to all pages, and the way back to the unedited model."""
     with st.container(key="beside_model", horizontal=True, vertical_alignment="center", gap="small"):
         count = session.edits_on_all_pages().count(";") + 1
         words = _("changed by {count} edits").format(count=count) if count > 1 else _("changed by 1 edit")
@@ -361,7 +363,7 @@ def _text_alone() -> None:
 def _use_example(example: Example) -> None:
     set_value(
         "text_box", example.text
-    )  # what was typed and not yet asked for is told in the same run, and must not win
+    )  # text typed but not submitted arrives in the same run and must not override this
     if example.model:
         session.set_model(example.model)
         name = plain(labelled([example.model], _)[example.model])  # as the box of models has it

@@ -1,7 +1,7 @@
-"""The strip of the model under every page's title: what of the model the page shows, and which head is open.
+"""The strip of the model under every page's title: which parts of the model the page shows, and which head is open.
 
-Layer and head are picked in it. On a page that shows no head a click opens it in Heads; a part before or after the
-layers opens the page that shows it. A class does not get the strip: the figures name their head.
+Layer and head are selected in it. On a page without heads, a click opens the head in Heads. Clicking a part before or
+after the layers opens the page that shows it. Phones do not get the strip; their figures name the head.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from viz.components.model_strip import model_strip
 from viz.components.model_strip.model_strip import LayerKind, LayerRow
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
-# A part's page, and the view of it.
+# Part → its page and the view of it.
 PART_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "embedding": ("block", {"block.view": "stream"}),
     "logits": ("block", {"block.view": "lens"}),
@@ -42,12 +42,12 @@ PART_PAGES: dict[str, tuple[str, dict[str, str]]] = {
 
 @dataclass(frozen=True)
 class StripView:
-    """What a page says of itself in the strip: the parts that it shows, as ``model_strip.LIT`` names them.
+    """What a page declares for the strip: the parts that it shows, as in ``model_strip.LIT``.
 
-    ``here``: a head that is picked opens on the page; ``then`` is what more is done, in the callback of the pick.
-    ``pick`` is what the page does with a layer and head that are picked; without it the session looks there.
-    ``layers``: layers without attention can be picked too, and ``layer`` is the open one where it is the page's own.
-    ``edits``: the page changes the model itself, and the strip waits to hear how, see ``edited`` in ui/shell/page.py.
+    ``here``: a selected head opens on this page, and ``then`` is called afterwards, in the same callback. ``pick``
+    handles a selected layer and head; by default the session's selection moves. ``layers``: layers without attention
+    can be selected too, and ``layer`` is the open one if it is the page's own. ``edits``: the page edits the model
+    itself, and the strip is drawn once the edits are known (see ``edited`` in ui/shell/page.py).
     """
 
     lit: tuple[str, ...] = ("head",)
@@ -62,9 +62,10 @@ class StripView:
 def show_model_strip(
     info: ModelInfo, capture: Capture, place: tuple[int, int], view: StripView, runner: Runner | None = None
 ) -> None:
-    """The strip in its place in the frame, now or when the page is drawn, of the model that this capture is of.
+    """Show the strip of this capture's model in its slot of the frame, now or after the page is drawn.
 
-    ``place`` is the open layer and head. ``runner`` is asked what the layers are made of; without it that is left out.
+    ``place`` is the open layer and head. ``runner`` provides the architecture of the layers; without it that is left
+    out.
     """
     if view.edits:
         frame_slots().last = lambda: _show(info, capture, place, view, runner)
@@ -110,7 +111,7 @@ def strip_payload(
     edits: Sequence[Edit],
     architecture: Architecture | None,
 ) -> bytes:
-    """What the strip draws; at most some 3 kB, for it comes with every run of a page."""
+    """Return the payload, at most about 3 kB, since every run of a page sends it."""
     layer = place[0]
     stacks = layer_stacks(capture, architecture)
     rows = tuple(_row(info, capture, stack, last=stack is stacks[-1]) for stack in stacks)
@@ -144,14 +145,14 @@ def _row(info: ModelInfo, capture: Capture, stack: StackHeads, *, last: bool) ->
 
 
 def _texts(info: ModelInfo, capture: Capture) -> dict[str, str]:
-    """The words of the strip; a classifier's last part is its classes, a model's that sees all a filled-in token."""
+    """Return the strip's texts. The last part is the classes of a classifier, and the filled-in token of an encoder."""
     texts = dict(model_strip.TEXTS)
     other = "classes" if info.classes else "filled" if looks_ahead(capture) and not capture.attentions else ""
     return texts | ({"next": texts[other]} if other else {})
 
 
 def _architecture(runner: Runner) -> Architecture | None:
-    """What the model is made of, asked for once; None where it cannot be told."""
+    """Return the model's architecture, cached, or None if it cannot be determined."""
 
     def ask() -> tuple[Architecture, ...]:
         try:

@@ -1,4 +1,4 @@
-"""What the model box lists: the models that come with the app, each with what it is good for, then well-known ones."""
+"""The model box: the embedded models, each with what it is good for, then well-known ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.wording.model_name import fitting
 
 N_ = str  # marks a text for Babel without translating it here
 
-EMBEDDED = {  # name → its label, and what it is good for
+EMBEDDED = {  # name → its label and what it is good for
     "default": (N_("Embedded small Llama"), N_("every page, on simple texts in English and Chinese")),
     "encoder": (
         N_("Embedded encoder"),
@@ -19,7 +19,7 @@ EMBEDDED = {  # name → its label, and what it is good for
         N_("short sentences between English and Chinese of its 250 words: what it writes looks back at what it reads"),
     ),
 }
-LOADED_AS = {  # what the choice of it means
+LOADED_AS = {  # what the choice means
     "device": N_("What computes. “auto” takes a CUDA GPU, then Apple’s (mps), then the processor."),
     "dtype": N_(
         "The numbers of its weights. “auto”: float32 on a processor, elsewhere as the model was stored. "
@@ -37,7 +37,7 @@ WELL_KNOWN = (
 
 
 def offered(listed: Sequence[str], model: str) -> list[str]:
-    """The names in the box: those that the server lists, without a list ours; ``model``, the open one, among them."""
+    """Return the models in the box: the server's list or, without one, ours, with the open ``model`` included."""
     names = [*(listed or (*EMBEDDED, *WELL_KNOWN))]
     if model not in names:
         names.insert(sum(name in EMBEDDED for name in names), model)
@@ -45,10 +45,10 @@ def offered(listed: Sequence[str], model: str) -> list[str]:
 
 
 def labelled(names: Sequence[str], say: Callable[[str], str]) -> dict[str, str]:
-    """Each name with its words in the box, in the language that ``say`` translates into."""
+    """Return name → label, in the language that ``say`` translates into."""
     return {name: say(EMBEDDED[name][0]) if name in EMBEDDED else fitting(name) for name in names}
 
 
 def good_for(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
-    """One line of Markdown for each embedded model among these: what it is good for."""
+    """Return a line of Markdown for each embedded model among these."""
     return [f"- **{say(label)}** · {say(use)}" for name, (label, use) in EMBEDDED.items() if name in names]

@@ -1,4 +1,4 @@
-"""What every page shares: from the session's text to a checked capture, with every failure as one sentence."""
+"""What every page shares: from the session's text to a verified capture, with every failure shown as one sentence."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ from viz.markdown import plain
 from viz.token_text import lone_spaces
 
 A = TypeVar("A")
-FEW_NAMES = 2  # of tensors that a line has room for
+FEW_NAMES = 2  # tensor names that fit on a line
 
 
 @dataclass(frozen=True, eq=False)
 class PageContext:
-    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None.
+    """A page's data. ``layer`` has softmax attention; ``query`` and ``key`` are token positions or None.
 
-    ``first`` is what the page's strip of tokens numbers the capture's first one, where that is the second of two texts.
+    ``first`` is the number of the capture's first token in the token strip, if the capture is the second of two texts.
     """
 
     runner: Runner
@@ -86,17 +86,17 @@ def open_page(
     strip: StripView | None = StripView(),  # noqa: B008  a frozen value
     instead: str | None = None,
 ) -> PageContext:
-    """The session's text through its model, or, with the edits that it carries over every page, the changed one.
+    """Capture the session's text, with the edits that apply to all pages. On failure, show the error and stop the page.
 
-    ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
-    that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
-    show keys that stand for several tokens. ``strip``: what the model strip says of the page; None: the page shows that
-    itself. ``instead``: this page reads another text, in which the positions of the session's mean nothing: it has
-    neither query nor key, unless the page chooses them. On a failure its sentence is shown and the page ends here.
+    ``plain_model``: start from the unedited model, because the page compares by itself. ``address=False``: the page
+    writes the URL itself once it knows what it shows. ``two_texts``: the page supports encoder-decoder models.
+    ``compressed``: it supports keys that each stand for several tokens. ``strip``: the page's declaration for the model
+    strip; None if the page shows the strip itself. ``instead``: another text to read; query and key are None, because
+    the session's positions do not apply to it.
     """
     run_context().plain_model = plain_model
     edits = () if plain_model or not session.edits_on_all_pages() else edit_list.held()
-    with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
+    with st.container():  # changes in it do not move anything else: see tests/pages/test_browser_twice.py
         try:
             runner = announced(session.model(), show_stage)
             capture = session.capture(runner, show_stage, edits, instead=instead)
@@ -116,7 +116,7 @@ def open_page(
             if isinstance(error, HubNotAsked | FolderNotAsked | BaseNotAsked):
                 offer_to_fetch(error, session.model(), "fetch_model")
             elif isinstance(error, WrittenFull) and session.model_options().target:
-                write()  # without the box nothing could be made shorter
+                write()  # without the box the target could not be shortened
             raise StopException from None
         frame_slots().clear_status()
         if strip is not None:
@@ -133,7 +133,7 @@ def open_page(
 
 
 def offer_to_fetch(error: HubNotAsked | FolderNotAsked | BaseNotAsked, model: str, key: str) -> None:
-    """The button by which a reader asks for what only an address or an adapter names."""
+    """Show the button that permits the download of a model that only a URL or an adapter names."""
     name = str(error.values["base"]) if isinstance(error, BaseNotAsked) else model
     words = _("Open it with {name}") if isinstance(error, BaseNotAsked) else _("Fetch {name}")
     words = _("Open the folder") if isinstance(error, FolderNotAsked) else words
@@ -141,14 +141,14 @@ def offer_to_fetch(error: HubNotAsked | FolderNotAsked | BaseNotAsked, model: st
 
 
 def settle(opened: PageContext) -> tuple[PageContext, int, int]:
-    """The place with both positions filled in, query and key: the last token, and the key that it looks at most."""
+    """Fill in missing positions: the last token as query, and the key with the most weight."""
     query = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     key = strongest_key(opened.capture, opened.layer, opened.head, query) if opened.key is None else opened.key
     return replace(opened, query=query, key=key), query, key
 
 
 def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
-    """The same text through the model changed by these edits too. Raises RunnerError."""
+    """Capture the same text with these edits added. Raises RunnerError."""
     try:
         request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
         run_context().edits = request.edits
@@ -158,7 +158,7 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
 
 
 def asked(opened: PageContext, question: Question[A]) -> A:
-    """What the model answers beside the capture, waited for once and kept. Raises RunnerError."""
+    """Return the answer to a question about the capture, waiting for it once; it is cached. Raises RunnerError."""
 
     def answer() -> A:
         try:
@@ -170,17 +170,17 @@ def asked(opened: PageContext, question: Question[A]) -> A:
 
 
 def show_stage(stage: str, done: int, total: int) -> None:
-    """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
+    """Show the loading stage, one of ``STAGES``, and its progress in bytes."""
     slots = frame_slots()
     slots.status.progress(done / total if total else 0.0, text=in_words(stage, done, total, _))
     if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots.stoppable:
-        slots.stoppable = False  # it is there once a run
+        slots.stoppable = False  # its button exists once per run
         with slots.stop:
             button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
 
 
 def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -> Runner:
-    """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
+    """Load a model, showing its preview until it is loaded, or if it cannot be. Raises RunnerError."""
     slot, caption = frame_slots().preview, "<p class='atlas-caption'>{}</p>".format
 
     def show(known: ModelPreview) -> None:
@@ -200,7 +200,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _resolve_head(runner: Runner, capture: Capture) -> PageContext:
-    """The head of the address in a text that is not the session's, or one that this text picks."""
+    """Resolve the URL's head in a text that is not the session's, or pick one for this text."""
     problems = list(session.take_problems().values())
     n_told = len(problems)
     layer, head = _head_of_address(capture, problems)
@@ -215,7 +215,9 @@ def _resolve_head(runner: Runner, capture: Capture) -> PageContext:
 
 
 def _head_of_address(capture: Capture, problems: list[str]) -> tuple[int | None, int | None]:
-    """Its layer and head, None for both if it names none; one that the model lacks joins the problems."""
+    """Return the URL's layer and head; the layer is None if the URL names none. An invalid one is added to
+    ``problems``.
+    """
     place = session.selection()
     if place.layer is None:
         return None, place.head
@@ -227,7 +229,7 @@ def _head_of_address(capture: Capture, problems: list[str]) -> tuple[int | None,
 
 
 def _resolve(runner: Runner, capture: Capture) -> PageContext:
-    """The place of the address as far as it exists; what does not is said and replaced. Raises RunnerError."""
+    """Resolve the URL's selection, reporting and replacing invalid parts. Raises RunnerError."""
     told = session.take_problems()
     problems, no_head = list(told.values()), not told.keys().isdisjoint(("layer", "head"))
     place, n_told = session.selection(), len(problems)
@@ -235,10 +237,11 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     no_head = no_head or len(problems) > n_told
     picked = layer is None or head is None
     if layer is None or head is None:
-        fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)  # else the text may be too long
+        # leaves out edits that lengthen the text, which may then be too long
+        fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)
         plain_capture = as_square(session.capture(runner, show_stage, fits)) if capture.request.edits else capture
-        layer, head = first_head(plain_capture)  # the same on every page, those that show the edited model included
-    if (layer, head) != (place.layer, place.head):  # the whole session looks at it from now on
+        layer, head = first_head(plain_capture)  # the same on every page, whether or not it applies edits
+    if (layer, head) != (place.layer, place.head):  # store it for the whole session
         session.move(layer=layer, head=head, picked=picked)
     positions: dict[str, int | None] = {}
     for name in ("query", "key"):
@@ -253,7 +256,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
             positions[name] = told_query(capture) if name == "query" else None
     try:
         check_cells(capture.request.edits, len(capture.tokens))
-    except NoSuchPlace as error:  # of edits that are carried from another text
+    except NoSuchPlace as error:  # edits may come from another text
         problems.append(sentence(error))
     if no_head:
         problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
@@ -270,9 +273,9 @@ def show_strip(
     both: bool = False,
     bars: token_strip.MetricBars | None = None,
 ) -> None:
-    """The text as chips, tinted by ``shade``, with ``bars`` under them; a click sets the query, ``then`` more is done.
+    """Show the token strip, tinted by ``shade`` with ``bars`` below; a click selects the query, then calls ``then``.
 
-    ``both``: with Shift a click sets the key.
+    ``both``: Shift-click selects the key.
     """
     units = cached.chips(opened.capture)
     shade = no_shade(opened.capture) if shade is None else shade
@@ -304,12 +307,12 @@ def show_strip(
 
 
 def rows_of(capture: Capture) -> dict[str, str]:
-    """What the two rows of a strip are called where tokens look at keys that stand for several tokens; else nothing."""
+    """Return labels for the strip's two rows if keys stand for several tokens, otherwise nothing."""
     return {"read": _("keys"), "written": _("tokens")} if capture.request.attention == COMPRESSED else {}
 
 
 def show_badge(opened: PageContext) -> DeltaGenerator:
-    """The verified badge of the layer in view, and where it stands. If the check fails, the page says so and ends."""
+    """Show the verification badge of the open layer and return its container; report a failed check and stop."""
     with frame_slots().badge:
         if opened.capture.request.edits:
             _show_edits(opened.capture.request.edits)
@@ -319,10 +322,10 @@ def show_badge(opened: PageContext) -> DeltaGenerator:
 
 
 def check_again(opened: PageContext, place: DeltaGenerator) -> None:
-    """The badge at its place, of a capture that has grown."""
+    """Redraw the badge for a capture that has grown."""
     check = cached.check(opened.capture, opened.layer)
     text, meaning = verdict(check, opened.layer, opened.runner.info.dtype, _)
-    said, dot, more = text.partition(" · ")  # a narrow page has room for the first word
+    said, dot, more = text.partition(" · ")  # a narrow page has room for the first word only
     words = f"{said}<span class='more'>{dot}{more}</span>"
     place.html(f"<span class='atlas-badge {'ok' if check.ok else 'bad'}' title=\"{meaning}\">{words}</span>")
     if not check.ok:
@@ -331,7 +334,7 @@ def check_again(opened: PageContext, place: DeltaGenerator) -> None:
 
 
 def _show_edits(edits: tuple[Edit, ...]) -> None:
-    """That these are not the model's own numbers but those of it as it is changed, how, and the way back."""
+    """Show that the numbers are of an edited model, with its edits and a button that removes them."""
     first, rest = edit_name(edits[0], _), len(edits) - 1
     every = escape(", ".join(edit_name(edit, _) for edit in edits))
     changed = _("changed: {edits}").format(edits=escape(f"{first} + {rest}" if rest else first))
@@ -341,11 +344,11 @@ def _show_edits(edits: tuple[Edit, ...]) -> None:
 
 
 def show_errors(draw: Callable[[], None]) -> None:
-    """Draw a part of a page; a failure the user can mend is its sentence, and the other parts stay."""
+    """Draw a part of a page; if it raises a user error, show the sentence and keep the rest of the page."""
     try:
         draw()
     except Cancelled:
-        if in_fragment():  # the whole page is run, and that once more where need be: see ui.shell.frame
+        if in_fragment():  # the whole page is rerun, twice if needed: see ui.shell.frame
             st.rerun()
         raise
     except RunnerError as error:
@@ -353,5 +356,5 @@ def show_errors(draw: Callable[[], None]) -> None:
 
 
 def translated(texts: dict[str, str]) -> dict[str, str]:
-    """A component's words in the user's language."""
+    """Translate a component's texts."""
     return {name: _(text) for name, text in texts.items()}

@@ -1,4 +1,4 @@
-"""Work that goes on while it is looked at: what is there is drawn, and again every moment, until it ends."""
+"""Show work in progress: draw what is there, and redraw at intervals until the work ends."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ T = TypeVar("T")
 
 
 def progressive(work: IncrementalTask[T], draw: Callable[[], None]) -> None:
-    """Draw as far as the work is; the whole page runs again when it ends, or when a click in it looked elsewhere."""
+    """Draw the work so far; rerun the whole page when it ends, or when a click in it changed the selection."""
     shown = st.fragment(_look, run_every=TICK) if work.running else _look
-    with nullcontext() if work.running else st.container():  # as a fragment has: or all in it would be mounted anew
+    # nested as in a fragment: otherwise everything in it would be mounted again
+    with nullcontext() if work.running else st.container():
         shown(work, draw, here=session.selection(), within=iter([True]))
 
 
 def _look(work: IncrementalTask[T], draw: Callable[[], None], *, here: Selection, within: Iterator[bool]) -> None:
-    """One look. Never run the page again ``within`` its own run: Streamlit (1.67) drops what that has not sent yet."""
+    """Draw once. Reruns of the page are not requested ``within`` its own run, since Streamlit (1.67) drops unsent
+    elements.
+    """
     ticked = not next(within, False)
     if ticked and (not work.running or session.selection() != here):
         st.rerun()
@@ -46,17 +49,14 @@ def _look(work: IncrementalTask[T], draw: Callable[[], None], *, here: Selection
             st.rerun()
         raise
     if work.running and work.looked_at:
-        work.pull()  # last: what is drawn does not look stale while it waits
+        work.pull()  # last, so that nothing drawn looks stale while waiting
         if ticked and not work.running:
             st.rerun()
     work.looked_at = True
 
 
 def show_progress(work: IncrementalTask[T], total: int, words: str, *, key: str) -> None:
-    """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on.
-
-    Nothing once all is done.
-    """
+    """Show progress (``words`` has placeholders for done and total) and a stop or continue button until all is done."""
     if not work.running and len(work.items) >= total:
         return
     said = words.format(done=len(work.items), total=total)
@@ -70,7 +70,7 @@ def show_progress(work: IncrementalTask[T], total: int, words: str, *, key: str)
 
 
 def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:
-    """Plotly's once it stays as it is; before, one changed in place: Streamlit (1.67) mounts Plotly's anew ever."""
+    """Show a Plotly chart if ``still``, else one that is updated in place: Streamlit (1.67) would remount Plotly's."""
     payload = growing.ChartPicture(chart, label=alt).packed()
     to_class(growing.SOURCE, payload, key=key, title=chart.heading)
     if still:

@@ -1,9 +1,9 @@
-"""Large parts of what components are sent are sent to a browser once: a click changes few of the bytes of its page.
+"""Send large arrays to a browser only once: after a click most of a page's payloads are unchanged.
 
-A page's run sends every component its data, packed (viz/components/packing.py), though most of the arrays in them are
-those of the run before. Once a session's browser has shown that it can ask by HTTP (shared/sent.js), an array that it
-was sent already is left out, and put in again there from what the page kept, or asked for by its number: of messages
-that follow one another at once a browser may draw the last alone (Streamlit 1.67), so that it never had the others.
+Every run of a page sends each component its data, packed (viz/components/packing.py), although most arrays are those of
+the previous run. Once a session's browser has shown that it can fetch by HTTP (shared/sent.js), an array already sent
+is left out, and the browser restores it from its cache or fetches it by number. Fetching is needed because a browser
+may process only the last of several messages in quick succession (Streamlit 1.67), and so miss the others.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Iterator
 
 from jobs.tile_tickets import TICKETS, TileTickets
 
-MARK = 0xFFFFFFFF  # instead of the length of a packed payload's header
-LEAST, MOST = 2_048, 2_000_000  # bytes of an array that is worth it, and of all that are kept for a session
+MARK = 0xFFFFFFFF  # replaces the length of a packed payload's header
+LEAST, MOST = 2_048, 2_000_000  # bytes: smallest array that is left out, and size of a session's cache
 
 
 class SentArrays:
-    """What one session's browser was sent."""
+    """The arrays that one session's browser has, and the payloads reduced accordingly."""
 
     def __init__(self, base: str, desk: TileTickets = TICKETS) -> None:
         self._base, self._desk = base, desk
@@ -31,15 +31,15 @@ class SentArrays:
         self.reached = False
         self._last = 0
         self._size = 0
-        self._held: OrderedDict[bytes, tuple[int, bytes]] = OrderedDict()  # by digest, the latest used last
+        self._held: OrderedDict[bytes, tuple[int, bytes]] = OrderedDict()  # by digest, in order of last use
         self.ticket = desk.open(self)
 
     def close(self) -> None:
-        """Nothing is answered any more: a browser that comes back is sent all of it again, under another ticket."""
+        """Stop answering. A browser that reconnects gets everything again, under a new ticket."""
         self._desk.close(self.ticket)
 
     def answer(self, what: str, numbers: tuple[int, ...]) -> bytes:
-        """An "array" by its number, or nothing for "reached", by which a browser shows that it can ask."""
+        """Return an "array" by its number. A browser asks for "reached", which is empty, to show that it can fetch."""
         with self._lock:
             if what == "reached":
                 self.reached = True
@@ -50,7 +50,7 @@ class SentArrays:
         raise LookupError(what)
 
     def lean(self, payload: bytes) -> bytes:
-        """The payload without the arrays that this browser has; as it is where there are none or it cannot ask."""
+        """Return the payload without the arrays that the browser has; unchanged if it has none or cannot fetch."""
         with self._lock:
             if not self.reached:
                 return payload
@@ -82,7 +82,7 @@ class SentArrays:
 
 
 def _large(payload: bytes) -> Iterator[tuple[int, int]]:
-    """Where the parts of a packed payload that are worth it stand, in order: its header, and each array."""
+    """Yield start and stop of the large parts of a packed payload, in order: its header and each array."""
     (length,) = struct.unpack_from("<I", payload)
     arrays = json.loads(payload[4 : 4 + length])["arrays"].values()
     first = (4 + length + 3) & ~3

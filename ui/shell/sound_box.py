@@ -1,4 +1,4 @@
-"""In the sidebar, in the place of the text: the sound that a model listens to, and the way to another."""
+"""The sound of an audio model, in the sidebar where other models have the text box, with upload."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ui.wording.sentences import sentence
 from viz.markdown import plain
 
 FILE, PROBLEM, GIVEN = "sound_file", "sound_problem", "sounds_given"
-MEGABYTES = 64  # as many as wav.py reads
+MEGABYTES = 64  # the limit of wav.py
 
 
 def show_sound() -> None:
-    """What is heard, to be played; a file can be given where the app is its user's own."""
+    """Show a player for the sound; in single-user mode also a file upload."""
     own, heard = own_sound(), sound()
     with st.container(key="sound_box", gap="small"):
         said = _("A tone of {seconds} s that rises from 220 to 880 Hz, made here.") if own is None else _(
@@ -31,7 +31,7 @@ def show_sound() -> None:
             words = _("This server takes no sounds of its visitors.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
             return
-        words = _("Choose a file")  # where Streamlit (1.67) has English ones, which frame.css hides
+        words = _("Choose a file")  # Streamlit (1.67) has English words here, which frame.css hides
         st.html(f"<style>.st-key-sound_box {{ --atlas-choose: '{words}' }}</style>")
         label = _("A WAV file, up to 30 seconds")
         st.file_uploader(label, "wav", key=_key(), max_upload_size=MEGABYTES, on_change=_take)
@@ -44,14 +44,14 @@ def show_sound() -> None:
 
 
 def _key() -> str:
-    """Of the box of files; of one that is empty again there is another key (Streamlit 1.67 has no way to empty it)."""
+    """Return the key of the upload box; a new key empties it, since Streamlit (1.67) has no other way."""
     return f"{FILE}_{st.session_state.get(GIVEN, 0)}"
 
 
 def _take() -> None:
-    """The file that was given; one that cannot be read is told, and what was heard before stays.
+    """Callback: read the uploaded file. If it cannot be read, report it and keep the previous sound.
 
-    So it does where a file is taken away: a browser does that (Streamlit 1.67) before it gives another one.
+    The sound also stays if the file is removed: a browser does that (Streamlit 1.67) before it sends another one.
     """
     from model_runner.errors import RunnerError
     from model_runner.wav import read_wav
@@ -62,18 +62,18 @@ def _take() -> None:
         if file is not None:
             _listen_to(read_wav(file.getvalue()))
     except RunnerError as error:
-        st.session_state[PROBLEM] = error  # said in the language of each run
+        st.session_state[PROBLEM] = error  # translated in each run
 
 
 def _back_to_the_tone() -> None:
-    """And no file is named any more as if it were heard."""
+    """Callback: return to the built-in tone, and empty the upload box."""
     st.session_state[GIVEN] = st.session_state.get(GIVEN, 0) + 1
     st.session_state[PROBLEM] = None
     _listen_to(None)
 
 
 def _listen_to(other: object) -> None:
-    """What was written of another sound means nothing, nor do its places."""
+    """Change the sound, and reset the target text and positions, which belong to the old one."""
     st.session_state[SOUND] = other
     change(ModelOptions, continuation=(), target="")
     session.move(query=-1, key=None, window=None)

@@ -1,4 +1,4 @@
-"""What cuts the text of the loaded model into tokens, and the languages that it can be told to read and to write."""
+"""The loaded model's tokenizer, and the source and target languages of a translation model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # torch is imported only after the frame is painted
 
 N_ = str  # marks a text for Babel without translating it here
 FILE = "tokenizer.json"
-PLAIN = ("TokenizersBackend", "PreTrainedTokenizerFast")  # a class that reads the file and says nothing of its own
+PLAIN = ("TokenizersBackend", "PreTrainedTokenizerFast")  # generic classes, whose name says nothing
 AS_IT_IS = N_("tokenizer.json as it is.")
 OVERRULED = N_("tokenizer.json as it is: the class {name} would cut otherwise.")
 BY_CLASS = N_("The class {name}, which cuts as tokenizer.json says.")
@@ -28,7 +28,7 @@ CLASS_ALONE = N_("The class {name}.")
 
 
 def choose_languages() -> None:
-    """From which language to which, of those that the tokenizer has; what the folder says of them is the first."""
+    """Show the language boxes. The default is what the model's folder declares."""
     found, held = known(session.model()), session.model_options()
     if found is None:
         return
@@ -45,7 +45,7 @@ def choose_languages() -> None:
 
 
 def show_card() -> None:
-    """What reads the text of the open model, in a few lines."""
+    """Describe the open model's tokenizer in a few lines."""
     found = known(session.model())
     if found is None:
         return
@@ -55,7 +55,7 @@ def show_card() -> None:
 
 
 def in_words(found: TokenizerInfo, n_rows: int | None = None) -> list[str]:
-    """What cuts, how many tokens it knows, how many the model's embedding has rows for, and for how many languages."""
+    """Describe the tokenizer's kind, its vocabulary size, the embedding's rows and the number of languages."""
     if found.overruled:
         words = OVERRULED
     elif found.file == FILE:

@@ -1,1 +1,1 @@
-"""What a session holds, and the same as a URL and as the values of widgets."""
+"""Session state, and its representation as a URL and as widget values."""

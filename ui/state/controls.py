@@ -1,4 +1,4 @@
-"""Widgets of a page's state: each shows a field and changes it, whatever the language its words are in."""
+"""Widgets bound to a field of a page's state: they show and change it, whatever the language of their labels."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def choose(
     item: str | None = None,
     disabled: bool = False,
 ) -> None:
-    """One of these values (value → words) as a row of segments; ``item`` is one of a field that holds several by name.
+    """A segmented control for one of these values (value → words); ``item`` names one of a field's several values.
 
-    ``label`` is what it is called where the field's own name does not say it.
+    ``label`` replaces the field's own name.
     """
     then = _remember(kind, name, item)
     choose_one(label or _label(kind, name), _key(kind, name, item), words, value, then, disabled=disabled)
@@ -42,13 +42,13 @@ def pick(
     label: str = "",
     disabled: bool = False,
 ) -> None:
-    """One of many values (value → words), as a list that opens; ``label`` stands above it, if it is to be seen."""
+    """A select box for one of many values (value → words); ``label`` is shown above it if given."""
     then, key, hidden = _remember(kind, name), address_of(kind, name), not label
     pick_one(label or _label(kind, name), key, words, value, then, width=width, hidden=hidden, disabled=disabled)
 
 
 def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: bool = False) -> None:
-    """On or off."""
+    """A toggle."""
     key = widget_key(address_of(kind, name), value)
     st.toggle(words, value, key=key, on_change=on_change(key, _remember(kind, name)), disabled=disabled)
 
@@ -67,10 +67,10 @@ def slider(  # noqa: PLR0913  what st.slider takes, by keyword
     width: int | None = None,
     disabled: bool = False,
 ) -> None:
-    """A number between two others; ``item`` is one of a field that holds several by name.
+    """A slider; ``item`` names one of a field's several values.
 
-    ``besides`` are other items, which are held as well from the first change on. ``per``: the field counts in
-    hundredths (100) or tenths (10), and the reader sees decimals.
+    ``besides`` are other items, which are stored too from the first change on. ``per``: the field counts hundredths
+    (100) or tenths (10), shown as decimals.
     """
     least, most, shown, form = *span, value, None
     if per > 1:
@@ -85,7 +85,7 @@ def slider(  # noqa: PLR0913  what st.slider takes, by keyword
 
 
 def steps(kind: type[State], name: str, value: object, words: Mapping[V, str]) -> None:
-    """One of some values in order (value → words), as a slider that knows these alone."""
+    """A slider over an ordered set of values (value → words)."""
     key = address_of(kind, name)
     st.select_slider(
         _label(kind, name),
@@ -101,7 +101,7 @@ def steps(kind: type[State], name: str, value: object, words: Mapping[V, str]) -
 def number(
     kind: type[State], name: str, value: int, span: tuple[int, int], words: str, *, width: int | None = None
 ) -> None:
-    """A whole number between two others, typed or stepped."""
+    """A number input for an integer within bounds."""
     key = widget_key(address_of(kind, name), value)
     st.number_input(
         words,

@@ -1,4 +1,4 @@
-"""The edits that a session has collected: in the address, and used on every page."""
+"""The edits collected in a session: held in the URL and available on every page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 40  # edits; each is a button, and all of them are in the address
+MOST = 40  # each is a button, and all of them are in the URL
 
 
 @dataclass(frozen=True)
 class Edits:
-    """What every page can be told to look at the model with, whichever collected it."""
+    """The edits that every page can apply, whichever page collected them."""
 
     SCOPE: ClassVar[str] = ""
 
@@ -33,26 +33,26 @@ class Edits:
 
 
 def held() -> tuple[Edit, ...]:
-    """The list of the address. A part that is no edit is said and dropped; the others stay."""
+    """Return the URL's edits. An invalid one is reported and dropped; the others stay."""
     edits = current(Edits).edits
     url_state.write()
     return edits
 
 
 def now() -> tuple[Edit, ...]:
-    """The list at the moment a click is answered: quick clicks change it before a page that shows it is drawn."""
+    """Return the edits as of this click; several quick clicks may change them before a page is drawn."""
     return page_state.held(Edits)[0].edits
 
 
 def keep(edits: Sequence[Edit]) -> None:
-    """Remember the list."""
+    """Store the edits."""
     change(Edits, edits=tuple(edits))
 
 
 def show_everywhere(new: Sequence[Edit] = ()) -> None:
-    """The switch that has every page look at the model changed by the list, which ``new`` joins; it says that it does.
+    """Show the toggle that applies the edits together with ``new`` to all pages, and say so when it is on.
 
-    None for no edit. What a new one says of the same thing takes the place of what the list said.
+    Shows nothing without edits. A new edit replaces a stored one of the same target.
     """
     if not (edits := functools.reduce(with_edit, new, held())):
         return
@@ -63,7 +63,7 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
         edits = functools.reduce(with_edit, new, now())
         if wanted != (
             bool(session.edits_on_all_pages()) and edits == now()
-        ):  # after a run that was cut off it may be told anew
+        ):  # after an interrupted run the event may be repeated
             keep(edits)
             session.apply_to_all_pages(wanted)
 

@@ -1,4 +1,4 @@
-"""The places of a page's frame that the page fills while it runs."""
+"""The slots of a page's frame that the page fills while it runs."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ _KEY = "frame_slots"
 
 @dataclass
 class FrameSlots:
-    """Made anew by each run's frame, in the order in which they stand."""
+    """The slots, created by each run's frame in the order in which they appear."""
 
     badge: DeltaGenerator
-    read: DeltaGenerator  # how to read the picture
+    read: DeltaGenerator  # the help card
     tables: DeltaGenerator
-    take: DeltaGenerator  # the menu of files
-    strip: DeltaGenerator  # of the model
-    status: DeltaGenerator  # what is waited for
-    stop: DeltaGenerator  # the way to wait no longer,
-    preview: DeltaGenerator  # and what is waited for will be
-    stoppable: bool = True  # not once its button is there
-    last: Callable[[], None] | None = None  # what is drawn when the page is, and knows how that changed the model
+    take: DeltaGenerator  # the export menu
+    strip: DeltaGenerator  # the model strip
+    status: DeltaGenerator  # the loading status
+    stop: DeltaGenerator  # the button that stops loading
+    preview: DeltaGenerator  # the preview of a model that is loading
+    stoppable: bool = True  # False once the stop button is drawn
+    last: Callable[[], None] | None = None  # drawn after the page, when its edits are known
 
     def clear_status(self) -> None:
-        """Nothing is waited for."""
+        """Clear the status, the stop button and the preview."""
         self.status.empty()
         self.stop.empty()
 
     def draw_last(self) -> None:
-        """At the end of the page."""
+        """Draw what was deferred to the end of the page."""
         last, self.last = self.last, None
         if last is not None:
             last()
 
 
 def frame_slots() -> FrameSlots:
-    """Those of this run."""
+    """Return this run's slots."""
     return st.session_state[_KEY]
 
 
 def set_frame_slots(slots: FrameSlots) -> None:
-    """From now on these."""
+    """Set this run's slots."""
     st.session_state[_KEY] = slots

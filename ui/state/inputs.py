@@ -1,4 +1,4 @@
-"""Widgets that show a value held elsewhere: they follow it when it changes without them, and tell what is chosen."""
+"""Controlled widgets: they show a value held elsewhere, follow its changes and report what is chosen."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from ui.state import session, url_state
 from ui.state.session_value import SessionValue
 
 V = TypeVar("V")
-ECHO = "echo"  # a widget: see :func:`draw_run_number`
-RUNS = SessionValue("runs", int)  # the number of the run that goes on
-_TO_SET = SessionValue[dict[str, bool]]("to_set", dict)  # by widget: whether its value is set again when it is drawn
+ECHO = "echo"  # key of a widget, see :func:`draw_run_number`
+RUNS = SessionValue("runs", int)  # number of the current run
+_TO_SET = SessionValue[dict[str, bool]]("to_set", dict)  # by widget: set the value again when it is drawn
 _OPTION_WORDS = SessionValue[dict[str, "OptionWords"]]("option_words", dict)  # by widget
 
 
 @dataclass
 class OptionWords:
-    """A widget's options (words → option) as given last, and ever; values ``before`` the ``run`` that gave another."""
+    """A widget's options (words → option), the current and all earlier ones, and its values ``before`` a ``run`` set
+    it.
+    """
 
     now: dict[str, Any] = field(default_factory=dict[str, Any])
     ever: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -32,14 +34,14 @@ class OptionWords:
 
 
 def option_words(widget: str) -> OptionWords:
-    """By the widget's key."""
+    """Return the widget's entry by its key."""
     return _OPTION_WORDS.get().setdefault(widget, OptionWords())
 
 
 def choose_one(
     label: str, key: str, options: Mapping[V, str], value: object, then: Callable[[V], None], *, disabled: bool = False
 ) -> None:
-    """A few options (value → words) as a row of segments; ``then`` is told the one chosen before the page runs."""
+    """A segmented control of a few options (value → words); ``then`` is called with the choice before the page runs."""
     st.segmented_control(
         label,
         list(options),
@@ -66,15 +68,15 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
     help: str | None = None,
     disabled: bool = False,
 ) -> None:
-    """A list that opens, of any options (value → words). ``then`` is told the one chosen, before the page runs again.
+    """A select box of options (value → words); ``then`` is called with the choice before the page runs.
 
-    Where ``typed`` is given, anything else can be typed too, and it is told that. ``hidden``: the label is.
+    With ``typed``, free text is accepted and passed to it. ``hidden`` hides the label.
     """
     st.selectbox(
         label,
         list(options),
         next(place for place, option in enumerate(options) if option == value),
-        # Made before: Streamlit may ask outside a run, where there is no language; and ask for what was typed.
+        # Labels are made in advance: Streamlit may call this outside a run, without a language, and for typed text.
         format_func=lambda option: options.get(option, str(option)),
         key=widget_key(key, value, options),
         accept_new_options=typed is not None,
@@ -87,15 +89,15 @@ def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
 
 
 def widget_key(key: str, value: object, options: Mapping[V, str] | None = None) -> str:
-    """The key of a widget, made to show this value where its own is another: the reader went back, say.
+    """Return the widget's key, and set its value if the widget holds another one, for example after Back.
 
-    ``options`` (value → words): a browser keeps and sends the words of a list (Streamlit 1.67); others are set anew.
-    What a run sets gets lost (Streamlit 1.67) where another follows before the browser drew it. So it is set again in
-    the run after a fragment's own, and in all that Back and Forward ask for. In no others, for on its way to a browser
-    far away a value undoes what is chosen there meanwhile; but every widget is given it as its default too, for a
-    browser that draws it later.
+    ``options`` (value → words): a browser keeps a list's words and sends them back (Streamlit 1.67), so a widget with
+    other words is set again. A value set by one run is lost (Streamlit 1.67) if another run starts before the browser
+    has drawn it. It is therefore set again in the run after a fragment's and in all history navigation, but in no other
+    run: over a slow connection, the value would undo what the reader chooses meanwhile. Every widget also gets it as
+    its default, for a browser that draws it later.
     """
-    otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
+    otherwise = _reads_otherwise(key, options)  # evaluated in every run, to record its words
     if otherwise or st.session_state.get(key) != value:
         set_value(key, value, once_more=in_fragment())
     elif _TO_SET.get().pop(key, False) or session.is_history_navigation():
@@ -104,7 +106,7 @@ def widget_key(key: str, value: object, options: Mapping[V, str] | None = None) 
 
 
 def set_value(key: str, value: object, *, once_more: bool = True) -> None:
-    """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
+    """Set a widget's value, in a callback, for later callbacks and the next run."""
     _TO_SET.get()[key] = once_more
     if key in st.session_state:
         words = option_words(key)
@@ -114,7 +116,7 @@ def set_value(key: str, value: object, *, once_more: bool = True) -> None:
 
 
 def draw_run_number() -> None:
-    """The end of a whole run: a number that no reader sees, and that a browser which has drawn the run sends back."""
+    """End a whole run: draw a hidden number that the browser sends back once it has drawn the run."""
     st.session_state[ECHO] = RUNS.get()
     st.number_input(ECHO, value=0, step=1, key=ECHO, label_visibility="collapsed")
     RUNS.set(RUNS.get() + 1)
@@ -125,7 +127,7 @@ def _this_run() -> int | None:
 
 
 def in_fragment() -> bool:
-    """Whether a part of the page runs alone."""
+    """Return True in a fragment's run."""
     return bool(getattr(get_script_run_ctx(suppress_warning=True), "fragment_ids_this_run", None))
 
 
@@ -139,7 +141,7 @@ def _reads_otherwise(key: str, options: Mapping[V, str] | None) -> bool:
 
 
 def widget_value(key: str, options: Mapping[V, str]) -> V | str | None:
-    """What a widget says was chosen: one of its options, in whatever words a browser drew it; or what was typed."""
+    """Return the chosen option, mapping labels of earlier runs or languages back, or the typed text."""
     value: Any = st.session_state[key]
     return value if value in options else option_words(key).ever.get(value, value)
 
@@ -147,7 +149,9 @@ def widget_value(key: str, options: Mapping[V, str]) -> V | str | None:
 def on_option_change(
     key: str, options: Mapping[V, str], then: Callable[[V], None], typed: Callable[[str], None] | None = None
 ) -> Callable[[], None]:
-    """A widget's callback: what is none of its options is refused, or taken for typed where that is possible."""
+    """Return a callback that passes an option to ``then``, and other text to ``typed``; without ``typed`` it is
+    ignored.
+    """
 
     def answer(chosen: Any) -> None:
         if chosen in options:
@@ -159,12 +163,14 @@ def on_option_change(
 
 
 @overload
-def on_change(key: str, then: Callable[[Any], None]) -> Callable[[], None]: ...  # what a widget holds has no type
+def on_change(key: str, then: Callable[[Any], None]) -> Callable[[], None]: ...  # a widget's value has no static type
 @overload
 def on_change(key: str, then: Callable[[V], None], read: Callable[[], V]) -> Callable[[], None]: ...
 def on_change(key: str, then: Callable[[Any], None], read: Callable[[], object] | None = None) -> Callable[[], None]:
-    """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
-    another value, which another click, or a part that it stands outside of, takes along (Streamlit 1.67).
+    """Return a widget's callback, which calls ``then`` with its value.
+
+    It ignores a value that the widget had before it was set from code: another click, or a fragment that the widget is
+    not in, sends such a value along (Streamlit 1.67).
     """
 
     def answer() -> None:
@@ -177,8 +183,8 @@ def on_change(key: str, then: Callable[[Any], None], read: Callable[[], object] 
 
 
 def _heard(run: int | None) -> bool:
-    """Whether the browser that asks has drawn this run; None: a part's, which is known by the address that it wrote."""
-    if run is not None:  # a server that was started again is told numbers that it has not come to
+    """Return True if the browser has drawn this run. A fragment's run (None) is recognized by the URL that it wrote."""
+    if run is not None:  # after a server restart, browsers send numbers that are not yet reached
         return run <= st.session_state.get(ECHO, -1) < RUNS.get()
-    sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
+    sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params belongs to the newest run of any thread
     return dict(parse_qsl(sent, keep_blank_values=True)) == url_state.parts()

@@ -1,9 +1,9 @@
-"""Buttons whose clicks are not lost while a session begins.
+"""Buttons whose clicks are not lost while a session starts.
 
-After a restart of the server, or of a connection that was lost for too long, a browser still shows the buttons of
-before, and a click comes to a session that has not drawn them yet: Streamlit (1.67) calls no ``on_click`` for it, and
-forgets it with the end of that run. Here it is kept until the button is drawn, which may take a run or two: a page's
-views wait for the engine.
+After a server restart or a lost connection a browser still shows the old buttons. A click then reaches a session that
+has not drawn them yet: Streamlit (1.67) does not call its ``on_click``, and forgets the click at the end of that run.
+This module stores the click until the button is drawn, which may take a run or two, since a page's views wait for the
+engine.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from streamlit.runtime.state.session_state import Serialized
 
 from ui.state.session_value import SessionValue
 
-LONGEST = 60.0  # seconds that a click waits for its button
-_EARLY = SessionValue("clicks_early", dict[str, float])  # by the button's key, when it was clicked
-_LOST = SessionValue[Callable[[], None] | None]("click_lost", lambda: None)  # what a click was to do
+LONGEST = 60.0  # seconds for which a click is stored
+_EARLY = SessionValue("clicks_early", dict[str, float])  # button key → time of the click
+_LOST = SessionValue[Callable[[], None] | None]("click_lost", lambda: None)  # callback of a stored click
 
 
 class ButtonLook(TypedDict, total=False):
-    """What else ``st.button`` takes."""
+    """Further arguments of ``st.button``."""
 
     type: Literal["primary", "secondary", "tertiary"]
     help: str | None
@@ -45,7 +45,7 @@ def button(
     kwargs: Mapping[str, object] | None = None,
     **look: Unpack[ButtonLook],
 ) -> None:
-    """``st.button``, whose ``on_click`` is called at the beginning of another run where Streamlit did not call it."""
+    """``st.button`` whose ``on_click`` is called at the start of a later run if Streamlit did not call it."""
     act = partial(on_click, *args, **(kwargs or {}))
     st.button(label, key=key, on_click=act, **look)
     if time.monotonic() - _EARLY.get().pop(key, -LONGEST) < LONGEST:
@@ -54,7 +54,7 @@ def button(
 
 
 def call_lost() -> None:
-    """At the beginning of a run, before any widget: what a callback would have done."""
+    """Call the stored callback. Must run at the beginning of a run, before any widget."""
     _EARLY.get().update(dict.fromkeys(_clicked_unseen(), time.monotonic()))
     act = _LOST.take()
     if act is not None:
@@ -62,12 +62,12 @@ def call_lost() -> None:
 
 
 def _clicked_unseen() -> Iterator[str]:
-    """Keys of buttons that were clicked, and that this session has not drawn."""
+    """Yield the keys of clicked buttons that this session has not drawn."""
     context = get_script_run_ctx()
     if context is None:
         return
     state: Any = context.session_state
-    told: Any = state._state._new_widget_state  # Streamlit (1.67) shows it nowhere else
+    told: Any = state._state._new_widget_state  # Streamlit (1.67) has no public access to it
     for name, one in told.states.items():
         clicked = isinstance(one, Serialized) and one.value.WhichOneof("value") == "trigger_value"
         key = user_key_from_element_id(name)

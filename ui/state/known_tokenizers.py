@@ -1,4 +1,4 @@
-"""What a session knows of the tokenizers of the models that it has met. In no address."""
+"""Tokenizers of the models that this session has loaded; not in the URL."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _KNOWN, _ROWS = "tokenizers", "embedding_rows"
 
 
 def noted(model: str, runner: Runner) -> Runner:
-    """The runner of a model, of whose tokenizer it is known from now on what it is."""
+    """Record the tokenizer of the model's runner, and return the runner."""
     st.session_state.setdefault(_KNOWN, {})[model] = runner.info.tokenizer
     st.session_state.setdefault(_ROWS, {})[model] = runner.info.n_vocab
     return runner
 
 
 def known(model: str) -> TokenizerInfo | None:
-    """What cuts the text of a model, as far as this session has met it."""
+    """Return the model's tokenizer, or None if this session has not loaded the model."""
     return st.session_state.get(_KNOWN, {}).get(model)
 
 
 def embedding_rows(model: str) -> int | None:
-    """For how many tokens a model has a vector, as far as this session has met it."""
+    """Return the rows of the model's embedding, or None if this session has not loaded the model."""
     return st.session_state.get(_ROWS, {}).get(model)
 
 
 def languages(model: str) -> tuple[str, ...]:
-    """Those that a model can be told to read and to write, as far as this session has met it."""
+    """Return the languages that the model can translate between, if this session has loaded it."""
     found = known(model)
     return () if found is None else found.languages

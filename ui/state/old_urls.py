@@ -1,4 +1,4 @@
-"""What parts of an address were called before each page's stood under its own name: old addresses keep working."""
+"""Former names of URL parameters, from before each page had its own prefix; old links keep working."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 SAMPLING = {"transforms": "order"} | {
     name: name for name in ("repetition_penalty", "temperature", "top_k", "top_p", "min_p", "typical_p", "seed")
 }
-# pages whose parts had the same names, without the page's before them
+# pages whose parameters kept their names but had no prefix
 ALONE = {
     "heads": "metric grid order what color unit other",
     "kv_cache": "drop keep sinks",
@@ -16,7 +16,7 @@ ALONE = {
     "next_token": "compare draws find",
     "film": "length forced steps",
 }
-# old name → new ones; two pages may have shared one
+# old name → new names; two pages may have shared one
 PARTS = {
     **{name: f"{page}.{name}" for page, names in ALONE.items() for name in names.split()},
     "nofirst": "heads.hide_first",
@@ -59,19 +59,19 @@ BETWEEN = {
     "transforms": ("-", "."),
     "transforms_b": ("-", "."),
     "forced": (".-", "-."),
-}  # of a list's parts, then and now
-STARTS = {"mask_": "masks.values."}  # what is left begins so: the numbers of patterns
-# variants of the zoo, as attention.zoo.table.FORMER has them: no torch is imported here
+}  # entries of a list, old → new
+STARTS = {"mask_": "masks.values."}  # prefixes of the remaining ones: the numbers of mask patterns
+# variants of the zoo, as in attention.zoo.table.FORMER, which is not imported since it needs torch
 VARIANTS = {
     "refined": "rollout", "refined_added": "rollout_mixed", "refined_values": "value_norms",
     "refined_drawn": "drawn_keys",
 }  # fmt: skip  # pairs
-NAMED = ("zoo.variant", "zoo.beside")  # parts whose value is the name of one
-NUMBERS = ("zoo.values.", "zoo.long.")  # parts that begin so go on with one
+NAMED = ("zoo.variant", "zoo.beside")  # parameters whose value is a variant's name
+NUMBERS = ("zoo.values.", "zoo.long.")  # prefixes that are followed by a variant's name
 
 
 def renamed(parts: Mapping[str, str]) -> dict[str, str]:
-    """The parts of an address under the names they have now; a part that has its new name wins over an old one."""
+    """Rename a URL's parameters; a parameter that is also given under its new name keeps that value."""
     old = {
         now: value.translate(str.maketrans(*BETWEEN.get(name, ("", ""))))
         for name, value in parts.items()

@@ -1,8 +1,8 @@
-"""What a page holds, as one frozen dataclass; its fields' types say how each value is written, read back and checked.
+"""A page's state as one frozen dataclass, whose field types define how each value is written, parsed and checked.
 
-Out of the value come the address, Back and Forward, what widgets show, and the Python lines of "Export". A field
-is in the address as ``scope.field``, left out at its default. What cannot be read is replaced, and said until the
-reader changes something.
+The URL, Back and Forward, widget values and the Python code in "Export" all derive from it. A field appears in the URL
+as ``scope.field`` and is left out at its default. An invalid value is replaced, and reported until the reader changes
+something.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ def setting(default: V, label: str, **more: Unpack[FieldOptions]) -> V:
 
 
 def current(kind: type[S], **usual: object) -> S:
-    """What the page holds; ``usual`` replaces defaults that depend on the text. The unreadable is told and dropped."""
+    """Return the page's state; ``usual`` overrides defaults that depend on the text. Invalid values are reported and
+    dropped.
+    """
     value, problems = held(kind, **usual)
     tell(kind, *problems.values())
     return value
 
 
 def held(kind: type[S], **usual: object) -> tuple[S, dict[str, str]]:
-    """The same, untold: the sentence of each field that could not be read, which is dropped."""
+    """Return the state and, instead of reporting them, the errors of invalid fields by name."""
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name in fields(kind):
@@ -60,13 +62,13 @@ def held(kind: type[S], **usual: object) -> tuple[S, dict[str, str]]:
 
 
 def change(kind: type[State], **values: object) -> None:
-    """Hold these values from now on; None means the usual one of a field that may be None."""
+    """Change these fields; None restores the default of an optional field."""
     url_warnings.forget(kind.SCOPE)
     keep(kind, **values)
 
 
 def keep(kind: type[State], **values: object) -> None:
-    """The same of values that the reader did not choose: what was said of the address stays."""
+    """Like :func:`change`, for values that the reader did not choose: pending URL warnings stay."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             for key, one in cast(Mapping[str, object], value).items():
@@ -76,13 +78,13 @@ def keep(kind: type[State], **values: object) -> None:
 
 
 def refuse(kind: type[State], name: str, problem: str, *, item: str = "") -> None:
-    """Say why a value that could be read is not possible here, and drop it, or one ``item`` of several by name."""
+    """Report that a parsed value is not possible here and drop it, or one ``item`` of a field with several."""
     _forget(kind, f"{name}.{item}" if item else name)
     tell(kind, problem)
 
 
 def tell(kind: type[State], *problems: str) -> None:
-    """Of this page's address."""
+    """Report a problem in this page's URL."""
     url_warnings.tell(kind.SCOPE, *problems)
 
 

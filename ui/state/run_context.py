@@ -1,4 +1,4 @@
-"""What a run of a page leaves behind for what is drawn after it: for its figures, and for a class that follows it."""
+"""What a run of a page passes on to what is drawn after it: its figures, and the phones of a class."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 @dataclass
 class RunContext:
-    """Names and findings are HTML; ``edits`` None: the page changed nothing by itself."""
+    """Names and findings are HTML; ``edits`` is None if the page itself edited nothing."""
 
-    figure: tuple[str, str] | None = None  # what the figure that is shown next is called, and the words beside it
-    finding: str = ""  # what it and those after it show
-    of_text: bool = True  # not: what is shown is made of other numbers, whatever the text is
-    lesson: str = ""  # the words of its step
+    figure: tuple[str, str] | None = None  # name of the next figure and the text beside it
+    finding: str = ""  # what the next figures show
+    of_text: bool = True  # False: made of other numbers, whatever the text
+    lesson: str = ""  # words of the lesson step
     edits: tuple[Edit, ...] | None = None
-    plain_model: bool = False  # the page begins with the model as it is, whatever every page shows
+    plain_model: bool = False  # starts with the unedited model, even if edits apply to every page
 
 
 _RUN = SessionValue("run_context", RunContext)
 
 
 def run_context() -> RunContext:
-    """Of the page that ran last, or runs."""
+    """Return the context of the current or last page run."""
     return _RUN.get()
 
 
 def begin_run_context() -> None:
-    """Another run of a page begins: nothing is said of its pictures so far."""
+    """Start a new context for another run of a page."""
     _RUN.set(RunContext(plain_model=_RUN.get().plain_model))

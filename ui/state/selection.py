@@ -1,4 +1,4 @@
-"""What the address holds of every page: where a session looks, and what is read besides the text."""
+"""URL state shared by all pages: the selection, and the options that a model run takes besides the text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ N_ = str  # marks a text for Babel without translating it here
 
 MOST_WRITTEN = 2000  # characters
 MOST_CODE = 20  # characters of a language's code
-FAR = 10**7  # no layer, position or token id is beyond it
+FAR = 10**7  # larger than any layer, position or token id
 
 
 class UrlWindow(NamedTuple):
-    """The part of a map in view: first and last query and key, ends excluded."""
+    """The visible part of a map: first and last query and key, stop exclusive."""
 
     q0: int
     q1: int
@@ -25,7 +25,7 @@ class UrlWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection:
-    """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the text's own; None: no token."""
+    """The selection. ``layer`` None: the page picks a head. ``query`` -1: the text's default; None: no token."""
 
     SCOPE: ClassVar[str] = ""
 
@@ -38,18 +38,20 @@ class Selection:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What every page reads besides the text: generated tokens after it, its chat template, and edits of the model."""
+    """Input besides the text, on every page: generated tokens after it, chat template, and edits of the model."""
 
     SCOPE: ClassVar[str] = ""
 
     continuation: tuple[int, ...] = setting((), N_("generated tokens"), min=0, max=FAR)
     chat: bool = setting(False, N_("chat template"))
     everywhere: bool = setting(False, N_("edits on every page"))
-    attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
-    keys: Literal["tokens", "compressed"] = setting("tokens", N_("keys"))  # where a model has keys of several tokens
-    target: str = setting("", N_("what is written"), max_length=MOST_WRITTEN)  # by it; nothing: what it writes itself
-    source_language: str = setting("", N_("language of the text"), max_length=MOST_CODE)  # nothing: as its folder says
+    attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder-decoder
+    # for models whose keys stand for several tokens
+    keys: Literal["tokens", "compressed"] = setting("tokens", N_("keys"))
+    # target text; empty: what the model writes
+    target: str = setting("", N_("what is written"), max_length=MOST_WRITTEN)
+    source_language: str = setting("", N_("language of the text"), max_length=MOST_CODE)  # empty: the folder's default
     target_language: str = setting("", N_("language to write"), max_length=MOST_CODE)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", N_("device"))
-    adapter: bool = setting(True, N_("adapter"))  # of a model that has one: with its changes, or as its base is
+    adapter: bool = setting(True, N_("adapter"))  # False: the base model without its adapter
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"] = setting("auto", N_("number format"))

@@ -1,7 +1,7 @@
-"""What lives longer than one run of a page: models, captures and view-models, and every session-state key.
+"""What outlives a run of a page: models, captures and view-models, and all session-state keys.
 
-Runners and captures are held by the server and shared; what a session is looking at is its own. Where it looks
-(model, text, layer, head, query, key, window) is mirrored in the address, so that copying it shows the same picture.
+The server holds runners and captures, shared by all sessions; the selection belongs to a session. It is mirrored in the
+URL (model, text, layer, head, query, key, window), so that a copied link shows the same picture.
 """
 
 from __future__ import annotations
@@ -48,22 +48,25 @@ N_ = str  # marks a text for Babel without translating it here
 
 UNREADABLE_TEXT = N_("The text in the link cannot be read; the default text is shown.")
 
-HIDES_STORY = ("heads.what", "heads.hide_first", "heads.unit", "heads.other")  # parts of the address, when chosen
-_BARE = {MODEL, KEY}  # of an address that says nothing of a text
+HIDES_STORY = ("heads.what", "heads.hide_first", "heads.unit", "heads.other")  # URL parameters of explicit choices
+_BARE = {MODEL, KEY}  # parameters of a URL that names no text
 _ID = "session_id"
-_PICKED = SessionValue("picked", bool)  # whether the open head is a page's choice, of this text alone
+_PICKED = SessionValue("picked", bool)  # the open head was picked by a page for this text only
 _PROBLEMS = SessionValue[dict[str, str]]("problems", dict)
-_ADAPTERS = SessionValue[dict[str, "AdapterInfo | None"]]("adapters", dict)  # by model, as far as they were met here
-_CHOSEN = SessionValue[set[str]]("chosen", set)  # models that the reader named, and not an address alone
+# by model, for the models loaded in this session
+_ADAPTERS = SessionValue[dict[str, "AdapterInfo | None"]]("adapters", dict)
+_CHOSEN = SessionValue[set[str]]("chosen", set)  # models that the reader named, not only a URL
 _ROOM = SessionValue["Room | None"]("room", lambda: None)
 _JOBS = SessionValue("jobs", lambda: SessionJobs(st.session_state[_ID]))
-_BEGUN = SessionValue("begun", bool)  # whether the address named no text
-OPENED_TEXT = SessionValue[str | None]("opened_text", lambda: None)  # the one that an address was opened with
-EDITS = "edits"  # a part of the address: see ui.state.edit_list
+_BEGUN = SessionValue("begun", bool)  # the URL named no text
+OPENED_TEXT = SessionValue[str | None]("opened_text", lambda: None)  # the text at the last load of a URL
+EDITS = "edits"  # a URL parameter, see ui.state.edit_list
 
 
 def begin() -> bool:
-    """Read the address at the first run, when its reader went back or forward, or to another step: whether it did."""
+    """Load state from the URL in the first run, after history navigation and after a lesson link. Returns True if it
+    did.
+    """
     led = url_state.led()
     if _ID in st.session_state and not is_history_navigation() and not led:
         return False
@@ -73,14 +76,14 @@ def begin() -> bool:
 
 
 def go_to(parts: Mapping[str, str]) -> None:
-    """Look at what an address with these parts says, and at nothing else."""
+    """Set the session's state to what these URL parameters say, and everything else to defaults."""
     given = renamed(parts)
     _PROBLEMS.set({})
     url_warnings.forget_all()
     st.session_state[MODEL] = model_named(given.get(MODEL, "")) or DEFAULT_MODEL
     first = TEXT not in st.session_state and not given.keys() - _BARE
     held = st.session_state.get(TEXT, DEFAULT_TEXT)
-    stays = DEFAULT_TEXT if text_in_url.parts_of(held) else held  # no address holds a longer one
+    stays = DEFAULT_TEXT if text_in_url.parts_of(held) else held  # a text too long for any URL stays
     usual = {
         address_of(kind, name): write(default_of(kind, name))
         for kind in (Selection, ModelOptions)
@@ -90,7 +93,7 @@ def go_to(parts: Mapping[str, str]) -> None:
     apart = (MODEL, *text_in_url.NAMES)
     url_state.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
     _BEGUN.set(first and model() == DEFAULT_MODEL)
-    if first:  # no place of another text is named
+    if first:  # no text and no position is named
         stays = examples_of(DEFAULT_MODEL, language())[0].text
     try:
         read = text_in_url.text_of(given)
@@ -98,23 +101,23 @@ def go_to(parts: Mapping[str, str]) -> None:
     except ValueError:
         st.session_state[TEXT] = stays
         _PROBLEMS.set({TEXT: _(UNREADABLE_TEXT)})
-    OPENED_TEXT.set(st.session_state[TEXT])  # what the address says of a page is of this text
+    OPENED_TEXT.set(st.session_state[TEXT])  # positions and numbers in the URL refer to this text
 
 
 def begin_on(page: str) -> None:
-    """Where the address named no text, the one that a page of this address has most to show of."""
+    """If the URL named no text, choose the example that this page shows best."""
     if _BEGUN.take():
         st.session_state[TEXT] = first_text(page, language())
         OPENED_TEXT.set(st.session_state[TEXT])
 
 
 def is_history_navigation() -> bool:
-    """Whether Back or Forward of the browser asked for this run: its address is the one gone to (Streamlit 1.67)."""
+    """Return True if the browser's Back or Forward caused this run (Streamlit 1.67)."""
     return getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", False)
 
 
 def take_problems() -> dict[str, str]:
-    """Why parts of the address could not be read, by name; told once."""
+    """Return the errors of URL parameters by name, once."""
     selection()
     model_options()
     return _PROBLEMS.take()
@@ -131,7 +134,7 @@ def selection() -> Selection:
 
 
 def model_options() -> ModelOptions:
-    """What every page reads besides the text itself."""
+    """Input besides the text, for every page."""
     return _held(ModelOptions)
 
 
@@ -146,21 +149,21 @@ class Moves(TypedDict, total=False):
 
 
 def move(*, picked: bool = False, **changes: Unpack[Moves]) -> None:
-    """Look somewhere else. A head that a page ``picked`` stays until the text is another."""
+    """Change the selection. A head ``picked`` by a page is dropped when the text changes."""
     if picked or not changes.keys().isdisjoint(("layer", "head")):
         _PICKED.set(picked)
     change(Selection, **changes)
 
 
 def move_one(part: Literal["layer", "head", "query", "key"], place: int | None) -> None:
-    """Look somewhere else in one respect."""
+    """Change one part of the selection."""
     if part in ("layer", "head"):
         _PICKED.set(False)
     change(Selection, **{part: place})
 
 
 def set_text(value: str) -> None:
-    """Read another text: positions of the old one mean nothing in it, nor does what was written of it."""
+    """Change the text. Positions and the target text refer to the old one and are reset."""
     if value != text():
         st.session_state[TEXT] = value
         change(ModelOptions, continuation=(), target="")
@@ -170,7 +173,7 @@ def set_text(value: str) -> None:
 
 
 def open_example(value: str) -> None:
-    """Read the text of an example as a first visit does: on its own head, with nothing that would hide its story."""
+    """Open an example as on a first visit: on its own head, with all settings that would hide its story reset."""
     _PICKED.set(False)
     set_text(value)
     change(Selection, **asdict(Selection()))
@@ -180,63 +183,63 @@ def open_example(value: str) -> None:
 
 
 def set_model(value: str) -> None:
-    """Look with another model, by its id, folder or page's address: its layers and tokens are others."""
+    """Change the model, by its id, folder or page URL; the selection and options are reset."""
     value = model_named(value, model()) or DEFAULT_MODEL
     fetch_model(value)
     if value != model():
         st.session_state[TEXT] = suited(text(), model(), value, language())
         st.session_state[MODEL] = value
         _PICKED.set(False)
-        change(ModelOptions, source_language="", target_language="")  # another tokenizer has others
+        change(ModelOptions, source_language="", target_language="")  # another tokenizer has other languages
         for kind in (Selection, ModelOptions):
             change(kind, **asdict(kind()))
 
 
 def fetch_model(name: str) -> None:
-    """The hub may be asked for this model, or an adapter opened with it: the reader wants it."""
+    """Permit contacting the hub for this model, or an adapter that is opened with it."""
     _CHOSEN.get().add(name)
 
 
 def continuation() -> tuple[int, ...]:
-    """Ids of generated tokens after the text's own that every page looks at as part of it."""
+    """Ids of generated tokens that every page appends to the text."""
     return model_options().continuation
 
 
 def continue_with(ids: tuple[int, ...]) -> None:
-    """Look at the text with these tokens after it; its positions are looked at anew."""
+    """Append these tokens to the text and reset the positions."""
     change(ModelOptions, continuation=ids)
     move(query=-1, key=None, window=None)
 
 
 def chat() -> bool:
-    """Whether the text is read as the user's turn in the model's own chat template."""
+    """Return True if the text is read as the user's turn in the model's chat template."""
     return model_options().chat
 
 
 def edits_on_all_pages() -> str:
-    """The edits, as the address holds them, that every page's model is changed by; nothing for none."""
+    """The edits that apply to all pages, as written in the URL; empty for none."""
     return (url_state.written(EDITS) or "") if model_options().everywhere else ""
 
 
 def apply_to_all_pages(on: bool) -> None:
-    """Have every page look at the model as it is changed by the edits of the list, or at the model itself."""
+    """Apply the listed edits on every page, or stop doing so."""
     change(ModelOptions, everywhere=on)
 
 
 def room() -> Room | None:
-    """The room that this session teaches, until it ends."""
+    """The room that this session teaches, or None once it has ended."""
     held = _ROOM.get()
     return None if held is None or held.ended else held
 
 
 def teach(opened: Room) -> None:
-    """What this session's pages show is seen in this room."""
+    """Show this session's pages in this room."""
     _ROOM.set(opened)
 
 
 @st.cache_resource(show_spinner=False)
 def model_cache() -> ModelCache:
-    """The models in memory, or those of the server that ATLAS_RUNNER names, shared by every session."""
+    """The models in memory, or those of the server in ATLAS_RUNNER, shared by all sessions."""
     from jobs.request_limits import limit_check
     from model_runner.local.local_models import LocalModels  # torch is imported only after the frame is painted
     from model_runner.remote.models import RemoteModels
@@ -255,14 +258,15 @@ def model_cache() -> ModelCache:
 
 
 def kept() -> ByteBudgetCache:
-    """What the server keeps for later, of all sessions, within the budget of its setting ATLAS_MEMORY."""
+    """The server's cache for all sessions, within the budget in ATLAS_MEMORY."""
     return model_cache().kept
 
 
 def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
-    """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError.
+    """Return the model's runner, loading it if needed. Raises RunnerError.
 
-    Of one with an adapter, with it or without, as it is chosen for every page.
+    ``say`` is called with the progress and ``show`` with the model's preview. An adapter is applied or not, as chosen
+    for all pages.
     """
     options, chosen = model_options(), _CHOSEN.get()
     loaded = model_cache().runner(
@@ -274,7 +278,7 @@ def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[Mode
 
 
 def adapter(name: str) -> AdapterInfo | None:
-    """What is added to the weights of this model, as far as this session has met it."""
+    """The adapter on this model's weights, or None; known only if this session has loaded the model."""
     return _ADAPTERS.get().get(name)
 
 
@@ -286,9 +290,9 @@ def capture(
     continued: bool = True,
     instead: str | None = None,
 ) -> Capture:
-    """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError.
+    """Capture this session's text with ``edits``, and with generated tokens if ``continued``. Raises RunnerError.
 
-    ``instead``: another text, which is read alone. A model that hears has none.
+    ``instead``: another text to read alone; ignored by audio models.
     """
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
@@ -310,7 +314,7 @@ def capture(
 
 
 def warm_up() -> None:
-    """Load the model and read the text, so that the next run of the page finds both; what goes wrong the page says."""
+    """Load the model and capture the text, so that the page's next run finds both; errors are left to the page."""
     from model_runner import RunnerError  # torch is imported only after the frame is painted
 
     with suppress(RunnerError):
@@ -318,17 +322,17 @@ def warm_up() -> None:
 
 
 def _unsaid(_stage: str, _done: int, _total: int) -> None:
-    text()  # a look at the session: a newer run takes over
+    text()  # reading the session lets a newer run take over
 
 
 def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int], None]) -> Capture:
-    """What this session asks for, waited for. Raises RunnerError."""
+    """Submit a request for this session and wait for the answer. Raises RunnerError."""
     job = runner.submit(request, session=st.session_state[_ID])
     return await_job(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0), look=text)
 
 
 def jobs() -> SessionJobs:
-    """What goes on for this session."""
+    """Background work of this session."""
     held = _JOBS.get()
     _end_when_left(st.session_state[_ID], held)
     return held
@@ -336,5 +340,5 @@ def jobs() -> SessionJobs:
 
 @st.cache_resource(scope="session", on_release=SessionJobs.close, show_spinner=False)
 def _end_when_left(session: str, _jobs: SessionJobs) -> SessionJobs:
-    """Streamlit releases what a session caches as soon as its browser is gone: no worker goes on for nobody."""
+    """Register the jobs as a session resource: Streamlit releases it when the browser leaves, which closes them."""
     return _jobs

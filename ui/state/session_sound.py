@@ -1,4 +1,4 @@
-"""The sound of this session, for models that listen: its reader's own, or the tone that is made here. In no address."""
+"""The sound of this session for audio models: the reader's own, or the built-in tone. Not in the URL."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ SOUND, _LISTENS = "sound", "listens"
 
 
 def own_sound() -> Sound | None:
-    """What the reader gave; None for the tone."""
+    """The reader's sound, or None for the tone."""
     return st.session_state.get(SOUND)
 
 
 def sound() -> Sound:
-    """What is heard."""
+    """The current sound."""
     from model_runner.sound import rising_tone
 
     return own_sound() or rising_tone()
 
 
 def listens(model: str) -> bool:
-    """Whether a model listens, as far as this session has met it."""
+    """Return True if the model is an audio model; known only if this session has loaded it."""
     return st.session_state.get(_LISTENS) == model
 
 
 def noted(model: str, runner: Runner) -> Runner:
-    """The runner of a model, of which it is known from now on whether it listens."""
+    """Record whether the model's runner takes sound, and return the runner."""
     if runner.info.hears:
         st.session_state[_LISTENS] = model
     return runner

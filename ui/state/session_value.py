@@ -1,4 +1,4 @@
-"""A value of one kind that a session holds between its runs, declared once by who owns it."""
+"""A typed value in the session state, declared once by its owner."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SessionValue(Generic[T]):
-    """``initial`` makes the value that it has until one is set; ``name`` is its own in the whole app."""
+    """``initial`` makes the default value; ``name`` must be unique in the app."""
 
     name: str
     initial: Callable[[], T]
 
     def get(self) -> T:
-        """The value; what ``initial`` makes is held from the first look on, so that it can be changed in place."""
+        """The value. The default is stored on first access, so that it can be changed in place."""
         if self.name not in st.session_state:
             st.session_state[self.name] = self.initial()
         return st.session_state[self.name]
 
     def set(self, value: T) -> None:
-        """Hold another value."""
+        """Set the value."""
         st.session_state[self.name] = value
 
     def take(self) -> T:
-        """The value, which is ``initial`` again from now on."""
+        """Return the value and reset it."""
         value = self.get()
         del st.session_state[self.name]
         return value

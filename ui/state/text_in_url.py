@@ -1,7 +1,7 @@
-"""A text as the address holds it: as it is, or packed (``textz``) where that would be long, or not at all.
+"""A text in the URL: plain, compressed (``textz``) if it is long, or left out.
 
-Packed is zlib in the base64 of URLs (RFC 4648, section 5), without the = at its end. Of the long text that the app
-brings an address says how many characters it is (``chapter``): that is short, whatever its length.
+The compressed form is zlib in URL-safe base64 (RFC 4648, section 5) without padding. For the app's own long text the
+URL has only its length in characters (``chapter``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from urllib.parse import quote_plus
 from analysis.long_text import chapter
 
 NAMES = PLAIN, PACKED, CHAPTER = "text", "textz", "chapter"
-LONGEST_PLAIN = 2000  # characters as an address writes them: nine for most Chinese ones
-LONGEST_PACKED = 6000  # characters; with the other parts it stays below the 8,000 that servers commonly take
-MOST_BYTES = 2**18  # of a text; an address of this length could be unpacked to a thousand times as many
+LONGEST_PLAIN = 2000  # characters after percent-encoding: nine for most Chinese ones
+LONGEST_PACKED = 6000  # characters; with the other parameters it stays below the 8,000 that servers commonly accept
+MOST_BYTES = 2**18  # limit of a decompressed text; a URL could expand a thousandfold
 
 
 def parts_of(text: str) -> dict[str, str]:
-    """The part of the address that holds this text, by its name; none where it would be too long."""
+    """Return the URL parameter that holds this text, or nothing if it would be too long."""
     if len(text) <= LONGEST_PLAIN and len(quote_plus(text)) <= LONGEST_PLAIN:
         return {PLAIN: text}
     written = text.encode() if len(text) <= MOST_BYTES else b""
@@ -31,7 +31,7 @@ def parts_of(text: str) -> dict[str, str]:
 
 
 def text_of(parts: Mapping[str, str]) -> str | None:
-    """The text that these parts of an address hold, if they hold one. Raises ValueError where it cannot be read."""
+    """Return the text in these URL parameters, or None. Raises ValueError if it cannot be decoded."""
     if CHAPTER in parts:
         return _of_chapter(parts[CHAPTER])
     if PACKED not in parts:

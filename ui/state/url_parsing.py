@@ -1,4 +1,4 @@
-"""A value of a field, read back from what an address holds of it; what cannot be one says why."""
+"""Parsing of field values from the URL, with the reason if one is invalid."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ui.state.url_values import DIGITS, EMPTY, NONE, FieldSpec, State, hints, op
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST_ITEMS = 5000  # of a list in an address
+MOST_ITEMS = 5000  # entries of a list in a URL
 NO_CHOICE = N_("“{value}” is no choice for {what}.")
 NO_NUMBER = N_("“{value}” is not a number for {what}.")
 NOT_WHOLE = N_("“{value}” is not a whole number for {what}.")
 
 
 class UrlUnreadable(ValueError):
-    """Why a part of an address is no value of its field, told as a RunnerError is; ``rest`` is what of it is one."""
+    """Why a URL parameter is invalid, worded like a RunnerError; ``rest`` is the valid part of it."""
 
     def __init__(self, message: str, *, hint: str = "", rest: object = None, **values: object) -> None:
         self.message, self.hint, self.rest, self.values = message, hint, rest, values
@@ -26,7 +26,7 @@ class UrlUnreadable(ValueError):
 
 
 def read(kind: type[State], name: str, text: str) -> Any:
-    """What :func:`ui.state.url_values.write` wrote. Raises UrlUnreadable."""
+    """Parse what :func:`ui.state.url_values.write` wrote. Raises UrlUnreadable."""
     about, wanted = setting_of(kind, name), type_of(kind, name)
     if text == NONE and type(None) in typing.get_args(hints(kind)[name]):
         return None
@@ -46,7 +46,7 @@ def read(kind: type[State], name: str, text: str) -> Any:
 
 
 def whole(text: str, about: FieldSpec, what: str = "") -> int:
-    """A number of a field, or of one of several that it holds by name, which ``what`` says. Raises UrlUnreadable."""
+    """Parse an integer of a field, or the one named ``what`` of a field with several. Raises UrlUnreadable."""
     what = what or about.label
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
@@ -57,7 +57,7 @@ def whole(text: str, about: FieldSpec, what: str = "") -> int:
 
 
 def short(text: str) -> str:
-    """Of a long text the first letters."""
+    """Shorten a long text to its beginning."""
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
@@ -76,7 +76,7 @@ def _text(text: str, about: FieldSpec) -> str:
 
 
 def _number(text: str) -> float:
-    """NaN where it is none."""
+    """Return NaN if it is not a number."""
     try:
         return float(text) if text.isascii() and len(text) <= 2 * DIGITS and "_" not in text else math.nan
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a session holds of the address: model, text, and other parts by name, as written; defaults are left out."""
+"""The URL's content in the session: model, text, and other parameters by name, as written; defaults are left out."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ui.state import text_in_url
 
 DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
-MODEL, TEXT = "model", "text"  # of the session state, and of the address
-LESSON = ("lesson", "step")  # parts that a link to another page may change
+MODEL, TEXT = "model", "text"  # keys of the session state, and URL parameters
+LESSON = ("lesson", "step")  # parameters that a link to another page may change
 
 _PARTS, _STEP, _TOLD = "parts", "lesson_step", "address_told"
 
 
 def hold(parts: Mapping[str, str]) -> None:
-    """Hold these parts and no others."""
+    """Replace all parameters."""
     st.session_state[_PARTS] = dict(parts)
 
 
 def held() -> dict[str, str]:
-    """Every part, by name."""
+    """All parameters by name."""
     return dict(st.session_state[_PARTS])
 
 
 def written(name: str) -> str | None:
-    """A part as it is written; None at its default."""
+    """A parameter as written; None at its default."""
     return st.session_state[_PARTS].get(name)
 
 
 def choose(name: str, value: str, default: str) -> None:
-    """Remember what was chosen for a control; the default is not worth a place in the address."""
+    """Set a parameter; a default is removed from the URL."""
     if value == default:
         st.session_state[_PARTS].pop(name, None)
     else:
@@ -41,7 +41,7 @@ def choose(name: str, value: str, default: str) -> None:
 
 
 def base() -> str:
-    """What the server's own addresses begin with: "/atlas", or "" where it has a host of its own."""
+    """The server's base path: "/atlas", or empty if it is at the root."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
 
@@ -55,7 +55,7 @@ def model() -> str:
 
 
 def parts() -> dict[str, str]:
-    """What the address holds, of any page."""
+    """All URL parameters, of every page."""
     wanted = held()
     if model() != DEFAULT_MODEL:
         wanted[MODEL] = model()
@@ -63,10 +63,10 @@ def parts() -> dict[str, str]:
 
 
 def write() -> None:
-    """Mirror in the address where the session looks.
+    """Write the session's state to the URL.
 
-    A run has the one the browser sent with what it asked for: an older one where a part drawn alone asks for the whole
-    page, in one run with a click that came meanwhile (Streamlit 1.67). Another order were another step of Back.
+    A run starts with the URL that the browser sent, which may be outdated if a fragment reruns the page in one run with
+    another click (Streamlit 1.67). The order of the parameters is kept: a different order would create a history entry.
     """
     wanted, sent = parts(), st.query_params.to_dict()
     if wanted != sent or wanted != st.session_state.get(_TOLD):
@@ -76,7 +76,7 @@ def write() -> None:
 
 
 def led() -> bool:
-    """Whether a link, and nothing of ours, led to another step of a lesson since the address was looked at."""
+    """Return True if a link changed the lesson step since the last call."""
     step = [st.query_params.get(name) for name in LESSON]
     before, st.session_state[_STEP] = st.session_state.get(_STEP), step
     return before != step

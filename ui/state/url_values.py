@@ -1,4 +1,4 @@
-"""What a page holds, told by the fields of a dataclass, and a value of one as an address holds it."""
+"""A page's state described by a dataclass's fields, and how a value is written in the URL."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypedDict
 
-DIGITS = 16  # of a number in an address; more than a float64 tells apart
-NONE, EMPTY = "none", "-"  # no value, and a list of nothing
+DIGITS = 16  # of a number in a URL; more than a float64 distinguishes
+NONE, EMPTY = "none", "-"  # no value, and an empty list
 
 
 class State(Protocol):
@@ -24,10 +24,10 @@ class State(Protocol):
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """What a field says beyond its type: its name in the reader's words, and the bounds of its numbers, both included.
+    """What a field declares beyond its type: its name for the reader, and inclusive bounds of its numbers.
 
-    ``options`` are the values of a text that is one of a list made elsewhere; ``max_length`` is in characters and
-    ``digits`` of a whole number; ``items`` names a number of a field that holds several by name.
+    ``options`` are the allowed texts if they are defined elsewhere; ``max_length`` is in characters and ``digits``
+    limits integers; ``items`` names each number of a field with several.
     """
 
     label: str
@@ -40,7 +40,7 @@ class FieldSpec:
 
 
 class FieldOptions(TypedDict, total=False):
-    """What :class:`FieldSpec` takes beside the label."""
+    """Arguments of :class:`FieldSpec` besides the label."""
 
     min: float
     max: float
@@ -57,7 +57,7 @@ def hints(kind: type[State]) -> dict[str, Any]:
 
 
 def fields(kind: type[State]) -> list[str]:
-    """Their names, in order."""
+    """The field names, in order."""
     return [name for name in kind.__dataclass_fields__ if name != "SCOPE"]
 
 
@@ -70,18 +70,18 @@ def default_of(kind: type[State], name: str) -> Any:
 
 
 def address_of(kind: type[State], name: str) -> str:
-    """Its name in the address, and the key of its widget; what every page shares has no scope."""
+    """The field's URL parameter, which is also its widget key; state shared by all pages has no scope."""
     return f"{kind.SCOPE}.{name}" if kind.SCOPE else name
 
 
 def options_of(kind: type[State], name: str) -> tuple[str, ...]:
-    """The values of a field that is one of a list."""
+    """The allowed values of an enumerated field."""
     listed = setting_of(kind, name).options
     return tuple(listed()) if listed is not None else typing.get_args(hints(kind)[name])
 
 
 def type_of(kind: type[State], name: str) -> Any:
-    """The plain type of a field, None beside it left out."""
+    """The field's type without None."""
     hint = hints(kind)[name]
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         hint = next(one for one in typing.get_args(hint) if one is not type(None))
@@ -90,7 +90,7 @@ def type_of(kind: type[State], name: str) -> Any:
 
 
 def write(value: object) -> str:
-    """As the address holds it: numbers as they are, switches as 0 and 1, lists 1.3.5, pairs 5.0-6.1, edges 0-3-2."""
+    """Format a value for the URL: numbers as they are, booleans as 0 and 1, lists 1.3.5, pairs 5.0-6.1, edges 0-3-2."""
     if value is None:
         return NONE
     if isinstance(value, bool):

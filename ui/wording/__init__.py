@@ -1,1 +1,1 @@
-"""What the interface says: languages, errors, numbers, and facts in a line of words."""
+"""The wording of the interface: languages, errors, numbers, and one-line descriptions."""

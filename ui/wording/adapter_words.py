@@ -1,4 +1,4 @@
-"""What an adapter is, in a line of words."""
+"""One-line description of an adapter."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:  # torch is imported only after the frame is painted
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST_NAMES = 4  # of modules; there are seven kinds of matrices in a Llama
+MOST_NAMES = 4  # modules that are named; a Llama has seven kinds of matrices
 
 
 def in_words(info: AdapterInfo, name: str, say: Callable[[str], str]) -> str:
-    """Base, adapter, method, rank and the modules that it changes: "base X + adapter Y (LoRA r=8 on q_proj, v_proj)".
+    """Describe base, adapter, method, rank and target modules: "base X + adapter Y (LoRA r=8 on q_proj, v_proj)".
 
     ``say`` translates.
     """
@@ -25,7 +25,7 @@ def in_words(info: AdapterInfo, name: str, say: Callable[[str], str]) -> str:
 
 
 def how(info: AdapterInfo, say: Callable[[str], str]) -> str:
-    """Its method, rank and modules."""
+    """Describe its method, rank and target modules."""
     ranks = [str(one) for one in info.ranks]
     rank = f" r={ranks[0]}" + (f"–{ranks[-1]}" if len(ranks) > 1 else "") if ranks else ""
     names = ", ".join(info.modules[:MOST_NAMES]) + (" …" if len(info.modules) > MOST_NAMES else "")

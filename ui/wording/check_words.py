@@ -1,4 +1,4 @@
-"""What the check of a layer found, in words: the badge, and what it means."""
+"""Words for a layer's verification: the badge and its explanation."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ SUBSTITUTED = N_("Of {heads} heads, what a variant’s map makes of the values, 
 
 
 def errors(check: Check) -> dict[str, str]:
-    """The largest difference and what is tolerated, to be written into a sentence."""
+    """The largest difference and the tolerance, as values for a sentence."""
     return {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
 
 
 def verdict(check: Check, layer: int, dtype: str, say: Callable[[str], str]) -> tuple[str, str]:
-    """The badge and its explanation; ``say`` translates."""
+    """Return the badge and its explanation; ``say`` translates."""
     count = {"layer": layer, "rows": f"{check.rows:,}", "of": f"{check.of:,}", "heads": check.substituted}
     words = OK if check.ok else WRONG
     text, meaning = say(words).format(**errors(check), dtype=dtype), say(ALL)

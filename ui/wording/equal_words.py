@@ -1,4 +1,4 @@
-"""How far two texts go together, in words."""
+"""Words for how far two continuations agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 
 def equal_up_to(differs_at: int | None, count: int, say: Callable[[str], str]) -> str:
-    """Of two texts of ``count`` tokens; None: to their end. ``say`` translates."""
+    """Say up to which of ``count`` tokens two texts are equal; None: all of them. ``say`` translates."""
     if differs_at is None:
         return say(N_("equal: all {count} tokens")).format(count=count)
     if differs_at:

@@ -1,4 +1,4 @@
-"""The interface in the user's language, from gettext catalogs in ``locales``; Babel reads them as they are written.
+"""The interface in the user's language, from gettext catalogs in ``locales``; Babel reads the .po files directly.
 
 English is the language of the sources. ``_`` is called at draw time, never at import time.
 """
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @functools.cache
 def catalog(language: str) -> gettext.NullTranslations:
-    """The compiled catalog of a language; the sources themselves for English."""
+    """The compiled catalog of a language; for English, one that returns the messages unchanged."""
     if language == "en":
         return gettext.NullTranslations()
     with (LOCALES / f"{language}.po").open("rb") as source:
@@ -44,7 +44,7 @@ _OF_THIS_RUN: ContextVar[str | None] = ContextVar("language_of_this_run", defaul
 
 
 def settle_language() -> None:
-    """Look the language up once for the whole run of a page: a long text asks for it thousands of times."""
+    """Resolve the language once per run of a page: a long text asks for it thousands of times."""
     _OF_THIS_RUN.set(None)
     _OF_THIS_RUN.set(language())
 
@@ -70,7 +70,7 @@ def _(message: str) -> str:
 
 
 def in_this_language(make: Callable[P, T]) -> Callable[P, T]:
-    """``make`` to be called outside a run, as when a file is asked for, in the language of this one."""
+    """Wrap ``make``, which is called outside a run (when a file is downloaded), to use this run's language."""
     chosen = language()
 
     def made(*args: P.args, **more: P.kwargs) -> T:

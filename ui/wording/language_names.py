@@ -1,4 +1,4 @@
-"""Names of the languages that a translator writes and reads, in the language of the interface."""
+"""Names of a translation model's languages, in the language of the interface."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from babel.core import get_global
 
 from ui.wording.i18n import language
 
-NARROWER = {"twi": "tw"}  # CLDR (babel 2) takes Twi for Akan, which NLLB has beside it
+NARROWER = {"twi": "tw"}  # CLDR (babel 2) maps Twi to Akan, which NLLB has as well
 
 
 def named(code: str) -> str:
-    """Such as "French (fr)" of fr and fr_XX, "Chinese, Simplified (zho_Hans)"; the code alone of one without a name."""
+    """Name a code, as in "French (fr)" for fr and fr_XX, or "Chinese, Simplified (zho_Hans)"; an unknown code stays
+    alone.
+    """
     locale, (part, _, script) = Locale.parse(language()), code.partition("_")
     short = NARROWER.get(part) or str(get_global("language_aliases").get(part, part))
     name = locale.languages.get(short, locale.languages.get(part))
@@ -24,6 +26,6 @@ def named(code: str) -> str:
 
 
 def by_name(codes: Sequence[str]) -> dict[str, str]:
-    """Code → name, as a list of them is looked through: by name, those without one last."""
+    """Code → name, sorted by name, those without a name last."""
     names = {code: named(code) for code in codes}
     return dict(sorted(names.items(), key=lambda one: (one[0] == one[1], one[1])))

@@ -1,4 +1,4 @@
-"""What is waited for between a model's name and the picture of a text, in words."""
+"""Words for the stages between naming a model and seeing its picture."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ STAGES = {
 
 
 def in_words(stage: str, done: int, total: int, say: Callable[[str], str]) -> str:
-    """One of STAGES, with how many of its bytes are there where it has any; ``say`` translates."""
+    """Describe a stage, one of STAGES, with its progress in bytes if it has any; ``say`` translates."""
     size = f" {readable(done)} / {readable(total)}" if total else ""
     return say(STAGES[stage]).format(count=done) + size

@@ -1,4 +1,4 @@
-"""Names of models as a reader gives them and as they fit into a narrow box."""
+"""Parse model names as readers type them, and shorten them for the model box."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ HUB = re.compile(
     r"(?:/(?:tree|commit)/([^/?#\s]+))?(?:[/?#].*)?",
     re.I,
 )
-USUAL = "main"  # the version that a name alone stands for
+USUAL = "main"  # the revision that a bare name means
 CUT = "…"
-LONGEST = 24  # characters that the model box shows
+LONGEST = 24  # characters that fit in the model box
 
 
 def model_named(typed: str, opened: str = "") -> str:
-    """The id of a model whose page's address was pasted, with the version if the page is of one (owner/name@v1).
+    """Return the model id for a typed name or a pasted page URL, with its revision if one is given (owner/name@v1).
 
-    A version alone (@v1) is one of the model that is ``opened``: of a name with something typed behind it, Streamlit's
-    box (1.67) tells what was typed alone. Anything else is as it was typed, without blanks around it.
+    A revision alone (@v1) refers to the model that is ``opened``: Streamlit's box (1.67) reports only what was typed
+    after a name. Other text is returned stripped.
     """
     typed = typed.strip()
     if typed.startswith("@"):
@@ -32,7 +32,7 @@ def model_named(typed: str, opened: str = "") -> str:
 
 
 def fitting(name: str) -> str:
-    """A folder of a long path by its end, where folders differ: "…/models/bert-base". An id of the hub as it is."""
+    """Shorten a long folder path to its end, where folders differ: "…/models/bert-base". A hub id stays as it is."""
     if len(name) <= LONGEST or name.count("/") < 2:
         return name
     end = name[-(LONGEST - 1) :]

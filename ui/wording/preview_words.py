@@ -1,4 +1,4 @@
-"""What a model is going to be, in a line of words."""
+"""One-line preview of a model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ COUNTS = (
 
 
 def in_words(preview: ModelPreview, say: Callable[[str], str]) -> str:
-    """Its family, whether it can be captured, size, layers, heads, context, memory, as far as they are known.
-
-    ``say`` translates.
-    """
+    """Describe family, support, size, layers, heads, context and memory as far as known. ``say`` translates."""
     return " · ".join(_parts(preview, say))
 
 

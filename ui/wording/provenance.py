@@ -1,4 +1,4 @@
-"""What is taken away says where it came from: a line in every file, and lines of Python that make its capture."""
+"""Provenance of exports: a description in every file, and Python that makes the capture."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from model_runner import Capture, CaptureRequest, ModelInfo
 from model_runner.edit_words import described
 from model_runner.python_lines import python_start
 
-LONGEST_ADDRESS = 2000  # characters that every browser takes
+LONGEST_ADDRESS = 2000  # characters that every browser accepts
 
 
 def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> str:
-    """Model, revision, dtype, head, how its numbers were made, edits, and the text."""
+    """Describe model, revision, dtype, head, how the numbers were made, edits and text."""
     model = " @ ".join(filter(None, (info.name, info.revision)))
     if info.adapter is not None:
         added = f"{info.adapter.kind} adapter of {info.adapter.base}"
@@ -24,16 +24,16 @@ def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> s
 
 
 def opened_by(info: ModelInfo, address: str) -> str:
-    """With what and of which weights a file was made, and, in a line of its own, where the app shows it again."""
+    """Describe the app version and weights that made a file, and on a second line the URL that shows it again."""
     made = made_with(__version__, info.weights)
     return f"{made}\n{address}" if len(address) <= LONGEST_ADDRESS else made
 
 
 def capture_lines(capture: Capture) -> str:
-    """Lines after which ``capture`` is this one, of two texts as pages draw them."""
+    """Python code that makes ``capture``, with two texts combined as pages draw them."""
     return python_start(capture.request) + joining("capture") * isinstance(capture, Joined)
 
 
 def joining(name: str) -> str:
-    """Lines after which the capture of this name is of two texts as pages draw them."""
+    """Python code that combines the named capture's two texts as pages draw them."""
     return f"\nfrom attention_atlas.analysis.joined import joined\n\n{name} = joined({name})\n"

@@ -17,13 +17,13 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 
 def sentence(error: UserFacingError | UrlUnreadable) -> str:
-    """What happened, then what to do about it."""
+    """What happened, then what the user can do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return redact_paths(joined(_(error.message), _(error.hint)).format(**values))
 
 
 def _part(name: str, value: object) -> object:
-    """A part of a sentence translated; names, counts and sizes stay as they are."""
+    """Translate a part of a sentence; names, counts and sizes stay as they are."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     template = getattr(value, "text", None)
@@ -33,21 +33,21 @@ def _part(name: str, value: object) -> object:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """The parts one after the other, with the commas of the language; "" for none."""
+    """Join the parts with the language's commas; empty for none."""
     return (
         reduce(lambda first, second: _("{first}, {second}").format(first=first, second=second), parts) if parts else ""
     )
 
 
 def number(value: float, unit: str) -> str:
-    """A metric with its unit: a share as percent, bits, tokens; a dash where it is not defined."""
+    """Format a metric with its unit: a share as percent, bits, tokens; a dash if it is undefined."""
     if value != value:  # NaN
         return "–"
-    rounded = f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one it is -0.0
+    rounded = f"{round(value, 1) + 0.0:.1f}"  # + 0.0 turns -0.0 into 0.0
     digits = share_digits(value) if unit == "share" else rounded.replace("-", MINUS)
     return with_unit(unit).format(number=digits)
 
 
 def with_unit(unit: str) -> str:
-    """A number of a metric and its unit, to be filled in."""
+    """Return a template for a metric's number with its unit."""
     return _("{number} %") if unit == "share" else _("{number} bits") if unit == "bits" else _("{number} tokens")

@@ -1,4 +1,4 @@
-"""Large counts in a few digits, as the reader's language groups them."""
+"""Large counts in a few digits, grouped as in the reader's language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TEN_THOUSANDS = ((10**12, "万亿"), (10**8, "亿"), (10**4, "万"))
 
 
 def counted(count: int) -> str:
-    """8.03 B, 1.2 T, and in Chinese 80.3 亿, 1680 万: of parameters and operations."""
+    """Format a count of parameters or operations: 8.03 B, 1.2 T, and in Chinese 80.3 亿, 1680 万."""
     chinese = language() == "zh"
     for size, letter in TEN_THOUSANDS if chinese else THOUSANDS:
         if count >= 0.9995 * size:

@@ -1,4 +1,4 @@
-"""Names of terms where many stand in one row."""
+"""Short names of terms, for rows with many of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _ENGLISH_BEHIND = re.compile(r"(?<=[\u4e00-\u9fff]) [A-Za-z][A-Za-z -]*$")
 
 
 def short_term(words: str) -> str:
-    """A term in Chinese without the English behind it (残差流 residual stream → 残差流); any other as it is.
+    """Drop the English behind a Chinese term (残差流 residual stream → 残差流); other terms stay as they are.
 
-    For a row of names that has no room for both. What such a name opens has both in its heading or its explanation.
+    The heading or explanation that such a name opens has both.
     """
     return _ENGLISH_BEHIND.sub("", words)

@@ -1,4 +1,4 @@
-"""What a page says of the silence after a sound."""
+"""Words about the padding silence after a sound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = N_(
 def silence_words(
     capture: Capture, layer: int, head: int, translate: Callable[[str], str], number: Callable[[float, str], str]
 ) -> str:
-    """How much of what is looked at is the sound, and what share of the head's weight is not on it; "" without any."""
+    """Say how much of the input is sound, and what share of the head's weight is on the silence; empty without any."""
     heard = n_heard(capture)
     if heard is None:
         return ""

@@ -1,4 +1,4 @@
-"""What is said of parts of an address that are not possible: in every run, until the reader changes something."""
+"""Warnings about invalid URL parameters, repeated in every run until the reader changes something."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _TOLD, _SAID, _PLACE = "told", "said", "place_to_tell"
 
 
 def tell_at(place: DeltaGenerator) -> None:
-    """Here from now on: a part of the page that is drawn alone has a place of its own."""
+    """Show warnings in this container from now on; a fragment has a container of its own."""
     st.session_state[_PLACE] = place
 
 
 def begin(place: DeltaGenerator) -> None:
-    """A run of a page, in which nothing is said so far."""
+    """Start a run of a page without warnings."""
     st.session_state[_SAID] = {}
     tell_at(place)
 
 
 def forget(scope: str) -> None:
-    """The reader changed something of this scope."""
+    """Drop the warnings of this scope, because the reader changed something in it."""
     _told().pop(scope, None)
 
 
 def forget_all() -> None:
-    """Another address was gone to, by Back or by a link."""
+    """Drop all warnings, after navigation to another URL."""
     _told().clear()
 
 
 def tell(scope: str, *problems: str) -> None:
-    """Below the head of the page, and in the runs to come, which may be the page's own; the address is without them."""
+    """Show problems below the page's head in this run and later ones, and write the URL without the invalid parts."""
     held = _told().setdefault(scope, [])
     held += [problem for problem in problems if problem not in held]
     if held:

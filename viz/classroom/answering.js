@@ -1,14 +1,14 @@
-// An answer on its way, and the buttons that give one.
+// Sends an answer to the server, and draws the buttons that give one.
 
 import { element } from "../components/shared/dom.js"
 
 const FEW = 3 // answers that stand below one another
-const PATIENCE = 3000 // milliseconds without a word from the server before an answer is said to be on its way
+const PATIENCE = 3000 // milliseconds without a message from the server before an answer is shown as being sent
 
 /** @type {(vote: any, answer: string) => object} */
 export const answerOf = (vote, answer) => ({ kind: "vote", round: vote.poll.round, answer, name: vote.name?.value ?? "" })
 
-// It is kept until the server has said something to it: a connection may be lost without anybody knowing yet.
+// It is kept until the server has replied to it, since a connection may be lost without anybody noticing yet.
 export function give(vote, frame) {
   arrived(vote)
   vote.waiting = frame
@@ -18,7 +18,7 @@ export function give(vote, frame) {
   else unsent()
 }
 
-// Of a connection before this one nobody knows whether it brought the answer: it waits for the question to come again.
+// It is not known whether an earlier connection delivered the answer: it waits until the question comes again.
 export function hold(vote) {
   vote.held = vote.waiting ?? vote.held
 }
@@ -29,7 +29,7 @@ export function arrived(vote) {
   vote.problem.textContent = ""
 }
 
-// ---- what is tapped on ----------------------------------------------------------------------------------------------
+// ---- buttons --------------------------------------------------------------------------------------------------------
 
 export function offer(vote, options) {
   vote.options.classList.toggle("few", options.length <= FEW && Boolean(vote.poll.options))

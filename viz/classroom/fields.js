@@ -1,11 +1,11 @@
-// What stands where a question has no few options: a token is typed, a number is typed, a head is chosen by its layer.
+// Input for questions without a few fixed options: a token or a number is typed, a head is chosen by its layer.
 
 import { element } from "../components/shared/dom.js"
 import { answerOf, give, offer } from "./answering.js"
 
 const TYPING = 120 // milliseconds without another letter before the server is asked for tokens
 
-// The server is asked for tokens that begin so; they are offered to be tapped on, and Enter takes the first.
+// The server is asked for tokens with this beginning; they are offered as buttons, and Enter takes the first.
 export function tokenField(vote) {
   const field = element("input", { maxlength: "60", autocomplete: "off", autocapitalize: "off", spellcheck: "false" })
   const again = () => field.value.trim() && vote.send({ kind: "complete", typed: field.value })

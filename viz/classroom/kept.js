@@ -1,8 +1,8 @@
-// What the browser keeps of a room, by the room's code: the server that it was there on.
-// A name that was typed is kept by its tab alone, until that is closed.
+// What the browser stores about a room, by the room's code: the server it was on. A typed name is stored only by its
+// tab, until that is closed.
 
 /** @type {Map<string, string>} */
-const here = new Map() // of a browser that keeps nothing
+const here = new Map() // in a browser without storage
 
 const named = (/** @type {string} */ code, /** @type {string} */ what) => `atlas-room-${what}-${code.toUpperCase()}`
 
@@ -32,7 +32,7 @@ export function nameIn(code) {
       try {
         sessionStorage.setItem(name, value)
       } catch {
-        // as long as the page stands
+        // as long as the page is open
       }
     },
   }
@@ -45,7 +45,7 @@ export function keep(code, what, value) {
   try {
     localStorage.setItem(name, value)
   } catch {
-    // as long as the page stands
+    // as long as the page is open
   }
   return value
 }

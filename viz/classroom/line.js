@@ -1,9 +1,9 @@
-// Whether there is a connection: the server is asked now and then, and where it does not answer that is said.
+// Checks the connection: the server is pinged now and then, and a missing reply is shown.
 
 import { element } from "../components/shared/dom.js"
 
-const ASK_EACH = 8000 // milliseconds after the last word from the server before it is asked for one
-const ANSWERS_IN = 1500 // milliseconds for its answer
+const ASK_EACH = 8000 // milliseconds after the last message from the server before a ping
+const ANSWERS_IN = 1500 // milliseconds to wait for the reply
 
 /** @typedef {{ box: HTMLElement, words: Record<string, string>, ask: () => boolean, again: () => void, shown: boolean, timer: number }} Line */
 
@@ -18,7 +18,7 @@ export function createLine(words, ask, again) {
   return { box, words, ask, again, shown: false, timer: 0 }
 }
 
-// A word of the server; `here`: it answers to what it is asked.
+// A message from the server; `here`: it replies to pings.
 /** @param {Line} line @param {boolean} here */
 export function heard(line, here) {
   clearTimeout(line.timer)
@@ -35,7 +35,7 @@ export function look(line) {
   else if (line.ask()) line.timer = setTimeout(() => silent(line), ANSWERS_IN)
 }
 
-// It is not: what stands there stays, and is said to be of before.
+// There is no reply: the page stays as it is, and is marked as out of date.
 /** @param {Line} line */
 export function lost(line) {
   clearTimeout(line.timer)

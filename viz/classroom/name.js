@@ -1,4 +1,4 @@
-// The name that a teacher asks for: kept by this tab alone, and sent with the answer that stands when it is changed.
+// The name that a teacher asks for: stored only by this tab, and sent with the current answer when it is changed.
 
 import { element } from "../components/shared/dom.js"
 import { answerOf, give } from "./answering.js"
@@ -25,14 +25,14 @@ export function nameField(vote) {
   return { field, box: element("label", {}, vote.words.name, field, vote.asks) }
 }
 
-// Once, to who answered without one.
+// Once, to users who answered without one.
 export function askForName(vote) {
   if (!vote.name || vote.name.value.trim() || vote.asked) return
   vote.asked = true
   vote.asks.textContent = vote.words.asks_names
 }
 
-// The server takes it as a changed answer.
+// The server treats it as a changed answer.
 /** @param {any} vote */
 function sendAgain(vote) {
   const answer = vote.waiting?.answer ?? vote.chosen

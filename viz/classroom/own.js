@@ -1,9 +1,9 @@
-// At the reveal: what this phone answered, in a sentence, and where it stands among the answers of the class.
+// At the reveal: this phone's answer, in a sentence, and its place among the answers of the class.
 
 const BOLD = "font-weight: 700; text-decoration: underline"
 const FIRST = "poll_vote_0" // of one vote, or of two
 
-// The answer in the round that is revealed, else none.
+// The answer in the round that is revealed, or none.
 export function showOwn(stage, { poll, labels, words }) {
   const given = (/** @type {number} */ round) => (poll?.state === "revealed" && labels.get(round)) || ""
   const mine = given(poll?.round)
@@ -12,7 +12,7 @@ export function showOwn(stage, { poll, labels, words }) {
   for (const figure of stage.held.values()) figure.done.then(() => markOwn(stage, figure))
 }
 
-// Its row in a figure as it is drawn now: in the first of two votes, what was answered then.
+// Its row in a figure as currently drawn: in the first of two votes, the answer given then.
 export function markOwn({ mine: { mine, first } }, { box, host }) {
   if (!box.dataset.key?.startsWith("poll_")) return
   const label = box.dataset.key === FIRST ? first : mine

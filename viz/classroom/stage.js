@@ -1,5 +1,5 @@
-// What the teacher shows: title, text, and the figures, each drawn by its component with the bytes that the teacher's
-// page gave it. A component is fetched once; its data come in order, whatever is fetched meanwhile.
+// What the teacher shows: title, text, and the figures, each drawn by its component with the bytes from the teacher's
+// page. A component is fetched once; its data are drawn in order, whatever is fetched meanwhile.
 
 import { element } from "../components/shared/dom.js"
 import { markOwn } from "./own.js"
@@ -21,7 +21,7 @@ export function createStage(root) {
   const changed = element("p", { className: "changed" })
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
-  const own = element("p", { className: "own" }) // the answer of this phone, at the reveal
+  const own = element("p", { className: "own" }) // this phone's answer, at the reveal
   const caption = element("p", { className: "caption" })
   const rest = element("p", { className: "quiet rest" })
   const box = element("section", {}, title, words, text, changed, own, figures, caption, rest)
@@ -29,7 +29,7 @@ export function createStage(root) {
   return { root, box, title, words, text, changed, figures, own, mine: { mine: "", first: "" }, caption, rest, held, address: "" }
 }
 
-// Title and text, and which figures there are, in order; the others are taken away. `rest`: what there is beside them.
+// Title and text, and which figures there are, in order; others are removed. `rest`: what else the page has.
 export function showStage(stage, { title, subtitle, words, text, changed, caption, figures, address }, rest) {
   stage.title.hidden = !title
   stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
@@ -50,7 +50,7 @@ export function showStage(stage, { title, subtitle, words, text, changed, captio
   inOrder(stage.figures, figures.flatMap((key) => stage.held.get(key)?.box ?? []))
 }
 
-// A box that is where it belongs is not moved: what is scrolled in it would be at its beginning again.
+// A box that is in its place already is not moved, since that would reset its scroll position.
 /** @type {(parent: HTMLElement, boxes: HTMLElement[]) => void} */
 function inOrder(parent, boxes) {
   boxes.forEach((box, i) => {
@@ -58,7 +58,8 @@ function inOrder(parent, boxes) {
   })
 }
 
-// The pictures stand first: of a long text there are three lines until it is opened, and it stays open while it is the same.
+// The pictures come first: a long text is cut to three lines until it is opened, and stays open as long as it is the
+// same.
 function showText(box, text) {
   if (box.textContent === text) return
   const whole = element("span", { textContent: text })
@@ -68,7 +69,8 @@ function showText(box, text) {
 /** @type {(text: string) => boolean} */
 const isLong = (text) => text.length > SHORT || text.split("\n").length > 3
 
-// New data of a figure; `adds` to those before, or instead of them. A reader who came back has those before already.
+// New data of a figure; `adds` to the earlier data, or replaces them. A user who reconnected has the earlier data
+// already.
 export function showFigure(stage, { key, title, beside, component, version, adds }, packed) {
   let figure = stage.held.get(key)
   if (figure && figure.component !== `${component} ${version}`) {
@@ -89,7 +91,7 @@ export function showFigure(stage, { key, title, beside, component, version, adds
   drawn.name.hidden = !title && !beside
   const data = inflated(packed)
   const part = fetched(stage.root, component, version)
-  // in order; what newer data replaced meanwhile is not drawn at all
+  // in order; data replaced meanwhile are not drawn at all
   if (!adds) drawn.since = {}
   const { since } = drawn
   drawn.done = drawn.done.then(async () => {
@@ -114,7 +116,7 @@ export function pointAt(stage, { key, at }) {
   })
 }
 
-// The component's root element, made once: the cleanup of earlier data does not take away what newer data draw.
+// The component's root element, made once, so that the cleanup of earlier data does not remove what newer data draw.
 function fill({ host }, html, sheet) {
   const shadow = host.shadowRoot
   if (shadow.childElementCount) return

@@ -1,5 +1,5 @@
-// The page on a student's phone. It asks for a code, joins the room, and shows what comes; a connection that was lost is
-// tried again, at first soon, then less often, and at once when the phone wakes up.
+// The page on a student's phone. It asks for a code, joins the room, and shows what comes; a lost connection is
+// retried, at first soon, then less often, and at once when the phone wakes up.
 
 import { element } from "../components/shared/dom.js"
 import { hold } from "./answering.js"
@@ -9,9 +9,9 @@ import { showOwn } from "./own.js"
 import { createStage, pointAt, showFigure, showStage } from "./stage.js"
 import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./vote.js"
 
-const SOONEST = 500 // milliseconds before the next try,
+const SOONEST = 500 // milliseconds before the next retry,
 const LATEST = 4000 // twice as many after each, up to this
-const OPENING = 10_000 // milliseconds for a connection to be made, and for its first word
+const OPENING = 10_000 // milliseconds to open a connection and receive the first message
 
 const root = document.body.dataset.root ?? ""
 const words = /** @type {Record<string, string>} */ (JSON.parse(document.body.dataset.words ?? "{}"))
@@ -40,7 +40,7 @@ function askForCode(problem = "") {
 function enter() {
   const status = element("span", { className: "state", role: "status", textContent: words.connecting })
   const wander = element("a", { textContent: words.wander, hidden: true })
-  const spoken = element("p", { className: "spoken", role: "status" }) // a question that comes, for who hears the page
+  const spoken = element("p", { className: "spoken", role: "status" }) // a new question, for screen readers
   const line = createLine(words, () => send({ kind: "alive" }), () => drop(room))
   const room = { status, wander, spoken, line, here: false, stage: createStage(root), vote: createVote(words, send, nameIn(code)) }
   head.replaceChildren(element("h1", { textContent: code.toUpperCase() }), status, wander, spoken)
@@ -48,7 +48,7 @@ function enter() {
   const again = () => (talk.socket?.readyState === WebSocket.OPEN ? look(line) : connect(room))
   addEventListener("offline", () => {
     lost(line)
-    line.timer = setTimeout(() => look(line), OPENING) // a server on this very machine is there
+    line.timer = setTimeout(() => look(line), OPENING) // a server on this very machine is available
   })
   addEventListener("online", again)
   addEventListener("pageshow", again)
@@ -56,7 +56,7 @@ function enter() {
   connect(room)
 }
 
-// Whether there is a connection to send it over.
+// Whether there is a connection over which it can be sent.
 function send(frame) {
   const open = talk.socket?.readyState === WebSocket.OPEN
   if (open) talk.socket?.send(JSON.stringify(frame))
@@ -84,7 +84,7 @@ function connect(room) {
   socket.addEventListener("close", () => !talk.over && socket === talk.socket && retry(room))
 }
 
-// A connection that says nothing may never say that it is closed, either.
+// A connection without messages may not report that it is closed, either.
 function drop(room) {
   const silent = talk.socket
   talk.socket = null
@@ -113,7 +113,7 @@ function hear(room, data) {
   if (show) show(room, told)
 }
 
-// What the phone does not show of a page, in a sentence; of a question to the class it shows all.
+// What the phone does not show of a page, in a sentence; a question to the class is shown completely.
 function restOf({ title, page, address, figures }) {
   if (!title) return words.waiting
   if (page === "first") return words.first
@@ -156,7 +156,7 @@ const SHOW = {
   ended: () => leave(words.ended),
 }
 
-// The end: of the room, or of a try with a code that is none.
+// The end of the room, or of an attempt with an invalid code.
 function leave(sentence) {
   talk.over = true
   history.replaceState(null, "", `${root}/join${location.search}`)

@@ -1,4 +1,4 @@
-// A question to the class: what it is asked, what is tapped or typed, and what was understood.
+// A question to the class: its text, the input, and what the server understood.
 
 import { element } from "../components/shared/dom.js"
 import { arrived, give, mark, offer } from "./answering.js"
@@ -10,12 +10,12 @@ export function createVote(words, send, names) {
   const box = element("section", { className: "vote", hidden: true })
   const answer = element("p", { className: "answer", role: "status" })
   const problem = element("p", { className: "problem", role: "alert" })
-  const hint = element("p", { className: "quiet", role: "status" }) // above what is offered
+  const hint = element("p", { className: "quiet", role: "status" }) // above the options
   return { box, answer, problem, hint, words, send, names, asks: /** @type {any} */ (null), asked: false, sent: /** @type {string | undefined} */ (undefined), poll: /** @type {any} */ (null), labels: new Map(), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
 }
 
-// The question as it stands; the same round again, after a connection was lost, keeps what is typed, and says again what
-// had not arrived. Whether an answer came too late.
+// Show the question; the same round again, after a lost connection, keeps the input and sends again what had not
+// arrived. Returns whether an answer came too late.
 export function showPoll(vote, poll) {
   const { held } = vote
   vote.held = null
@@ -66,7 +66,7 @@ export function showVoted(vote, voted) {
   askForName(vote)
 }
 
-// Tokens that begin so; where there is none, the longest of which what was typed can be made, to be tapped on alone.
+// Tokens with this beginning; if there is none, the longest ones that the input can be made of, to tap only.
 export function showCompleted(vote, { typed, options, beginnings = [] }) {
   const asked = typed.trim()
   if (vote.field?.value?.().trim() !== asked) return

@@ -13,13 +13,13 @@ Clipped: TypeAlias = Annotated[tuple[bool, bool], Parts(("below", "above"))]
 
 
 def color_ends(low: float, high: float, *, both_sides: bool) -> tuple[float, float]:
-    """The ends of the colours: where they reach as far on both sides of 0, the larger size of the two."""
+    """The ends of the colour scale; with ``both_sides`` symmetric about 0, up to the larger magnitude."""
     largest = max(abs(low), abs(high))
     return (-largest, largest) if both_sides else (low, high)
 
 
 def clipped(values: NDArray[np.floating[Any]], low: float, high: float) -> Clipped:
-    """Whether colours are clipped at each end of the bar, which then says ≤ or ≥; float32 rounding does not count."""
+    """Whether values are clipped at each end of the bar, which then shows ≤ or ≥; float32 rounding does not count."""
     defined = values[~np.isnan(values)]
     slack = 1e-6 * max(abs(low), abs(high))
     return bool((defined < low - slack).any()), bool((defined > high + slack).any())

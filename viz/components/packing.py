@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
 
-_DTYPES = ("float32", "uint8", "int32")  # the ones for which JavaScript has a typed array of the same layout
+_DTYPES = ("float32", "uint8", "int32")  # those with a JavaScript typed array of the same layout
 
 
 def pack(meta: Mapping[str, JSON], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The packed bytes; equal arguments give equal bytes, so an unchanged payload is not sent again.
+    """The packed bytes. Equal arguments give equal bytes, so that an unchanged payload is not sent again.
 
-    NaN is allowed in float arrays, where it means "masked" or "not defined", and is a ValueError in `meta`, for JSON
+    NaN is allowed in float arrays, where it means "masked" or "undefined", and is a ValueError in `meta`, since JSON
     has no NaN. An array of another dtype than float32, uint8 or int32 is a TypeError.
     """
     index: dict[str, dict[str, str | int | list[int]]] = {}
@@ -38,13 +38,13 @@ def pack(meta: Mapping[str, JSON], arrays: Mapping[str, NDArray[Any]]) -> bytes:
         index[name] = {"dtype": dtype, "shape": list(array.shape), "offset": offset}
         chunks += [chunk, _padding(len(chunk))]
         offset += len(chunk) + len(chunks[-1])
-    # ensure_ascii stays on: a lone surrogate in a token survives as an escape, where UTF-8 would refuse it
+    # ensure_ascii stays on: a lone surrogate in a token survives as an escape, while UTF-8 would reject it
     header = json.dumps({"meta": meta, "arrays": index}, allow_nan=False, separators=(",", ":")).encode("ascii")
     return b"".join([struct.pack("<I", len(header)), header, _padding(4 + len(header)), *chunks])
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What was packed: the meta data, and the arrays by name, which cannot be written to."""
+    """What was packed: the metadata, and the arrays by name, which are read-only."""
     (length,) = struct.unpack_from("<I", data)
     header = json.loads(data[4 : 4 + length])
     start = 4 + length + len(_padding(4 + length))

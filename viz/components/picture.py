@@ -1,10 +1,10 @@
-"""What a component draws, as one frozen dataclass: its fields, packed, are what the browser reads.
+"""What a component draws, as one frozen dataclass whose fields, packed, are what the browser reads.
 
-Everything that the browser is sent is named once. ``python -m scripts.picture_types`` writes the types that the
-component's scripts are checked with from the same class (``<module>_picture.d.ts``). A field that is an array
-(`Floats`, `Bytes`, `Ints`) travels as one, and not at all where it is None; every other field travels as JSON,
-dataclasses in it too, without their arrays. What follows from other fields is a method under `@sent`; a field that only
-serves to make such a one is `Annotated[…, UNSENT]`.
+The payload is defined only here. ``python -m scripts.picture_types`` writes the types with which the component's
+scripts are checked (``<module>_picture.d.ts``) from the same class. An array field (`Floats`, `Bytes`, `Ints`) is sent
+as an array, and left out if it is None; every other field is sent as JSON, including nested dataclasses without their
+arrays. A value derived from other fields is a method under `@sent`; a field that only serves to derive one is
+`Annotated[…, UNSENT]`.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from viz.components.packing import JSON, pack
 
 Result = TypeVar("Result")
 
-UNSENT = "unsent"  # in Annotated: this field stays here
-OPTIONAL = "optional"  # in Annotated: it is left out where it is None
+UNSENT = "unsent"  # in Annotated: the field is not sent
+OPTIONAL = "optional"  # in Annotated: the field is left out if it is None
 
 
 @dataclass(frozen=True)
 class TypedArray:
-    """In Annotated: the field is sent as an array of this dtype, whatever its own."""
+    """In Annotated: the field is sent as an array of this dtype."""
 
     dtype: str
 
 
 @dataclass(frozen=True)
 class Parts:
-    """In Annotated: the names of a tuple's parts, for those who read the types."""
+    """In Annotated: names for the items of a tuple, for readers of the types."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Digits:
-    """In Annotated: a number, or each of a list, is sent with so many digits: more than a screen shows."""
+    """In Annotated: a number, or each one of a list, is rounded to this many significant digits before it is sent."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class TypeScript:
-    """In Annotated: how the browser's types call it, where Python's say less: one of shared/types.d.ts, or built in."""
+    """In Annotated: the TypeScript type if Python's says less: one of shared/types.d.ts, or a built-in."""
 
     name: str
 
@@ -73,21 +73,21 @@ class _Sent(property):
 
 
 def sent(method: Callable[[Any], Result]) -> Result:
-    """As `property`; what it returns is sent under its name."""
+    """Like `property`; the result is sent under the method's name."""
     return _Sent(method)  # pyright: ignore[reportReturnType]  # as a descriptor, read from an instance
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The base of all of them."""
+    """Base class of all pictures."""
 
     def _set(self, **values: object) -> None:
-        """In ``__post_init__``: what follows from the values given, in their place."""
+        """In ``__post_init__``: replace fields by derived values."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def packed(self) -> bytes:
-        """The bytes that go to the browser. Equal pictures give equal bytes. ValueError where JSON would have NaN."""
+        """The bytes sent to the browser. Equal pictures give equal bytes. Raises ValueError for NaN in JSON."""
         meta: dict[str, JSON] = {}
         arrays: dict[str, NDArray[Any]] = {}
         for name, hint in parts_of(type(self)).items():
@@ -99,13 +99,13 @@ class Picture:
         return pack(meta, arrays | {name: value.astype(np.float32) for name, value in self.numbered_arrays().items()})
 
     def numbered_arrays(self) -> Mapping[str, Floats]:
-        """Further arrays, where there are as many as there are things in the picture."""
+        """Further arrays, if their number depends on the picture."""
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class ColoredPicture(Picture):
-    """One that is painted with the palette."""
+    """A picture that uses the palette."""
 
     @sent
     def palette(self) -> Palette:
@@ -115,7 +115,7 @@ class ColoredPicture(Picture):
 
 @functools.cache
 def parts_of(cls: type) -> dict[str, Any]:
-    """What of a picture, or of a dataclass in it, is sent: name → type, those of its methods after those of fields."""
+    """What is sent of a picture or a nested dataclass: name → type, fields first, then methods."""
     hints = get_type_hints(cls, include_extras=True)
     parts = {field.name: hints[field.name] for field in fields(cls) if UNSENT not in _said_of(hints[field.name])}
     for base in reversed(cls.__mro__):
@@ -126,7 +126,7 @@ def parts_of(cls: type) -> dict[str, Any]:
 
 
 def dtype_of(hint: Any) -> str | None:
-    """The dtype in which a field of this type is sent as an array; None for one that is sent as JSON."""
+    """The dtype in which a field of this type is sent as an array; None if it is sent as JSON."""
     for one in (hint, *(get_args(hint) if get_origin(hint) in (Union, UnionType) else ())):
         for word in _said_of(one):
             if isinstance(word, TypedArray):
@@ -135,12 +135,12 @@ def dtype_of(hint: Any) -> str | None:
 
 
 def _said_of(hint: Any) -> tuple[Any, ...]:
-    """What an Annotated type says beside the type."""
+    """The metadata of an Annotated type."""
     return getattr(hint, "__metadata__", ())
 
 
 def is_optional(hint: Any) -> bool:
-    """Whether a field of this type may be left out."""
+    """Return True if a field of this type may be left out."""
     return OPTIONAL in _said_of(hint)
 
 
@@ -149,7 +149,7 @@ def _is_left_out(value: Any, hint: Any) -> bool:
 
 
 def plain(value: Any) -> JSON:
-    """As JSON: a dataclass as its parts that are no arrays, numpy's numbers as Python's, keys as strings."""
+    """Convert to JSON: dataclasses become their non-array parts, numpy numbers Python's, keys strings."""
     match value:
         case None | str() | bool() | int() | float():
             return value

@@ -1,9 +1,9 @@
 """A component's script and style sheet as one ES module with a URL, and the few lines that mount it from there.
 
-Streamlit (1.67) sends a component's script and style sheet whole with every update of it: of a click on Heads that was
-half a megabyte. It serves files instead only of an installed package, under a URL without a digest, and then adds a
-script element to the page for each update. So what it is given to send is a loader of a few lines, and a browser keeps
-what that imports for good: the URL has the digest of what it names.
+Streamlit (1.67) sends a component's whole script and style sheet with every update of it: half a megabyte for a click
+on Heads. It can serve files only for an installed package, under a URL without a digest, and then adds a script element
+to the page for each update. So Streamlit is given a loader of a few lines, and the browser caches what that imports for
+good: its URL contains a digest of the content.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TYPES = {"js": "text/javascript", "css": "text/css"}
 
 @dataclass(frozen=True)
 class ServedText:
-    """What a browser is answered: its media type, the text, and the same packed."""
+    """A response: its media type, the text, and the text compressed."""
 
     kind: str
     text: bytes
@@ -35,14 +35,14 @@ class ServedText:
 
 
 class ServedTexts:
-    """The scripts and style sheets shown so far, by the last part of their URL. Safe to use from several threads."""
+    """The scripts and style sheets shown so far, by the last part of their URL. Thread-safe."""
 
     def __init__(self) -> None:
         self._held: dict[str, ServedText] = {}
         self._lock = threading.Lock()
 
     def add(self, name: str, text: str, suffix: str = "js") -> str:
-        """Serve this text from now on; the last part of its URL."""
+        """Serve this text from now on; returns the last part of its URL."""
         data = text.encode("utf-8")
         at = f"{name}.{hashlib.blake2b(data, digest_size=8).hexdigest()}.{suffix}"
         with self._lock:
@@ -51,17 +51,17 @@ class ServedTexts:
         return at
 
     def get(self, at: str) -> ServedText | None:
-        """The text of this URL, if it was shown since the server was started."""
+        """The text at this URL, if it was shown since the server started."""
         with self._lock:
             return self._held.get(at)
 
 
-SERVED = ServedTexts()  # of this server: its route and the sessions' pages meet here
+SERVED = ServedTexts()  # of this server; shared by its route and the sessions' pages
 
 
 @functools.cache
 def loader(source: Source, base: str) -> str:
-    """The script that Streamlit sends for this component of a server below ``base`` ("" or "/atlas")."""
+    """The script that Streamlit sends for this component, for a server with base path ``base`` ("" or "/atlas")."""
     component, sent = SERVED.add(source.name, module(source)), SERVED.add("sent", _sent())
     return (
         f"const load = (name) => import(`${{location.origin}}{base}/{FOLDER}/${{name}}`)\n"
@@ -73,7 +73,7 @@ def loader(source: Source, base: str) -> str:
 
 
 def module(source: Source) -> str:
-    """The component's script, which puts its own style sheet into the root that it is mounted in."""
+    """The component's script, which adds its own style sheet to the root in which it is mounted."""
     if source.js.count(EXPORT) != 1:
         raise ValueError(f"component {source.name!r} must contain {EXPORT!r} exactly once")
     return (

@@ -1,9 +1,9 @@
-"""The text of a component: what a host needs to mount it, read from the files beside its Python module.
+"""A component's source: what a host needs to mount it, read from the files beside its Python module.
 
-Scripts are ES modules that import one another by relative paths. There is no build step: where a component is read,
-its modules are put one after the other, each after those it imports, without the words `import` and `export`. So all of
-them share one scope, and a name that two of them use is refused here. A module's style sheet stands beside it, under
-its name; shared/shared.css is before all.
+Scripts are ES modules that import one another by relative paths. There is no build step: when a component is read, its
+modules are concatenated, each after those that it imports, without `import` and `export`. They share one scope, so a
+name that two of them declare is an error. A module's style sheet is beside it, under its name; shared/shared.css comes
+first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-EXPORT = "export default function"  # once in every component: how its host would call it
+EXPORT = "export default function"  # once in every component, called by its host
 _SHARED = Path(__file__).parent / "shared" / "shared.css"
 _IMPORT = re.compile(r'^import \{ ?(?P<names>[^}]*?),?\s*\} from "(?P<path>\.\.?/[\w/]+\.js)"\n+', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function\b|const |let |class )", re.MULTILINE)
@@ -32,14 +32,15 @@ class Source:
 
 
 def read_source(folder: Path, name: str, html: str) -> Source:
-    """The component in `folder`: its script, with all that it imports, as one module, and their style sheets.
+    """The component in `folder`: its script with all that it imports as one module, and their style sheets.
 
-    `html` must be more than one line: Streamlit's components.v2 (1.67) takes a string without a line break for a path.
+    `html` must have more than one line: Streamlit's components.v2 (1.67) takes a string without a line break for a
+    path.
     """
     html = html if "\n" in html else f"{html}\n"
     entry = (folder / f"{name}.js").resolve()
     parts = [path for path in _modules(entry) if path != entry]
-    sheets = [_SHARED, *(path.with_suffix(".css") for path in (entry, *parts))]  # the whole's before its parts'
+    sheets = [_SHARED, *(path.with_suffix(".css") for path in (entry, *parts))]  # the whole's before those of its parts
     return Source(
         name=name,
         html=html,
@@ -49,10 +50,10 @@ def read_source(folder: Path, name: str, html: str) -> Source:
 
 
 def one_module(entry: Path) -> str:
-    """The script `entry` and all that it imports, as one text that imports nothing.
+    """The script `entry` and everything that it imports, as one module without imports.
 
-    ValueError for an import that is not of the one form, of a name that is not exported or in a circle, and for a name
-    that two modules declare.
+    Raises ValueError for an import in another form, a name that is not exported, a circular import, or a name that two
+    modules declare.
     """
     modules = _modules(entry.resolve())
     declared: dict[str, Path] = {}
@@ -66,7 +67,7 @@ def one_module(entry: Path) -> str:
 
 @dataclass(frozen=True)
 class _Module:
-    """One script: its text without imports and exports, what it declares and exports, and the names it imports."""
+    """One script: its text without imports and exports, its declarations, exports and imports."""
 
     text: str
     declared: tuple[str, ...]
@@ -99,7 +100,7 @@ def _modules(entry: Path) -> dict[Path, _Module]:
 
 @functools.cache
 def _read(path: Path, _changed: int) -> _Module:
-    """The module as it is since it was changed last: many components import the same ones, and the frame waits."""
+    """The module, cached until its file changes: many components import the same ones, and the frame waits."""
     text = path.read_text(encoding="utf-8")
     imported = tuple(
         (

@@ -1,1 +1,1 @@
-"""What is computed for each kind of question that a runner can be asked."""
+"""Computation of the answers, one module per kind of question."""

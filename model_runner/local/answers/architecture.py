@@ -1,4 +1,4 @@
-"""What a model is made of: its own modules in the order in which they run, and what each is, as tried."""
+"""A model's architecture: its own modules in the order in which they run, and what each is, measured."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.recording.parity_check import run, text_config
 
-SEGMENTS = 8  # a table of no more vectors tells pieces of a text apart, not positions
+SEGMENTS = 8  # an embedding with at most this many vectors is for segments, not for positions
 
 
 @dataclass(frozen=True, eq=False)
 class _Stack:
-    """Layers, and in each the names of its attention, of its tokens and across, from the layer on.
+    """Layers, and for each the names of its self-attention and cross-attention, relative to the layer.
 
-    ``origins`` and ``begins`` are as the structure has them.
+    ``origins`` and ``begins`` are as in the structure.
     """
 
     name: str
@@ -39,7 +39,7 @@ class _Stack:
     begins: Container[int] = ()
 
     def run_of(self, place: int) -> range:
-        """The layers that are parts of the same run of a module, this one among them."""
+        """The layers that are parts of the same run of a module, including this one."""
         first, last = place, place + 1
         while first in self.begins:
             first -= 1
@@ -49,7 +49,7 @@ class _Stack:
 
 
 def architecture(engine: Engine | EncoderDecoder) -> Architecture:
-    """Of this engine's model, from two forwards of a few tokens."""
+    """The architecture of this engine's model, from two forwards of a few tokens."""
     model, stacks = engine.model, tuple(_stacks(engine))
     starts = [id(stack.layers[0]) for stack in stacks]
     layers = {id(layer) for stack in stacks for layer in stack.layers}
@@ -57,8 +57,8 @@ def architecture(engine: Engine | EncoderDecoder) -> Architecture:
     widths = tuple(dict.fromkeys((width, getattr(text_config(model), "hidden_size", width))))
     built = _Builder(engine, {id(module): name for name, module in model.named_modules()}, set(), widths)
     head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
-    has_head = isinstance(engine, EncoderDecoder) or engine.has_head  # one that a file lacks is made of noise
-    # Without an output layer nothing outside of the backbone is the file's, nor does any number that is shown need it.
+    has_head = isinstance(engine, EncoderDecoder) or engine.has_head  # one that is missing in the files is random
+    # Without an output layer, modules outside the backbone are not from the file, and no number shown needs them.
     inside = None if has_head else {id(one) for one in engine.structure.backbone.module.modules()}
     outer: list[list[Part]] = [[] for _ in range(len(starts) + 1)]  # before each stack, and after the last
     reached = 0
@@ -95,14 +95,15 @@ def _stacks(engine: Engine | EncoderDecoder) -> Iterator[_Stack]:
 
 
 def _order(engine: Engine | EncoderDecoder, layers: list[nn.Module]) -> list[nn.Module]:
-    """Layers, and modules outside of them that have parameters of their own, in the order in which they first run."""
+    """Layers, and modules outside them that have parameters of their own, in the order in which they first run."""
     model, found = engine.model, list[nn.Module]()
     inside = {id(module) for layer in layers for module in layer.modules()}
     outer = [
         one for one in model.modules() if id(one) not in inside and any(True for _ in one.parameters(recurse=False))
     ]
 
-    around = [one for one in outer if any(layers[0] is inner for inner in one.modules())]  # begins before all it holds
+    # starts before everything that it contains
+    around = [one for one in outer if any(layers[0] is inner for inner in one.modules())]
 
     def note(module: nn.Module, *_: Any) -> None:
         for one in (*around, module) if module is layers[0] else (module,):
@@ -126,11 +127,11 @@ class _Builder:
     engine: Engine | EncoderDecoder
     names: dict[int, str]
     seen: set[int]
-    widths: tuple[int, ...]  # of the stream, and of one of several that it is made of
+    widths: tuple[int, ...]  # of the stream, and of one of its parallel streams
     owners: dict[int, int] = field(default_factory=dict[int, int])  # id of a parameter -> the first layer that has it
 
     def outer(self, module: nn.Module) -> Part:
-        """A module outside of the layers, of its own parameters alone."""
+        """A module outside the layers, with its own parameters only."""
         model, norm = self.engine.model, norm_of(module, self.widths)
         role = "norm" if norm else "other"
         if module is model.get_output_embeddings():
@@ -145,14 +146,14 @@ class _Builder:
         attention, whole = stack.attention[place], self.names[id(layer)]
         apart = (*attention, *(path.parts[:1] if path else ()))
         experts = own_experts(layer_run, path, alone=len(stack.run_of(place)) == 1)
-        ffn = feed_forward(layer_run, apart, None if experts else path)  # of experts, one that is shared
+        ffn = feed_forward(layer_run, apart, None if experts else path)  # with experts, a shared one
         new = {id(one): one.numel() for one in layer.parameters() if id(one) not in self.seen}
         owners = [self.owners.setdefault(id(one), place) for one in layer.parameters()]
         roles = self._own_roles(stack, place)
         parts = tuple(
             self._part(f"{whole}.{name}", layer.get_submodule(name), role, note) for name, role, note in roles
         )
-        last = place == stack.run_of(place)[-1]  # of its run, to which all belongs that is in no part
+        last = place == stack.run_of(place)[-1]  # the last layer of its run, which gets everything that is in no part
         if last and any(True for _ in layer.parameters(recurse=False)):
             parts = (*parts, self._part(whole, layer, "own", "", recurse=False))
         counted = set(new) if last else set(new) & self.seen
@@ -177,9 +178,9 @@ class _Builder:
         )
 
     def _own_roles(self, stack: _Stack, place: int) -> list[tuple[str, str, str]]:
-        """Name, role and note of a layer's parts as they run; of a run that is several layers, those of this one.
+        """Name, role and note of a layer's parts as they run; for a run of several layers, this one's.
 
-        What a later layer of the run adds to the stream belongs to that one, whenever it runs.
+        What a later layer of the run adds to the stream belongs to that layer, whenever it runs.
         """
         layer, same_run = stack.layers[place], stack.run_of(place)
         paths = {one: stack.paths[one] for one in same_run}
@@ -225,13 +226,14 @@ def _roles(
     widths: Sequence[int],
     within: str = "",
 ) -> Iterator[tuple[str, str, str]]:
-    """Name, role and note of the parts of a layer: its modules, opened where attention or a norm is among others."""
+    """Name, role and note of a layer's parts: its modules, expanded if attention or a norm is one of several inside."""
     parts = [name for path in paths for name in path.parts]
     norms = [name for path in paths for name in path.norms]
     for key, child in layer.named_children():
         name = f"{within}{key}"
         norm = norm_of(child, widths)
-        # A module with numbers of its own around a norm is whole, as one that mixes several streams (DeepSeek-V4).
+        # A module with parameters of its own around a norm is not expanded, such as one that mixes several streams
+        # (DeepSeek-V4).
         whole = any(True for _ in child.parameters(recurse=False)) and _has_norm(child, widths)
         if name in attention:
             yield name, "attention", ""
@@ -266,7 +268,7 @@ def _has_norm(module: nn.Module, widths: Sequence[int]) -> bool:
 
 
 def _norms(layer_run: LayerRun, path: BlockPath | None, attention: tuple[str, ...], widths: Sequence[int]) -> str:
-    """Where the norms of a layer stand, by what becomes of what they make; those inside a part are no part of it."""
+    """The position of a layer's norms, determined by where their outputs go; norms inside a part do not count."""
     if path is not None and path.norms:
         return "post"
     parts = () if path is None else path.parts

@@ -1,10 +1,12 @@
-"""What one head adds to the next-token logits on the direct path: through its slice of the output projection, the
-final norm with its statistics held as they were at this position, and the output layer (Elhage et al. 2021, "A
-Mathematical Framework for Transformer Circuits", section "direct path").
+"""Direct logit attribution: what one head adds to the next-token logits on the direct path.
 
-Nothing is assumed of a family. The modules are found, and the sums that make the path linear are proven, by running a
-few tokens through the model; what cannot be proven is refused with the reason. What later layers make of the head's
-output is no part of it.
+The path goes through the head's slice of the output projection, the final norm with its statistics fixed at this
+position, and the output layer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", section "direct
+path").
+
+Nothing is assumed about a family. The modules are found, and the linearity of the path is proven, by running a few
+tokens through the model; what cannot be proven is refused with the reason. The effect through later layers is not
+included.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ NO_NORM = N_("no LayerNorm or RMSNorm was found between its last layer and its o
 NOT_LINEAR = N_("its output layer is not linear; a soft-cap may follow it")
 
 ROUNDINGS = 8  # units of the model's dtype by which a sum of three, or a norm, may differ in one number
-SMALLEST_SHARE = 1e-3  # a module whose factor in the sum is smaller is not part of it
-PROBE_SIZE = 64.0  # large beside any norm's epsilon, and a power of two, so that multiplying by it is exact
+SMALLEST_SHARE = 1e-3  # a module with a smaller factor in the sum is not part of it
+PROBE_SIZE = 64.0  # large compared with any norm's epsilon, and a power of two, so that multiplication is exact
 
 Head = Callable[[Float[Tensor, "d_model"]], Float[Tensor, "vocab"]]
 
@@ -51,7 +53,7 @@ class LayerPath:
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """A norm, ``gain · (x or x − mean) · statistic + bias``; the statistic is read off at each position."""
+    """A norm, ``gain · (x or x − mean) · statistic + bias``; the statistic is determined at each position."""
 
     gain: Float[Tensor, "d_model"]
     bias: Float[Tensor, "d_model"]
@@ -80,16 +82,17 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class DirectPath:
-    """The way from every layer's heads to the logits, as far as it is proven; a text says why a part is not."""
+    """The path from every layer's heads to the logits, as far as it is proven; a text gives the reason if not."""
 
     layers: tuple[LayerPath | str, ...]
     norm: Norm | str
-    offset: Float[Tensor, "vocab"] | str  # the output layer's logits of nothing, its bias; a text: it is not linear
+    # the output layer's logits for a zero vector, its bias; a text if it is not linear
+    offset: Float[Tensor, "vocab"] | str
     head: Head
-    breaks: frozenset[int] = frozenset()  # layers that are not entered by what left the layer before
+    breaks: frozenset[int] = frozenset()  # layers whose input is not the previous layer's output
 
     def downstream_factor(self, layer: int) -> float | None:
-        """What the stream that leaves a layer is multiplied by until the last layer; None where it is not proven."""
+        """The factor of a layer's output stream up to the last layer; None if it is not proven."""
         factor = 1.0
         for place, following in enumerate(self.layers[layer + 1 :], layer + 1):
             if isinstance(following, str) or place in self.breaks:
@@ -113,7 +116,7 @@ class DirectPath:
         stream: Float[Tensor, "d_stream"],
         hidden: Float[Tensor, "d_model"],
     ) -> Float[Tensor, "vocab"]:
-        """Logits added by one head's ``output``; ``stream`` leaves the last layer and ``hidden`` the final norm.
+        """Logits added by one head's ``output``; ``stream`` is the last layer's output and ``hidden`` the final norm's.
 
         Raises NoAttribution.
         """
@@ -152,7 +155,7 @@ def prove(model: Any, structure: ModelStructure, head: Head) -> DirectPath:
 
 
 class _Probe:
-    """What one small forward shows of the stream: what enters and leaves each layer, and what its parts give."""
+    """What a small forward shows of the stream: the input and output of each layer, and its parts' outputs."""
 
     def __init__(self, structure: ModelStructure) -> None:
         self.structure = structure
@@ -160,8 +163,8 @@ class _Probe:
         self.leaving: dict[int, Tensor] = {}
         self.parts: dict[int, list[Tensor]] = {layer: [] for layer in range(len(structure.layers))}
         self.projections: dict[int, tuple[nn.Module, Tensor]] = {}
-        self.after: list[tuple[nn.Module, Tensor]] = []  # leaf modules that were given what leaves the last layer
-        self.now = -1  # the layer that runs
+        self.after: list[tuple[nn.Module, Tensor]] = []  # leaf modules whose input is the last layer's output
+        self.now = -1  # the layer that is running
 
     def watch(self, recording: ActivationRecorder, model: Any) -> list[Any]:
         handles: list[Any] = []
@@ -192,7 +195,7 @@ class _Probe:
             return NO_PROJECTION
         module, projected = self.projections[layer]
         in_one_run = layer in self.structure.begins or layer + 1 in self.structure.begins
-        for count in (1, 2) if in_one_run else (1,):  # LongCat-Flash adds what its experts made before
+        for count in (1, 2) if in_one_run else (1,):  # LongCat-Flash adds its experts' output later
             for some in itertools.combinations(others, count):
                 factors = factors_of(leaving, [entering, projected, *some])
                 if factors is not None:
@@ -210,7 +213,7 @@ class _Probe:
         return hook
 
     def _begin(self, second: nn.Module) -> Any:
-        """A layer begins in the run of the one before it."""
+        """A layer starts within the run of the previous one."""
         begins = [self.structure.begins.get(place) for place in range(len(self.structure.layers))]
 
         def hook(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -222,7 +225,7 @@ class _Probe:
         return hook
 
     def _next(self, index: Callable[[nn.Module, int], int], module: nn.Module) -> int:
-        """The place after this one at which the module runs; the first one where it has run at all of them."""
+        """The next index at which the module runs; the first one if it has run at all of them."""
         try:
             return index(module, self.now + 1)
         except ValueError:
@@ -268,7 +271,7 @@ class _Probe:
 
 
 def _children(layer: nn.Module) -> list[nn.Module]:
-    """The modules of a layer that run by themselves: of a list those in it."""
+    """The submodules of a layer that run by themselves; those of a ModuleList are its items."""
     found: list[nn.Module] = []
     for child in layer.children():
         found += child.children() if isinstance(child, nn.ModuleList) else [child]
@@ -276,7 +279,7 @@ def _children(layer: nn.Module) -> list[nn.Module]:
 
 
 def factors_of(total: Tensor, parts: list[Tensor]) -> list[float] | None:
-    """Factors with ``total = Σ factor · part`` in every number, to within rounding, none of them 0; else None.
+    """Non-zero factors with ``total = Σ factor · part`` elementwise within rounding, or None.
 
     A plain sum is tried first, then one in which only the first part is plain, so that such factors are exactly 1.
     """
@@ -296,7 +299,7 @@ def factors_of(total: Tensor, parts: list[Tensor]) -> list[float] | None:
 
 
 def measured_norm(norm: nn.Module, like: Float[Tensor, "d_model"]) -> Norm:
-    """Gain and bias from what the norm makes of two vectors whose mean is 0 and whose numbers have one size."""
+    """Gain and bias, from the norm's output for two vectors of mean 0 and constant magnitude."""
     signs = torch.ones_like(like)
     signs[1::2] = -1
     up, down = norm(PROBE_SIZE * signs[None, None])[0, 0].float(), norm(-PROBE_SIZE * signs[None, None])[0, 0].float()
@@ -304,7 +307,7 @@ def measured_norm(norm: nn.Module, like: Float[Tensor, "d_model"]) -> Norm:
 
 
 def _offset(head: Head, hidden: Float[Tensor, "tokens d_model"]) -> Float[Tensor, "vocab"] | str:
-    """The output layer's logits of a zero vector, if the rest is linear: a multiple in gives that multiple out."""
+    """The output layer's logits for a zero vector, if the rest is linear: scaling the input scales the output."""
     offset, unit = head(torch.zeros_like(hidden[0])), torch.finfo(hidden.dtype).eps
     for vector in hidden:
         once = head(vector) - offset

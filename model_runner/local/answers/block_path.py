@@ -1,8 +1,8 @@
-"""How a layer adds to the residual stream, found by trying which of its modules' outputs explain the sum.
+"""How a layer adds to the residual stream, found by testing which of its modules' outputs explain the sum.
 
-Nothing is assumed of a family. A layer either adds what its two parts make (three, where it looks at another text) to
-what came in, with norms before them or between them and the sum, or it sends each sum through a norm (post-norm). What
-explains neither stays one step.
+Nothing is assumed about a family. A layer either adds the outputs of its two parts (three with cross-attention) to its
+input, with norms before them or between them and the sum, or it applies a norm to each sum (post-norm). A layer that
+neither explains is a single step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from model_runner.local.answers.block_probe import Event, LayerRun
 
 @dataclass(frozen=True)
 class BlockPath:
-    """``leaving = skip · entering + Σ factor · part``, of parts by name; with ``norms``, each sum goes through one.
+    """``leaving = skip · entering + Σ factor · part``, for parts by name; with ``norms``, each sum goes through one.
 
     ``parallel``: the second part does not see what the first added.
     """
@@ -33,9 +33,9 @@ class BlockPath:
 
 
 def block_paths(runs: Sequence[LayerRun], attention: Sequence[str | None]) -> tuple[BlockPath | None, ...]:
-    """The way through every layer, None where it is not found; ``attention`` are names of modules within their layer.
+    """The path of every layer, None if it is not found; ``attention`` are names of modules within their layer.
 
-    A way that was found is tried first in the layers after it.
+    A path that was found is tried first in later layers.
     """
     found: list[BlockPath | None] = []
     for run, name in zip(runs, attention, strict=True):
@@ -44,9 +44,9 @@ def block_paths(runs: Sequence[LayerRun], attention: Sequence[str | None]) -> tu
 
 
 def block_path(run: LayerRun, attention: str | None, known: BlockPath | None) -> BlockPath | None:
-    """The way through one layer. ``attention`` is its module's name, ``known`` the way through another one.
+    """The path of one layer. ``attention`` is its module's name, ``known`` another layer's path.
 
-    Of a pair, the first is what mixes the tokens.
+    Of a pair, the first is the token mixer.
     """
     made = _distinct(run)
     if known is not None and not known.norms:
@@ -66,20 +66,20 @@ def block_path(run: LayerRun, attention: str | None, known: BlockPath | None) ->
 def _in_order(
     run: LayerRun, some: Sequence[tuple[Event, Tensor]], attention: str | None
 ) -> tuple[tuple[Event, Tensor], ...]:
-    """Attention first, as what may run beside it may come before it; last what was made before the layer began."""
+    """Attention first, as a parallel part may run before it; last, what was made before the layer started."""
     before = [event.name for event in run.events[: run.inherited]]
     return tuple(sorted(some, key=lambda one: (one[0].name != attention, one[0].name in before)))
 
 
 def _distinct(run: LayerRun) -> list[tuple[Event, Tensor]]:
-    """What modules made of the stream's shape, each once: of several that made the same, the outermost with weights."""
+    """Module outputs with the stream's shape, de-duplicated; of equal ones the outermost with parameters."""
     found: list[tuple[Event, Tensor]] = []
     for event in run.events:
         rows = run.stream(event.made)
         if rows is None or torch.equal(rows, run.entering):
             continue
         equal = [(one, tensor) for one, tensor in found if torch.equal(tensor, rows)]
-        if not equal or any(True for _ in event.module.parameters()):  # a dropout hands on what it was given
+        if not equal or any(True for _ in event.module.parameters()):  # a dropout passes its input through
             found = [one for one in found if one not in equal]
             found.append((event, rows))
     return found
@@ -100,7 +100,7 @@ def _summed(run: LayerRun, some: tuple[tuple[Event, Tensor], ...], *, plain: boo
 
 
 def _is_share(rows: Tensor, parts: list[Tensor]) -> bool:
-    """Whether rows are so and so many times the sum: what a layer multiplies at its end is not in them yet."""
+    """True if the rows are a multiple of the sum: a factor at the layer's end is not applied to them yet."""
     whole = sum((part.double() for part in parts), torch.zeros((), dtype=torch.float64))
     times = float((rows.double() * whole).sum() / whole.square().sum())
     return times != 0 and _is_sum(rows, [times * part for part in parts])
@@ -115,7 +115,7 @@ def _given(run: LayerRun) -> Iterator[Tensor]:
 
 
 def _post_norm(run: LayerRun, made: list[tuple[Event, Tensor]]) -> BlockPath | None:
-    """Two sums, each through a norm: what leaves the second leaves the layer."""
+    """Two sums, each followed by a norm; the second norm's output is the layer's."""
     leaves = {event.name: (rows, run.stream(event.given[0])) for event, rows in _leaves(run)}
     last = next((name for name, (rows, _) in leaves.items() if torch.equal(rows, run.leaving)), None)
     if last is None:
@@ -132,7 +132,7 @@ def _post_norm(run: LayerRun, made: list[tuple[Event, Tensor]]) -> BlockPath | N
 
 
 def _leaves(run: LayerRun) -> Iterator[tuple[Event, Tensor]]:
-    """Modules with nothing inside, of one tensor of the stream's shape, that made another of it."""
+    """Leaf modules whose single input and output have the stream's shape and differ."""
     for event in run.events:
         rows = run.stream(event.made)
         if rows is None or not event.given or list(event.module.children()):

@@ -1,4 +1,4 @@
-"""What every module inside the layers is given and makes, in one forward of a few tokens."""
+"""The inputs and outputs of every module inside the layers, in one forward of a few tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOKENS = 6
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A module has run: its name within its layer, all tensors that it was given, and the first that it made."""
+    """One module's run: its name within its layer, all tensors of its input, and the first of its output."""
 
     name: str
     module: nn.Module
@@ -27,9 +27,9 @@ class Event:
 
 @dataclass(eq=False)
 class LayerRun:
-    """A layer's run: what enters and leaves it, ``[tokens, d_model]``, and its modules, each after those inside it.
+    """A layer's run: its input and output, ``[tokens, d_model]``, and its modules, each after those inside it.
 
-    The first ``inherited`` of them ran before it began, in the layer before it, which is in the same run of a module.
+    The first ``inherited`` ones ran before it started, in the previous layer of the same run of a module.
     """
 
     entering: Tensor
@@ -38,7 +38,7 @@ class LayerRun:
     inherited: int = 0
 
     def stream(self, tensor: Tensor) -> Tensor | None:
-        """The tensor as rows of the stream's width, if it is one row a token; some parts leave out the batch."""
+        """The tensor as rows of the stream's width, if it has one row per token; some parts omit the batch axis."""
         return tensor.reshape(self.entering.shape) if tensor.numel() == self.entering.numel() else None
 
 
@@ -52,8 +52,8 @@ def probe(
 ) -> list[LayerRun]:
     """One run of each layer over the first tokens of the vocabulary; ``forward`` runs the model on ids.
 
-    Where layers are given ``cut`` rows all the same, the first TOKENS of them are kept. ``begins`` is as
-    :func:`watched` takes it: of layers in one run of a module a later one has the events before it too.
+    If layers get ``cut`` rows in any case, the first TOKENS of them are kept. ``begins`` is as for :func:`watched`: of
+    layers in one run of a module, a later one also has the earlier events.
     """
     seen: list[list[Event]] = []
     inherited: list[int] = []
@@ -104,6 +104,6 @@ def _kept(tensor: Tensor, cut: int | None) -> Tensor:
 
 
 def first_tensor(output: Any) -> Tensor | None:
-    """What a module made, of all that it returns."""
+    """The first tensor of a module's output."""
     first = output[0] if isinstance(output, tuple) and output else output
     return first if torch.is_tensor(first) else None

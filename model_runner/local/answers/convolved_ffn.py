@@ -1,8 +1,8 @@
-"""A feed-forward part with a depth-wise convolution over tokens between its matrices, as SANA's Mix-FFN has it.
+"""A feed-forward network with a depth-wise convolution over tokens between its matrices, like SANA's Mix-FFN.
 
-SANA (Xie et al. 2024, arXiv:2410.10629, section 2.2) convolves what the first matrices make, each unit by itself,
-before the gate multiplies. There the kernel is learned, 3 × 3 in the plane of an image; here it is three numbers along
-the text, the same for all units.
+SANA (Xie et al. 2024, arXiv:2410.10629, section 2.2) convolves the output of the first matrices, each unit separately,
+before gating. Its kernel is learned, 3 × 3 in the plane of an image; here it is three numbers along the text, shared by
+all units.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from model_runner.request import CaptureRequest
 def convolved_ffn(
     engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int, kernel: tuple[float, float, float], ahead: int
 ) -> Convolved:
-    """Over two forwards, without and with the convolution. Raises RunnerError."""
+    """Two forwards, with and without the convolution. Raises RunnerError."""
     stack = stack_of(engine, request)
     layer, own = feed_forward_of(stack, layer)
     module, made = stack.layers[layer], list[Tensor]()
@@ -35,7 +35,7 @@ def convolved_ffn(
         rows = output.reshape(-1, output.shape[-1])
         return depth_wise(rows, kernel, ahead).reshape(output.shape).to(output.dtype)
 
-    first = {half.module for half in (own.gate, own.up) if half is not None}  # of a fused matrix both halves at once
+    first = {half.module for half in (own.gate, own.up) if half is not None}  # both halves of a fused matrix at once
     handles = [module.get_submodule(own.down).register_forward_hook(stack.in_run(layer, keep))]
     try:
         stack.forward()
@@ -52,7 +52,7 @@ def convolved_ffn(
 def depth_wise(
     rows: Float[Tensor, "tokens units"], kernel: tuple[float, float, float], ahead: int
 ) -> Float[Tensor, "tokens units"]:
-    """Each unit over three tokens in a row, the last of them ``ahead`` after the token; 0 stands beyond the text."""
+    """Each unit over three consecutive tokens, the last of them ``ahead`` of the token; 0 beyond the text."""
     padded = nn.functional.pad(rows.T[None].float(), (2 - ahead, ahead))
     weight = torch.tensor(kernel, dtype=padded.dtype, device=rows.device).expand(rows.shape[1], 1, 3)
     return nn.functional.conv1d(padded, weight, groups=rows.shape[1])[0].T

@@ -1,4 +1,4 @@
-"""A token's row of the model's embedding table, and the rows that point most nearly the same way."""
+"""A token's row of the model's embedding matrix, and the rows with the largest cosine similarity."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from model_runner.local.engine import Engine
 from model_runner.request import CaptureRequest
 
 NO_TABLE = N_("this model does not look its tokens up in a table")
-CHUNK = 8192  # rows at once
-BESIDE = 2  # rows of the table on either side of the token's
+CHUNK = 8192  # rows at a time
+BESIDE = 2  # adjacent rows of the matrix on each side
 
 
 def embedding_row(engine: Engine | EncoderDecoder, request: CaptureRequest, token: int, nearest: int) -> TokenEmbedding:
-    """By the model's own look-up, of all ids. Raises NoSuchPlace, NotSeparable."""
+    """By the model's own lookup of all ids. Raises NoSuchPlace, NotSeparable."""
     table = _table(engine, request)
     count = table.num_embeddings
     token = index("token id", token, count)
@@ -32,7 +32,7 @@ def embedding_row(engine: Engine | EncoderDecoder, request: CaptureRequest, toke
         cosines = cosines.where(cosines.isfinite(), -torch.inf)
         cosines[token] = -torch.inf
         best = cosines.topk(min(nearest, count - 1))
-        known = best.values > -torch.inf  # a row of zeros points nowhere
+        known = best.values > -torch.inf  # a zero row has no direction
         ids = range(max(0, token - BESIDE), min(count, token + BESIDE + 1))
         return TokenEmbedding(
             token=token,
@@ -48,7 +48,7 @@ def embedding_row(engine: Engine | EncoderDecoder, request: CaptureRequest, toke
 
 
 def _table(engine: Engine | EncoderDecoder, request: CaptureRequest) -> nn.Embedding:
-    """What is read is looked up in the encoder's table, what is written in the decoder's."""
+    """The source's tokens are looked up in the encoder's matrix, the target's in the decoder's."""
     model: Any = engine.model
     if isinstance(engine, EncoderDecoder) and request.attention != "encoder":
         model = model.get_decoder()

@@ -1,7 +1,7 @@
-"""The cache of an encoder–decoder, tried on the model: a race with and without, and what it holds.
+"""The KV cache of an encoder-decoder, measured on the model: a race with and without it, and its contents.
 
-It is two: of what the decoder writes, a row longer at each step, and of what the encoder read, made at the first step
-and then fixed. The encoder runs once in either lane, as in transformers' own generation without a cache.
+It has two parts: the target's, which grows by a row per step, and the source's, made at the first step and then fixed.
+The encoder runs once in either lane, as in transformers' own generation without a cache.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 
 @dataclass(eq=False)
 class EncoderDecoderLane(Lane):
-    """``read`` is what the encoder reads, once: ``made`` is what it makes of it."""
+    """``read`` is the encoder's input; ``made`` is its output, computed once."""
 
     read: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     made: Any = None
@@ -55,7 +55,7 @@ def start_encoder_decoder_race(engine: EncoderDecoder, request: GenerateRequest)
 
 
 def encoder_decoder_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[CachedLayer, ...]:
-    """What the decoder's cache of one attention holds of each layer, once it has read what is written.
+    """The contents of the decoder's cache for one attention, for each layer, after the target was read.
 
     Raises NotSeparable for the encoder's, and RunnerError.
     """

@@ -1,8 +1,8 @@
-"""A forward of an encoder–decoder for several variants at once, one of its attentions changed in another way in each.
+"""A forward of an encoder-decoder for several variants at once, each with another change of one of its attentions.
 
-What the encoder made is taken from the capture where the change is in the decoder. The layers below the change are
-computed again, both texts being short. As in :mod:`model_runner.local.answers.rerun`, a row without any change must say
-what the capture said.
+The encoder's output is taken from the capture if the change is in the decoder. The layers below the change are
+recomputed, as both texts are short. As in :mod:`model_runner.local.answers.rerun`, a row without a change must
+reproduce the capture.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from model_runner.request import CaptureRequest
 
 @dataclass(frozen=True, eq=False)
 class EncoderDecoderLayers(Rerun):
-    """``capture`` is of the attention that is changed."""
+    """``capture`` is that of the changed attention."""
 
     engine: EncoderDecoder
 
@@ -76,7 +76,7 @@ def encoder_decoder_rerun_of(engine: EncoderDecoder, request: CaptureRequest) ->
 
 @contextlib.contextmanager
 def _last_alone(model: Any) -> Generator[None]:
-    """The output layer reads the last position only, where the model says which module it is."""
+    """Compute the output layer for the last position only, if the model says which module it is."""
     output: nn.Module | None = model.get_output_embeddings()
     hook = output and output.register_forward_pre_hook(lambda _, args: (args[0][:, -1:], *args[1:]))
     try:

@@ -1,4 +1,4 @@
-"""Mixtures of experts: the module that is told which expert each token goes to, and what it is told over a text."""
+"""Mixtures of experts: the module that receives the routing, and the routing of a text."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Experts:
-    """A module by its name in the layer, which is told for each token ``n_used`` of its experts.
+    """The module's name in the layer; it receives ``n_used`` expert indices for each token.
 
-    Or is told nothing, and given every token once for each expert, times what the module ``router`` made (Llama 4).
+    Or it receives no indices, but every token once per expert, multiplied by the output of the module ``router`` (Llama
+    4).
     """
 
     module: str
@@ -37,7 +38,7 @@ class Experts:
 
 
 def experts_of(run: LayerRun) -> Experts | None:
-    """The module with experts, if it is told by whole numbers which token goes to which, or given shares of tokens."""
+    """The module with experts, if it receives integer indices of each token's experts, or weighted copies of tokens."""
     for event in run.events:
         found = picks_in(event.given, len(run.entering))
         if found is None:
@@ -53,7 +54,9 @@ def experts_of(run: LayerRun) -> Experts | None:
 
 
 def own_experts(run: LayerRun, path: BlockPath | None, *, alone: bool) -> Experts | None:
-    """The same; of a layer that is not ``alone`` in the run of its module, only what it adds to the stream itself."""
+    """Like :func:`experts_of`; if the layer is not ``alone`` in its module's run, only what it adds to the stream
+    itself.
+    """
     found = experts_of(run)
     if found is None or alone:
         return found
@@ -62,7 +65,7 @@ def own_experts(run: LayerRun, path: BlockPath | None, *, alone: bool) -> Expert
 
 
 def _given_shares(run: LayerRun, event: Event) -> Experts | None:
-    """The module of this event, if it reads every token for each of its experts, times what a router made of it."""
+    """This event's module, if its input is every token for each of its experts, times a router's output."""
     sizes = {len(one) for one in event.module.parameters(recurse=False) if one.dim() == 3}
     n_tokens, width = run.entering.shape
     for n_experts in sizes:
@@ -80,7 +83,7 @@ def _given_shares(run: LayerRun, event: Event) -> Experts | None:
 
 
 def picks_in(given: Iterable[Any], n_tokens: int) -> tuple[Tensor, Tensor] | None:
-    """Which experts each token goes to and with what weight, both [tokens, used], among what a module is given."""
+    """Each token's experts and their weights, both [tokens, used], among a module's inputs."""
     tensors = [one for one in given if torch.is_tensor(one) and one.dim() == 2 and len(one) == n_tokens]
     for picks in tensors:
         if picks.is_floating_point() or picks.dtype == torch.bool:
@@ -92,7 +95,7 @@ def picks_in(given: Iterable[Any], n_tokens: int) -> tuple[Tensor, Tensor] | Non
 
 
 def routing(engine: Engine, request: CaptureRequest) -> Routing:
-    """Over one forward of this request. Raises RunnerError."""
+    """The routing in one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
     origins, paths = engine.structure.origins, engine.block_paths()
     found = {
@@ -104,7 +107,7 @@ def routing(engine: Engine, request: CaptureRequest) -> Routing:
 
 
 def random_routing(ids: tuple[int, ...], n_vocab: int) -> Routing:
-    """Of a Mixtral that is made here, its numbers as far apart as those of a trained one: scores of size one."""
+    """The routing of a Mixtral made here, with weights spread like a trained model's: scores of magnitude one."""
     config = MixtralConfig(
         vocab_size=n_vocab, hidden_size=WIDTH, intermediate_size=WIDTH, num_attention_heads=4, num_key_value_heads=2,
         max_position_embeddings=max(len(ids), 1), initializer_range=WIDTH**-0.5, **RANDOM,
@@ -150,7 +153,7 @@ def _told(
     place: int,
     in_run: Callable[[int, Hook], Hook],
 ) -> Generator[None]:
-    """While it is open, what the module is told, or its router makes, goes into ``told`` at its layer's place."""
+    """While open, store the module's routing input, or its router's output, in ``told`` at its layer's index."""
 
     def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         found = picks_in((*args, *kwargs.values()), n_tokens)

@@ -1,6 +1,8 @@
-"""How a layer's feed-forward part works, found by trying which function of its matrices' outputs its last matrix reads.
+"""The structure of a layer's feed-forward network, found by testing which function of its matrices' outputs feeds the
+last.
 
-Plain: ``down(act(up(x)))``; gated: ``down(act(gate(x)) · up(x))``, gate and up by themselves or halves of one matrix.
+Plain: ``down(act(up(x)))``; gated: ``down(act(gate(x)) · up(x))``, with gate and up as separate matrices or halves of
+one.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from attention.activations import ACTIVATIONS
 from model_runner.local.answers.block_path import BlockPath
 from model_runner.local.answers.block_probe import Event, LayerRun
 
-NEAR = 1e-4  # of the largest number: some activations are near each other, and the first that fits is the closest
+NEAR = 1e-4  # of the largest number: some activations are similar, and the first that fits is the closest
 
 
 @dataclass(frozen=True)
 class Half:
-    """What a matrix makes, or one of the two halves of it; None: all of it."""
+    """A matrix's output, or one of its two halves; None: all of it."""
 
     module: str
     half: int | None = None
@@ -31,7 +33,7 @@ class Half:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """Modules by their names in the layer; ``up`` None: it is not gated. ``activation`` is one of ACTIVATIONS."""
+    """Modules by their names in the layer; ``up`` None: not gated. ``activation`` is one of ACTIVATIONS."""
 
     width: int
     gate: Half
@@ -41,7 +43,7 @@ class FeedForward:
 
 
 def feed_forward(run: LayerRun, outside: tuple[str, ...], path: BlockPath | None) -> FeedForward | None:
-    """Of one layer; None where no such function explains it, or not alone. ``outside`` are modules that are no part."""
+    """For one layer; None if no such function explains it fully. ``outside`` are modules that do not belong to it."""
     matrices = [event for event in run.events if _is_matrix(event.module) and not _within(event.name, outside)]
     for down in reversed(matrices):
         read = _rows(down.given[0]) if down.given else None
@@ -59,7 +61,7 @@ def feed_forward(run: LayerRun, outside: tuple[str, ...], path: BlockPath | None
 
 
 def _alone(run: LayerRun, down: Event, path: BlockPath | None) -> bool:
-    """Whether what the last matrix makes is all that is added, or all that a norm of it reads: no experts beside it."""
+    """True if the last matrix's output is all that is added, or all that a norm reads: no parallel experts."""
     last = path.parts[-1] if path is not None and len(path.parts) > 1 else None
     part = next((event for event in run.events if event.name == last), None)
     if last is None or part is None or not part.given:
@@ -71,7 +73,7 @@ def _alone(run: LayerRun, down: Event, path: BlockPath | None) -> bool:
 def _ways(
     matrices: list[Event], down: Event, read: Tensor, act: Callable[[Tensor], Tensor]
 ) -> Iterator[tuple[Half, Half | None, Tensor]]:
-    """What the last matrix would read: of one matrix, of two, or of the halves of one."""
+    """Candidates for the last matrix's input: of one matrix, of two, or of the halves of one."""
     wide = [(event.name, _rows(event.made)) for event in matrices if event is not down]
     whole = [(name, made) for name, made in wide if made.shape == read.shape]
     for name, made in whole:

@@ -1,4 +1,4 @@
-"""What a layer's feed-forward part is worth for the next token: adding nothing, or what it added in another text."""
+"""A feed-forward network's effect on the next token: ablated, or patched from another text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from model_runner.request import CaptureRequest
 def ffn_ablation(
     engine: Engine | EncoderDecoder, rerun: Rerun, layer: int, target: int, against: int | None
 ) -> float | None:
-    """How the target's log-probability (nats) changes when the part adds nothing, at every position at once.
+    """The change of the target's log-probability (nats) when the network adds nothing, at all positions.
 
-    With ``against`` less that of the other token. None where the part is not told apart, or cannot be left out.
+    With ``against``, minus the other token's. None if the network cannot be separated or left out.
     """
     try:
         part = _part(engine, rerun.capture.request, layer)
@@ -35,7 +35,7 @@ def ffn_ablation(
 def ffn_patches(
     engine: Engine | EncoderDecoder, rerun: Rerun, layer: int, source: Capture, tokens: tuple[int, int]
 ) -> Float[Tensor, "positions"]:
-    """Change of the logit difference of two tokens when the part adds at one position what it adds in the source.
+    """Change of two tokens' logit difference when the network's output at one position is the source's.
 
     Raises NotSeparable, EditNotPossible.
     """
@@ -69,7 +69,7 @@ def _part(engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int) 
 
 
 def _made(engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int) -> Float[Tensor, "tokens d_model"]:
-    """What that module makes of this text."""
+    """The module's output for this text."""
     seen: list[Tensor] = []
 
     def hook(_: nn.Module, __: object, output: object) -> None:

@@ -1,4 +1,4 @@
-"""What units of a feed-forward part are made of: what it reads, their columns, and what each adds."""
+"""The sums of feed-forward units: the network's input, the units' columns, and what each adds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from model_runner.request import CaptureRequest
 def feed_forward_sums(
     engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int, position: int, units: int
 ) -> UnitSums:
-    """Over one forward of this request. Raises RunnerError."""
+    """From one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
     layer, own = feed_forward_of(stack, layer)
     position = index("position", position, len(stack.tokens))
@@ -52,7 +52,7 @@ def feed_forward_sums(
 
 
 def _heard(stack: LayerStack, layer: int, own: FeedForward, position: int) -> dict[str, Tensor]:
-    """At one position what the first matrix reads, what each makes, and what the last reads and makes."""
+    """At one position the first matrix's input, each matrix's output, and the last one's input and output."""
     seen: dict[str, Tensor] = {}
     module = stack.layers[layer]
 

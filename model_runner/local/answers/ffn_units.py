@@ -1,4 +1,4 @@
-"""What the units of a feed-forward part do at a token: how many are active, which add most, and to which logits."""
+"""Feed-forward units at a token: how many are active, which add most, and whose logits they raise."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from model_runner.local.engine import Engine
 from model_runner.local.loading.dtypes import matrix_of
 from model_runner.request import CaptureRequest
 
-PROMOTED = 5  # tokens of a unit
+PROMOTED = 5  # tokens per unit
 
 
 def feed_forward_units(
     engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int, position: int, top: int
 ) -> Units:
-    """Over one forward of this request. Raises RunnerError."""
+    """From one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
     layer, own = feed_forward_of(stack, layer)
     known = stack.feed_forwards()
@@ -98,7 +98,7 @@ def _listen(
 
 
 def _listen_to(seen: dict[str, Tensor], position: int) -> Any:
-    """What the module that is added to the stream, when it is none of the part's own, reads and makes at a position."""
+    """Input and output at a position of the module that is added to the stream, if it is not part of the network."""
 
     def norm(_: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         made = first_tensor(output)
@@ -109,14 +109,14 @@ def _listen_to(seen: dict[str, Tensor], position: int) -> Any:
 
 
 def _within(ffn: FeedForward, path: BlockPath) -> bool:
-    """Whether the last matrix is in what is added to the stream, with nothing after it."""
+    """True if the last matrix is in what is added to the stream, with nothing after it."""
     return f"{ffn.down}.".startswith(f"{path.parts[-1]}.")
 
 
 def _through(
     last: nn.Module, seen: dict[str, Tensor], added: Float[Tensor, "d_model units"]
 ) -> Float[Tensor, "d_model units"] | None:
-    """What a norm of the units' sum makes of each, its statistics held as they are; None where it is none of it."""
+    """Each unit's vector through a norm of their sum, with its statistics fixed; None if it is not such a norm."""
     if "read" not in seen or not torch.equal(seen["read"].float(), seen["sum"]):
         return None
     with torch.no_grad(), contextlib.suppress(NoAttribution):
@@ -135,7 +135,7 @@ def _promoted(
     position: int,
     added: Float[Tensor, "top d_model"],
 ) -> tuple[Tensor, Tensor]:
-    """Logits that each vector raises most, and their tokens, on the way past all later layers; empty if not proven."""
+    """The logits that each vector raises most, and their tokens, on the direct path; empty if that is not proven."""
     none = torch.zeros(len(added), 0), torch.zeros(len(added), 0, dtype=torch.long)
     if isinstance(engine, EncoderDecoder):
         return none
@@ -147,7 +147,7 @@ def _promoted(
     own = engine.feed_forwards()[layer]
     factor = way.downstream_factor(layer)
     if own is None or not _within(own, path) or factor is None:
-        return none  # a norm, or other experts, stand between the unit and the stream
+        return none  # a norm, or other experts, are between the unit and the stream
     capture = engine.capture(request)
     stream, hidden = capture.residuals[-1][position], capture.hidden[position]
     with torch.no_grad(), contextlib.suppress(NoAttribution):

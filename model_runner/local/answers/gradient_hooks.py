@@ -1,4 +1,4 @@
-"""What a model is taught by a text: what it is given, what it then has to say, and whose gradients are told."""
+"""Inputs and targets of a training step on a text, and the modules whose gradients are reported."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from model_runner.local.recording.encoder_decoder_inspection import run_both
 from model_runner.local.recording.recorder import module_of_call
 from model_runner.request import CaptureRequest
 
-CLOSE = 1e-5  # of the largest number: what a projection is given must be what the heads pass on
+CLOSE = 1e-5  # of the largest number: a projection's input must be the heads' output
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingExample:
-    """``given`` are the model's arguments by name, ``wanted`` the ids it has to say, the first at its first position.
+    """``given`` are the model's arguments by name, ``wanted`` the target ids, the first at its first position.
 
-    ``layers`` are those whose gradients are told, ``projections`` of each the matrix that reads its ``n_heads`` heads;
-    None where that is not found.
+    ``layers`` are those whose gradients are reported, ``projections`` for each the matrix that reads its ``n_heads``
+    heads; None if that is not found.
     """
 
     given: dict[str, Tensor]
@@ -38,7 +38,7 @@ class TrainingExample:
 
 
 def next_token_example(engine: Engine, request: CaptureRequest) -> TrainingExample:
-    """Every token but the first has to be said, given those before it. Raises NoLogits, and as Engine.write."""
+    """Every token but the first is a target, given those before it. Raises NoLogits, and as Engine.write."""
     engine.check_head()
     given = engine.given.of(engine.write(request).tokens)
     layers = tuple(engine.structure.layers)
@@ -50,11 +50,10 @@ def next_token_example(engine: Engine, request: CaptureRequest) -> TrainingExamp
 
 
 def encoder_decoder_example(engine: EncoderDecoder, request: CaptureRequest) -> TrainingExample:
-    """The decoder is given the target one place later than it has to say it, and has read the whole text.
+    """The decoder's input is the target shifted by one; it has read the whole source.
 
-    After the target it has to say the token that ends the text that is read, where that is one of its own; a sound ends
-    with none. The layers
-    are those of the attention that the request asks for. Raises as EncoderDecoder.capture.
+    After the target it has to predict the token that ends the source, if that is one of its own; audio has none. The
+    layers are those of the request's attention. Raises as EncoderDecoder.capture.
     """
     attention = request.attention or "decoder"
     capture = engine.capture(replace(request, attention="decoder"))
@@ -87,7 +86,7 @@ def _linear(attention: nn.Module) -> list[nn.Module]:
 
 @contextlib.contextmanager
 def _heard(modules: list[nn.Module]) -> Generator[dict[int, Float[Tensor, "tokens inputs"]]]:
-    """What each of them is given in a forward of one text, by its id."""
+    """Each module's input in a forward of one text, by its id."""
     found: dict[int, Tensor] = {}
 
     def keep(module: nn.Module, given: tuple[Any, ...]) -> None:

@@ -1,6 +1,6 @@
-"""Which heads matter for the next token: each one ablated, or given what it passed on in another text.
+"""Which heads matter for the next token: each one ablated, or patched from another text.
 
-All heads of a layer are done in one batch, and the layers below it are not computed again.
+All heads of a layer are computed in one batch, and the layers below it are not recomputed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from model_runner.local.cancellation import pause
 from model_runner.questions import HeadAnswers
 
 BATCH = 32  # variants computed at once, at most,
-ROOM = 8192  # and tokens of all of them together: memory grows with these
+ROOM = 8192  # and tokens of all of them together, to which memory is proportional
 
 
 def head_answers(rerun: Rerun, layer: int, target: int, against: int | None = None) -> HeadAnswers:
-    """All three below; one that the model does not give leaves the others. Raises NoWeights, NoSuchPlace."""
+    """All three measures; one that the model does not support leaves the others. Raises NoWeights, NoSuchPlace."""
     target = index("token id", target, len(rerun.known))
     against = None if against is None else index("token id", against, len(rerun.known))
     n_heads = rerun.capture.q(layer).shape[0]
@@ -39,9 +39,9 @@ def head_answers(rerun: Rerun, layer: int, target: int, against: int | None = No
 
 
 def ablations(rerun: Rerun, layer: int, target: int, against: int | None = None) -> Float[Tensor, "heads"]:
-    """How the target's log-probability (nats) after the text changes when a head of this layer passes on nothing.
+    """Change of the target's log-probability (nats) after the text when a head of this layer is ablated.
 
-    With ``against`` less that of the other token: how the difference of their logits changes.
+    With ``against``, minus the other token's: the change of their logit difference.
     """
     n_heads = rerun.capture.q(layer).shape[0]
     n_tokens = len(rerun.capture.tokens)
@@ -64,10 +64,10 @@ def ablations(rerun: Rerun, layer: int, target: int, against: int | None = None)
 
 
 def attributions(rerun: Rerun, layer: int, target: int, against: int | None = None) -> Float[Tensor, "heads"]:
-    """What each head of this layer adds to the target's logit after the text, less what it adds to the mean logit.
+    """What each head of this layer adds to the target's logit after the text, minus the mean over all logits.
 
-    On the direct path, see :meth:`Capture.direct_logits`. Less the mean over the vocabulary, since what is added to all
-    logits alike changes no probability; with ``against`` less what it adds to the other token's logit. Raises
+    On the direct path, see :meth:`Capture.direct_logits`. The mean over the vocabulary is subtracted because a constant
+    added to all logits changes no probability; with ``against``, the other token's logit is subtracted instead. Raises
     NoAttribution, NoWeights.
     """
     capture, path, place = rerun.capture, rerun.path(), rerun.read_at()
@@ -82,10 +82,10 @@ def attributions(rerun: Rerun, layer: int, target: int, against: int | None = No
 
 
 def written_lengths(rerun: Rerun, layer: int) -> Float[Tensor, "heads"]:
-    """How long the vector is that each head adds to the stream at the last position: ‖W_O Σ_j w_j v_j‖, float32.
+    """The norm of each head's output to the stream at the last position: ‖W_O Σ_j w_j v_j‖, float32.
 
-    The norm of the weighted, transformed vectors (Kobayashi et al. 2020, arXiv:2004.10102, section 3), here of their
-    sum over the keys, since it is the sum that is added. Raises NoAttribution, NoWeights.
+    The norm of weighted, transformed vectors (Kobayashi et al. 2020, arXiv:2004.10102, section 3), here of their sum
+    over keys, which is what is added. Raises NoAttribution, NoWeights.
     """
     outputs, path = rerun.capture.record(layer).head_output_edited[rerun.read_at()], rerun.path()
     with torch.no_grad():
@@ -93,7 +93,7 @@ def written_lengths(rerun: Rerun, layer: int) -> Float[Tensor, "heads"]:
 
 
 def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[int, int]) -> Float[Tensor, "positions"]:
-    """Change of the logit difference of two tokens when one position's stream entering the layer is the source's.
+    """Change of two tokens' logit difference when one position's stream entering the layer is the source's.
 
     Activation patching (Meng et al. 2022, arXiv:2202.05262): log p(first) − log p(second), nats. Raises EditNotPossible
     for a source of another length.
@@ -109,7 +109,7 @@ def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[in
 
 
 def mean_streams(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "positions"]:
-    """Change of the target's log-probability (nats) when one position's stream entering the layer is the text's mean.
+    """Change of the target's log-probability (nats) when one position's stream is replaced by the text's mean.
 
     Raises EditNotPossible, NoSuchPlace.
     """
@@ -126,7 +126,7 @@ def mean_streams(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "positi
 def head_patches(
     rerun: Rerun, layer: int, head: int | None, source: Capture, tokens: tuple[int, int]
 ) -> Float[Tensor, "positions"]:
-    """The same for what one head passes on at one position; None: for what all heads of the layer do together.
+    """The same for one head's output at one position; None: for all heads of the layer together.
 
     Raises NoWeights for a layer without softmax attention.
     """

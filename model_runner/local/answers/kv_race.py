@@ -1,6 +1,6 @@
-"""The same greedy continuation twice: by a cache of keys and values, and by reading the whole text anew for each token.
+"""The same greedy continuation twice: with a KV cache, and reading the whole text again for each token.
 
-The forwards are the unmodified model's and unrecorded. Knows nothing of requests, threads or screens.
+The forwards are the unmodified model's and not recorded. Independent of requests, threads and screens.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from model_runner.tokens import Token
 
 @dataclass(eq=False)
 class Lane:
-    """One of the two: its tokens, and the cache, or None, that holds the first ``held`` of them."""
+    """One lane: its tokens, and the cache, if any, with the first ``held`` of them."""
 
     model: Any
     writer: Writer
-    cache: Any  # transformers' own, of one text or of two; None where every step reads all anew
-    switches: Sequence[int] = ()  # see rope_switch.py: the cache is of no use beyond one
+    cache: Any  # transformers' own, for one text or two; None if every step reads everything again
+    switches: Sequence[int] = ()  # see rope_switch.py: the cache is invalid beyond one
     held: int = 0
 
     def step(self, name: str) -> tuple[Token, float]:
-        """The likeliest next token, and the seconds it took. Raises BrokenLogits; ``name`` is the model's."""
+        """The likeliest next token, and its time in seconds. Raises BrokenLogits; ``name`` is the model's."""
         began = time.perf_counter()
         if self.cache is not None and crosses(self.switches, self.held, len(self.writer.tokens)):
             self.cache, self.held = empty_cache(self.model), 0
@@ -48,7 +48,7 @@ class Lane:
         return self.writer.append(chosen), seconds
 
     def logits(self) -> Float[Tensor, "vocab"]:
-        """After all tokens; the cache then holds them too."""
+        """Logits after all tokens, which are then in the cache too."""
         return forward(self.model, [token.id for token in self.writer.tokens[self.held :]], self.cache)
 
 
@@ -60,11 +60,11 @@ class Race:
     cached: Lane
     uncached: Lane
     ends: frozenset[int]
-    limit: int  # tokens there are in the end
+    limit: int  # final number of tokens
     index: int = 0  # steps so far
 
     def step(self) -> RaceStep | None:
-        """One token more in each lane; None when there is no room for it. Raises BrokenLogits."""
+        """One more token in each lane; None if there is no room for it. Raises BrokenLogits."""
         position = len(self.cached.writer.tokens)
         if position >= self.limit:
             return None
@@ -76,13 +76,13 @@ class Race:
 
 
 def forward(model: Any, ids: Sequence[int], cache: DynamicCache | None, **more: Any) -> Float[Tensor, "vocab"]:
-    """The model's logits after the last of these tokens, float32; tokens that a cache holds come before them.
+    """The model's logits after the last of these tokens, float32; tokens in the cache come before them.
 
-    ``more`` is what else the model is given.
-    As transformers' own generation asks: only the last position reaches the output layer, where the family can do that.
+    ``more`` are further arguments of the model. As in transformers' own generation, only the last position goes through
+    the output layer, if the family supports that.
     """
     options: dict[str, Any] = dict(more)
-    if model.can_generate():  # an encoder knows neither of these
+    if model.can_generate():  # an encoder has neither argument
         options |= cache_argument(model, cache) | {"use_cache": cache is not None}
         options |= {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
     with torch.no_grad():

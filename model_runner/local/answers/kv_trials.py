@@ -1,4 +1,4 @@
-"""What the cache of keys and values saves and holds, tried on the model: a race, its bytes, and changed caches."""
+"""The KV cache measured on the model: a race, its size in bytes, and edited caches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 
 
 def start_race(engine: Engine, request: GenerateRequest) -> Race:
-    """Both lanes before the first step. Raises NoLogits, CannotContinue, ContextFull, and what ``write`` raises."""
+    """Both lanes before the first step. Raises NoLogits, CannotContinue, ContextFull, and as ``write``."""
     model, switches = engine.model, rope_switches(engine.model)
     cached, uncached = (_read(engine, request) for _ in range(2))
     count, limit = len(cached.tokens), engine.info.max_tokens
@@ -35,7 +35,7 @@ def start_race(engine: Engine, request: GenerateRequest) -> Race:
 
 
 def cached_layers(engine: Engine, request: CaptureRequest) -> tuple[CachedLayer, ...]:
-    """What transformers' own cache holds of each layer once it has read the text. Raises RunnerError."""
+    """The contents of transformers' own cache for each layer after the text. Raises RunnerError."""
     ids, cache = [token.id for token in _read(engine, request).tokens], empty_cache(engine.model)
     with explained(engine.info, len(ids)):
         forward(engine.model, ids, cache)
@@ -43,7 +43,7 @@ def cached_layers(engine: Engine, request: CaptureRequest) -> tuple[CachedLayer,
 
 
 def next_logits(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Float[Tensor, "vocab"]:
-    """The logits after the text, float32; of one stack nothing else is kept. Raises RunnerError."""
+    """The logits after the text, float32; with one stack nothing else is stored. Raises RunnerError."""
     if isinstance(engine, EncoderDecoder):
         return engine.logits(engine.capture(replace(request, attention="decoder")).hidden[None, -1:])[0, 0]
     engine.check_head()
@@ -61,7 +61,7 @@ def _read(engine: Engine, request: CaptureRequest | GenerateRequest) -> Writer:
 
 
 def _cached_layer(number: int, layer: Any) -> CachedLayer:
-    """What one of transformers' cache layers holds; 5.23 has one class for each kind."""
+    """The contents of one of transformers' cache layers; 5.23 has a class for each kind."""
     keys, values = getattr(layer, "keys", None), getattr(layer, "values", None)
     states = [*_tensors(getattr(layer, "conv_states", None)), *_tensors(getattr(layer, "recurrent_states", None))]
     kept = [tensor for tensor in (keys, values) if tensor is not None]

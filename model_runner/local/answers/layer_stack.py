@@ -1,6 +1,6 @@
-"""The stack of layers that a request's text goes through, alike for models of one stack and of two.
+"""The stack of layers through which a request's text goes, with one interface for models of one and two stacks.
 
-Of an encoder–decoder the request's attention says which: the encoder's, or else the decoder's.
+In an encoder-decoder model the request's attention selects the encoder's or the decoder's.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ NO_UNITS = N_("the feed-forward part of this layer works in a way that is not re
 
 @dataclass(frozen=True, eq=False)
 class LayerStack:
-    """``names`` are those of its layers, ``forward`` runs the text through it again and gives its last hidden state.
+    """``names`` are those of its layers; ``forward`` runs the text through it again and returns its last hidden state.
 
-    ``paths`` and ``feed_forwards`` are tried when they are first asked for.
+    ``paths`` and ``feed_forwards`` are determined on first access.
     """
 
-    layers: tuple[nn.Module, ...]  # a module that runs several times stands here as often
+    layers: tuple[nn.Module, ...]  # a module that runs several times occurs as often
     names: tuple[str, ...]
     attends: tuple[bool, ...]
-    crosses: bool  # to another text too
+    crosses: bool  # whether it has cross-attention
     tokens: tuple[Token, ...]
     forward: Callable[[], Float[Tensor, "tokens d_model"]]
     paths: Callable[[], tuple[BlockPath | None, ...]]
     feed_forwards: Callable[[], tuple[FeedForward | None, ...]]
-    origins: tuple[LayerOrigin, ...] = ()  # as a capture has them
-    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # layers inside another one's run
-    breaks: frozenset[int] = frozenset()  # layers that are entered by something else than what left the one before
-    n_globals: int = 0  # of the tokens, the last ones, which are the model's own
+    origins: tuple[LayerOrigin, ...] = ()  # as in a capture
+    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # layers within another one's run
+    breaks: frozenset[int] = frozenset()  # layers whose input is not the previous layer's output
+    n_globals: int = 0  # number of the model's own global tokens, which are the last ones
 
     def in_run(self, layer: int, hook: Hook) -> Hook:
-        """The hook, for a module of this layer: it hears the layer's own run alone, of all in a forward."""
+        """The hook for a module of this layer, restricted to the layer's own run in a forward."""
         if not self.origins or (own := self.origins[layer]).runs == 1:
             return hook
         calls = itertools.count()
@@ -65,7 +65,7 @@ class LayerStack:
 
 
 def feed_forward_of(stack: LayerStack, layer: int) -> tuple[int, FeedForward]:
-    """The layer, counted from 0, and its feed-forward part. Raises NoSuchPlace, NotSeparable."""
+    """The layer, counted from 0, and its feed-forward network. Raises NoSuchPlace, NotSeparable."""
     layer = index("layer", layer, len(stack.layers))
     own = stack.feed_forwards()[layer]
     if own is None:

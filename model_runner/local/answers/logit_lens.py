@@ -1,7 +1,7 @@
-"""The model's own end, final norm and output layer, on the stream as it is before each layer.
+"""The model's own final norm and output layer, applied to the stream before each layer.
 
-Nothing is assumed of a family: the model runs as it is, with layers that hand on the given stream. What this makes of
-the stream that leaves the last layer must be what the model itself made of it, or the model is refused.
+Nothing is assumed about a family: the model runs unmodified, with layers that pass the given stream on. The result for
+the last layer's output must equal the model's own, or the model is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from model_runner.local.recording.parity_check import BROKEN
 from model_runner.local.recording.residual_stream import standing_in
 from model_runner.request import CaptureRequest
 
-ROWS = 128  # positions whose distributions are there at once: O(ROWS × vocab) memory
+ROWS = 128  # positions whose distributions are computed at a time: O(ROWS × vocab) memory
 ROUNDINGS = 16  # units of the dtype, of the largest number
 NOT_ALONE = N_("what follows its last layer cannot be run by itself")
 
@@ -50,7 +50,7 @@ def logit_lens(engine: Engine | EncoderDecoder, request: CaptureRequest, top: in
 
 
 def end_of(stack: LayerStack, capture: Capture) -> End:
-    """What the model makes of a stream after its last layer: what its output layer reads. Raises NotSeparable."""
+    """The function from a stream after the last layer to the output layer's input. Raises NotSeparable."""
 
     def ending(returned: Callable[[Tensor], Any]) -> End:
         def end(stream: Tensor) -> Tensor:
@@ -63,8 +63,8 @@ def end_of(stack: LayerStack, capture: Capture) -> End:
 
         return end
 
-    # as layers of transformers 5 do, older ones, those that hand on a choice of keys (GLM-5), and those that hand on
-    # what attention adds for the distance (T5)
+    # as layers of transformers 5 return it, older ones, those that pass on a selection of keys (GLM-5), and those that
+    # pass on a position bias (T5)
     counts = (lambda stream: stream, *(partial(_beside_nothing, count=count) for count in (0, 1, 2)))
     for returned in counts:
         try:
@@ -87,7 +87,7 @@ def _agrees(found: Tensor, known: Tensor) -> bool:
 
 
 def _block(engine: Engine | EncoderDecoder, states: list[Tensor], top: int) -> tuple[Tensor, ...]:
-    """The rows of some positions, one below the other."""
+    """The rows of some positions, concatenated."""
     own = torch.log_softmax(engine.logits(states[-1][None])[0], dim=-1)
     said = own.argmax(dim=-1, keepdim=True)
     rows = [_row(torch.log_softmax(engine.logits(state[None])[0], dim=-1), own, said, top) for state in states]
@@ -97,7 +97,7 @@ def _block(engine: Engine | EncoderDecoder, states: list[Tensor], top: int) -> t
 def _row(
     found: Float[Tensor, "tokens vocab"], own: Float[Tensor, "tokens vocab"], said: Tensor, top: int
 ) -> tuple[Tensor, ...]:
-    """The fields of :class:`Lens`, of log-probabilities and the model's own; a token that it rules out counts as 0."""
+    """The fields of :class:`Lens`, from log-probabilities and the model's own; a token that it excludes counts as 0."""
     pause()
     best, ids = found.topk(min(top, found.shape[-1]), dim=-1)
     final = found.gather(-1, said)

@@ -1,4 +1,4 @@
-"""Whether a module is a norm, and which one, by what it makes of vectors of known mean and size."""
+"""Whether a module is a norm, and which one, by its output for vectors of known mean and magnitude."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from torch import Tensor, nn
 from model_runner.local.recording.parity_check import BROKEN
 
 ROWS = 5
-SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # of the rows, in units large beside any norm's epsilon
+SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # of the rows, large compared with any norm's epsilon
 UNIT = 64.0
-MEANS = (0.5, -0.5, 0.3, 0.0, -0.8)  # of the rows, as shares of their size: LayerNorm takes them away, RMSNorm does not
-NEAR = 1e-4  # of the largest number, or some roundings of a coarser dtype; what is no norm is off by its own size
+# of the rows, relative to their magnitude: LayerNorm removes them, RMSNorm does not
+MEANS = (0.5, -0.5, 0.3, 0.0, -0.8)
+NEAR = 1e-4  # of the largest number, or some roundings of a coarser dtype; another function is off by its own magnitude
 LAYER, RMS = "LayerNorm", "RMSNorm"
 
 
 def norm_kind(module: nn.Module, width: int) -> str | None:
-    """``LayerNorm``, ``RMSNorm``, or None for whatever else this module is; of a module with nothing inside."""
+    """``LayerNorm``, ``RMSNorm``, or None for any other module; only for modules without submodules."""
     if list(module.children()) or any(parameter.numel() != width for parameter in module.parameters()):
         return None
     like = next(module.parameters(), torch.zeros(1))
@@ -40,12 +41,12 @@ def norm_kind(module: nn.Module, width: int) -> str | None:
 
 
 def norm_of(module: nn.Module, widths: Sequence[int]) -> str | None:
-    """The same of the first of these widths that it is of: of the stream, or of one of several side by side."""
+    """The norm's kind for the first matching width: of the stream, or of one of several parallel streams."""
     return next((kind for kind in (norm_kind(module, width) for width in widths) if kind is not None), None)
 
 
 def _is_affine(made: Tensor, normed: Tensor) -> bool:
-    """Whether each dimension is a gain times the normed number and a bias, the same in every row."""
+    """True if each dimension is gain times the normalized number plus bias, the same in every row."""
     near, made = max(NEAR, 8 * torch.finfo(made.dtype).eps), made.double()
     columns = torch.stack([normed, torch.ones_like(normed)], dim=-1).transpose(0, 1).cpu()  # (width, rows, 2)
     wanted = made.T[..., None].cpu()

@@ -1,8 +1,8 @@
-"""The columns of a layer's matrices that make a head's queries, keys and values, found by what they make of a text.
+"""The columns of a layer's matrices that make a head's queries, keys and values, found by their outputs for a text.
 
-Nothing is read from names: of every matrix inside the attention that reads vectors as wide as the stream, each column's
-output is compared with the head's numbers at all positions asked for. Where none has them, the same is asked of what
-the norms inside the attention make, and of the matrices for what these norms read.
+Nothing is inferred from names: for every matrix inside the attention whose input is as wide as the stream, each
+column's output is compared with the head's numbers at all requested positions. If none matches, the same is done for
+the outputs of norms inside the attention, and for the matrices that feed these norms.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from model_runner.projection_questions import (
 )
 from model_runner.request import CaptureRequest
 
-NEAR = 1e-4  # of the largest number: what is turned back differs by rounding alone
-FEW = 16  # tokens, by which the columns of a whole layer's heads are told apart
+NEAR = 1e-4  # of the largest number: after undoing the rotation only rounding differs
+FEW = 16  # tokens with which the columns of a whole layer's heads are told apart
 ROUNDINGS = 16  # units of the dtype
 
 
 def projections(engine: Engine, asked: HeadProjections) -> Projections:
-    """Over one forward of the request. Raises RunnerError."""
+    """From one forward of the request. Raises RunnerError."""
     heard = _Heard(engine, asked.request, asked.layer, list(asked.positions))
     kv_head = asked.head // heard.group
     return Projections(heard.of("q", asked.head), heard.of("k", kv_head), heard.of("v", kv_head))
 
 
 def layer_matrices(engine: Engine, asked: LayerMatrices) -> HeadMatrices:
-    """Of all heads, over one forward of the request's first tokens. Raises RunnerError."""
+    """For all heads, from one forward of the request's first tokens. Raises RunnerError."""
     capture = engine.capture(asked.request)
     heard = _Heard(engine, asked.request, asked.layer, list(range(min(len(capture.tokens), FEW))))
     found: dict[str, Tensor | None] = {}
@@ -61,7 +61,7 @@ def layer_matrices(engine: Engine, asked: LayerMatrices) -> HeadMatrices:
 def _output_rows(
     engine: Engine, asked: LayerMatrices, capture: Capture
 ) -> Float[Tensor, "heads d_value d_model"] | None:
-    """Of the one matrix in the layer that reads what its heads pass on; None where none does, or several."""
+    """The rows of the one matrix in the layer whose input is the heads' output; None if there is none, or several."""
     passed = capture.record(asked.layer).head_output_edited[:FEW]
     given, found = passed.flatten(1).float(), dict[nn.Module, None]()
 
@@ -86,12 +86,12 @@ def _near(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:
 
 
 def _allowed(values: Tensor, dtype: torch.dtype) -> float:
-    """What rounding may leave between two ways to these numbers."""
+    """Rounding allowed between two ways to compute these numbers."""
     return max(NEAR, ROUNDINGS * torch.finfo(dtype).eps) * float(values.abs().max())
 
 
 class _Heard:
-    """What every matrix inside a layer's attention has made of a request's tokens at some places, in one forward."""
+    """Outputs of every matrix inside a layer's attention for a request's tokens at some positions, in one forward."""
 
     def __init__(self, engine: Engine, request: CaptureRequest, layer: int, places: list[int]) -> None:
         capture = engine.capture(request)
@@ -124,7 +124,7 @@ class _Heard:
 
 @dataclass(frozen=True, eq=False)
 class HeadNorm:
-    """What a module that may be a norm of heads has read and made, a row a position, and the mean that it reads."""
+    """Input and output of a possible norm of heads, one row per position, and its input's mean square."""
 
     name: str
     module: nn.Module
@@ -153,7 +153,7 @@ def _listen_to_norm(norms: list[HeadNorm], name: str, places: list[int]) -> Any:
 def _either(
     wide: list[tuple[str, nn.Module, Tensor, Tensor]], norms: list[HeadNorm], values: Float[Tensor, "positions d_head"]
 ) -> Projected | None:
-    """Columns of a matrix, or of one that a norm follows."""
+    """Columns of a matrix, or of one followed by a norm."""
     found = _found(wide, values)
     if found is not None:
         return found
@@ -173,7 +173,7 @@ def _either(
 
 
 def _columns(rows: Tensor, values: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """The columns of these rows that have the values, a column for each of them; None where there are none."""
+    """The columns of these rows with the values, one for each; None if there are none."""
     apart = (rows.float()[:, :, None] - values[:, None, :]).abs().amax(0)  # (d_out, d_head)
     least = apart.min(dim=0)
     columns = least.indices

@@ -1,8 +1,8 @@
-"""A forward from one layer on, for several variants at once: the layers below give what they gave in the capture.
+"""A forward from one layer on, for several variants at once; the layers below return what they did in the capture.
 
-Whether a model's layers can be left out like this is tried, for each layer once, on a row without any change: it must
-say what the capture said, or the model is refused. In the last layer only the last position is computed beyond the
-attention, where that row says the same all the same: nothing else is read.
+Whether a model's layers can be skipped like this is tested once for each layer, on a row without a change: it must
+reproduce the capture, or the model is refused. In the last layer only the last position is computed beyond the
+attention, if that row still reproduces the capture: nothing else is read.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ PartChange = Callable[[Float[Tensor, "variants tokens d_model"]], Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Variants(LayerEdit):
-    """What the heads of a layer pass on, changed in another way in each row of the batch."""
+    """The heads' output of a layer, with another change in each row of the batch."""
 
     by_row: tuple[Change, ...] = ()
 
     @property
     def changes(self) -> bool:
-        """Whether anything happens to the layer at all."""
+        """True if anything changes."""
         return bool(self.by_row) or super().changes
 
     def head_output_edited(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
@@ -56,10 +56,10 @@ class Variants(LayerEdit):
 
 @dataclass(frozen=True, eq=False)
 class Rerun:
-    """``known`` are the capture's logits after the text, ``path`` gives the model's direct path.
+    """``known`` are the capture's logits after the text, ``path`` returns the model's direct path.
 
-    ``proven`` are layers that can be entered by themselves, with more than one token or not, and whether the last
-    position is then enough in the last layer.
+    ``proven`` are layers that can be entered directly, with more than one token or not, and whether the last position
+    is then enough in the last layer.
     """
 
     capture: Capture
@@ -68,37 +68,38 @@ class Rerun:
     proven: dict[tuple[int, bool], bool]
 
     def read_at(self) -> int:
-        """Where the final hidden state is read. Raises NoAttribution where it is read at several positions."""
+        """The position at which the final hidden state is read. Raises NoAttribution if there are several."""
         return -1
 
     def log_probs(
         self, layer: int, stream: Float[Tensor, "variants tokens d_model"], change: Change | None = None
     ) -> Float[Tensor, "variants vocab"]:
-        """Natural log-probabilities of the token after the text, of each variant, less those without a change.
+        """Natural log-probabilities of the token after the text for each variant, relative to no change.
 
-        ``stream`` enters the layer; ``change`` is applied to what its heads pass on. Raises EditNotPossible.
+        ``stream`` enters the layer; ``change`` is applied to its heads' output. Raises EditNotPossible.
         """
         if self.capture.request.edits:
             raise EditNotPossible(reason=N_("the upper layers alone can be run of the unchanged model only"))
         own = self.capture.residual(layer)[None]
-        place = layer, own.shape[1] > 1  # of a single token the last position is all there is: that proves nothing
+        place = layer, own.shape[1] > 1  # a text of a single token has only its last position, which proves nothing
         if place not in self.proven:
             self.proven[place] = self._prove(layer, own)
         if own.dtype == torch.float32:
             return self._run(layer, stream, change, self.proven[place]) - self._known()
-        # Coarser roundings depend on the size of the batch; they cancel out against a row of the same one.
+        # Rounding in coarse dtypes depends on the batch size; it cancels against a row of the same batch.
         beside = None if change is None else lambda output: torch.cat([output[:1], change(output[1:])])
         found = self._run(layer, torch.cat([own, stream.to(own)]), beside, self.proven[place])
         return found[1:] - found[:1]
 
     def with_part(self, layer: int, count: int, part: nn.Module, change: PartChange) -> Float[Tensor, "variants vocab"]:
-        """The same of so many variants when what a module of this layer makes is changed, ``[variants, tokens, d]``.
+        """The same for this many variants when the output of a module in this layer is changed, ``[variants, tokens,
+        d]``.
 
         Raises EditNotPossible.
         """
         own = self.capture.residual(layer)[None]
         self.log_probs(layer, own)  # whether it can be entered at all
-        coarse = own.dtype != torch.float32  # then against a row of the same batch, as above
+        coarse = own.dtype != torch.float32  # then relative to a row of the same batch, as above
         rows = count + coarse
 
         def hook(_: nn.Module, __: Any, output: Any) -> Any:
@@ -116,18 +117,18 @@ class Rerun:
         return found[1:] - found[:1] if coarse else found - self._known()
 
     def _prove(self, layer: int, own: Float[Tensor, "1 tokens d_model"]) -> bool:
-        """Whether the last layer can do with the last position. Raises EditNotPossible: not even with all of them."""
+        """Whether the last position is enough in the last layer. Raises EditNotPossible if not even all of them are."""
         for last_only in (True, False):
             try:
                 if self._agrees(self._run(layer, own, None, last_only)[0]):
                     return last_only
-            except (RuntimeError, ValueError):  # shapes that do not fit, or layers that hand on more than the stream
+            except (RuntimeError, ValueError):  # shapes that do not fit, or layers that pass on more than the stream
                 continue
         raise EditNotPossible(reason=N_("the layers of this model cannot be run by themselves"))
 
     def _agrees(self, found: Float[Tensor, "vocab"]) -> bool:
         known = self._known()
-        seen = known > known.max() - 10  # the tail's log-probabilities are mostly rounding
+        seen = known > known.max() - 10  # log-probabilities of the tail are mostly rounding
         allowed = 1e-3 if self.capture.hidden.dtype == torch.float32 else 0.3
         return bool(((found - known)[seen].abs() <= allowed).all())
 
@@ -141,9 +142,9 @@ class Rerun:
 
 @dataclass(frozen=True, eq=False)
 class UpperLayers(Rerun):
-    """Of one stack; ``head`` makes logits of final hidden states ``[batch, tokens, d_model]``.
+    """For one stack; ``head`` makes logits of final hidden states ``[batch, tokens, d_model]``.
 
-    ``given`` is what the model was given of the capture's text.
+    ``given`` are the model's arguments for the capture's text.
     """
 
     structure: ModelStructure
@@ -161,7 +162,7 @@ class UpperLayers(Rerun):
         given = {name: one.expand(len(stream), -1) for name, one in self.given.items()}
         recording = self.structure.recording(edit=ForwardEdit(edits), keeps=False)
         start = layer
-        while start in self.structure.begins:  # in a run of a module, which can only be entered as a whole
+        while start in self.structure.begins:  # within a module's run, which can only be entered as a whole
             start -= 1
         if start != layer:
             stream = self._whole_run(layer, start, stream)
@@ -177,7 +178,7 @@ class UpperLayers(Rerun):
         return torch.log_softmax(self.head(output.last_hidden_state[:, -1:])[:, 0].double(), dim=-1)
 
     def _whole_run(self, layer: int, start: int, stream: Tensor) -> Tensor:
-        """The capture's own stream at ``start``, where this is its own at ``layer``. Raises EditNotPossible."""
+        """The capture's own stream at ``start``, if this is its own at ``layer``. Raises EditNotPossible."""
         own = self.capture.residual(layer)
         if not torch.equal(stream, own.to(stream).expand_as(stream)):
             raise EditNotPossible(reason=INSIDE_A_BLOCK)
@@ -185,10 +186,10 @@ class UpperLayers(Rerun):
 
     @contextlib.contextmanager
     def _entered(self, layer: int, stream: Tensor, recording: ActivationRecorder) -> Generator[None]:
-        """The stream enters this layer; those below it hand on at once, as transformers' layers return it.
+        """The stream enters this layer; those below it return immediately, in the format of transformers' layers.
 
-        A layer below runs all the same where what follows it is not the next layer, which then reads its output
-        (HRM-Text's two stacks read each other's).
+        A layer below runs normally if the layer after it is not the next one, which then reads its output (HRM-Text's
+        two stacks read each other's).
         """
         layers, breaks = self.structure.layers, self.structure.breaks
         own, begins = self.capture.residual, self.structure.begins
@@ -221,12 +222,12 @@ class UpperLayers(Rerun):
 
 @dataclass(frozen=True, eq=False)
 class OfClasses(UpperLayers):
-    """Of a classifier: the classes stand where the vocabulary does, and every position may be read."""
+    """For a classifier: classes replace the vocabulary, and any position may be read."""
 
     engine: Engine
 
     def read_at(self) -> int:
-        """The one position that the classes are scored by. Raises NoAttribution."""
+        """The one position from which the classes are scored. Raises NoAttribution."""
         found = positions_read(self.engine.model, self.structure.layers[-1], self.given)
         if len(found) != 1:
             raise NoAttribution(reason=SEVERAL_READ)
@@ -256,7 +257,7 @@ def rerun_of(engine: Engine, request: CaptureRequest) -> Rerun:
 
 
 def _reaching(reached: list[bool]) -> Change:
-    """Changes nothing, and notes that the attention was computed."""
+    """Changes nothing, but records that the attention was computed."""
 
     def noted(output: Tensor) -> Tensor:
         reached.append(True)
@@ -267,7 +268,7 @@ def _reaching(reached: list[bool]) -> Change:
 
 @contextlib.contextmanager
 def _cut(layer: nn.Module, shape: torch.Size, reached: list[bool]) -> Generator[None]:
-    """Once ``reached``, this layer's matrices see the last position only; what they give is added to every one."""
+    """Once ``reached``, this layer's matrices process only the last position; their output is added to all."""
 
     def last(_: nn.Module, args: tuple[Any, ...]) -> Any:
         cut = bool(reached) and args[0].dim() == 3 and args[0].shape[:2] == shape

@@ -1,4 +1,4 @@
-"""What is added to the residual stream over a forward: by which module, how long, and the vectors of one token."""
+"""What is added to the residual stream in a forward: by which module, its norm, and one token's vectors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Rows = Float[Tensor, "tokens d_model"]
 
 
 def stream_additions(engine: Engine | EncoderDecoder, request: CaptureRequest, position: int) -> Additions:
-    """Over one forward of this request. Raises RunnerError."""
+    """From one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
     taking = _Taking(stack, stack.paths(), index("position", position, len(stack.tokens)))
     with taking.listening():
@@ -43,7 +43,7 @@ def stream_additions(engine: Engine | EncoderDecoder, request: CaptureRequest, p
 
 
 def added_by_part(engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int, part: str) -> Rows:
-    """By one forward of this request. Raises NotSeparable, and what a forward raises."""
+    """From one forward of this request. Raises NotSeparable, and as a forward."""
     stack = stack_of(engine, request)
     taking = _Taking(stack, stack.paths(), 0, whole=(layer, part))
     with taking.listening():
@@ -55,7 +55,7 @@ def added_by_part(engine: Engine | EncoderDecoder, request: CaptureRequest, laye
 
 @dataclass(eq=False)
 class _Taking:
-    """Reduces every layer to its steps as soon as the stream leaves it; float32 sums of the model's own numbers."""
+    """Reduces every layer to its steps as soon as its output is there; float32 sums of the model's own numbers."""
 
     stack: LayerStack
     paths: tuple[BlockPath | None, ...]
@@ -68,7 +68,7 @@ class _Taking:
     streams: list[Tensor] = field(default_factory=list[Tensor])
     entering: Tensor = field(default_factory=lambda: torch.zeros(0))
     leaving: Tensor = field(default_factory=lambda: torch.zeros(0))
-    seen: dict[str, Tensor] = field(default_factory=dict[str, Tensor])  # of the layer that runs: outputs by name
+    seen: dict[str, Tensor] = field(default_factory=dict[str, Tensor])  # outputs by name of the layer that is running
 
     @contextlib.contextmanager
     def listening(self) -> Generator[None]:

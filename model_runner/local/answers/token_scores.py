@@ -1,4 +1,4 @@
-"""What the model thinks of a text's tokens: how surprising each is, and which are the likeliest at a position."""
+"""Scores of a text's tokens: their surprisal, and the likeliest tokens at a position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_runner.capture import Capture, index
 from model_runner.errors import EncoderSaysNothing
 from model_runner.token_questions import LikelyTokens
 
-ROWS = 128  # positions at a time: nothing of size tokens × vocabulary is kept
+ROWS = 128  # positions at a time: nothing of size tokens × vocabulary is stored
 
 OutputLayer = Callable[[Tensor], Tensor]  # hidden states [batch, tokens, d_model] to logits
 
@@ -30,7 +30,7 @@ def surprisals(capture: Capture, output: OutputLayer) -> Float[Tensor, "tokens_a
 
 
 def likely_tokens(capture: Capture, output: OutputLayer, position: int, top: int) -> LikelyTokens:
-    """The ``top`` tokens with the largest logits after a position, all of them where there are fewer."""
+    """The ``top`` tokens with the largest logits after a position, or all if there are fewer."""
     _check_side(capture)
     position = index("position", position, len(capture.tokens))
     logits = output(capture.hidden[position : position + 1][None])[0, 0]

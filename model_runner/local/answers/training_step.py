@@ -1,4 +1,4 @@
-"""One step of gradient descent on a copy of the model: what each part of it would learn from this text."""
+"""One step of gradient descent on a copy of the model: what each part would learn from this text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ONE_TOKEN = N_("the text is one token long, so that there is nothing to predict"
 
 
 def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rates: tuple[float, ...]) -> Learned:
-    """Gradient, its norms, and the losses after a step of each of these rates. Raises RunnerError."""
+    """The gradient's norms, and the losses after a step with each of these rates. Raises RunnerError."""
     if request.edits:
         raise EditNotPossible(reason=N_("a training step is made on the unmodified model only"))
     if is_quantized(engine.model):
@@ -85,7 +85,7 @@ def _norm(gradients: dict[str, Tensor], within: str) -> float:
 def _by_head(
     gradients: dict[str, Tensor], names: dict[int, str], projection: nn.Module | None, heads: int
 ) -> Float[Tensor, "heads"]:
-    """Of each head's columns of the output projection; NaN where that is not known."""
+    """Norms of each head's columns of the output projection; NaN if that is unknown."""
     if projection is None:
         return torch.full((heads,), torch.nan)
     gradient = gradients[f"{names[id(projection)]}.weight"]

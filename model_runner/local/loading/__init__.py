@@ -1,1 +1,1 @@
-"""From a model's name to a runner: files, checks of what others made, sandboxes, devices and dtypes."""
+"""Loads a runner from a model's name: files, checks of untrusted folders, sandboxes, devices and dtypes."""

@@ -24,7 +24,7 @@ from model_runner.errors import N_, Reason
 from model_runner.local.loading.adapter_files import ADAPTER_WEIGHTS, AdapterFiles
 from model_runner.local.loading.adapter_targets import by_pattern, kept_whole, targeted
 
-PREFIX = "base_model.model."  # what peft's own classes put before the names of the base
+PREFIX = "base_model.model."  # which peft's own classes prepend to the names of the base
 A, B, BIAS, LENGTHS, SCALES = "lora_A", "lora_B", "lora_B.bias", "lora_magnitude_vector", "ia3_l"
 PARTS = {  # by the end of a key
     "lora_A.weight": A, "lora_B.weight": B, "lora_B.bias": BIAS, "lora_embedding_A": A, "lora_embedding_B": B,
@@ -42,16 +42,16 @@ NO_CHANGES = N_("its settings name no module of the base")
 
 @dataclass
 class Change:
-    """What the file has for one module: its tensors' keys by part."""
+    """The changes to one module: the keys of its tensors in the file, by part."""
 
     module: nn.Module
     parts: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def adapted(model: Any, files: AdapterFiles, base: str) -> tuple[Any, AdapterInfo]:
-    """Another model with the changes, which holds the weights that stay together with ``model``; and what it is.
+    """Return a copy of the model with the adapter applied, which shares unchanged weights with ``model``, and its info.
 
-    Every tensor of the file is used, and every one that its settings ask for is there. Raises AdapterRefused,
+    Every tensor of the file is used, and every tensor that the settings require must be there. Raises AdapterRefused,
     AdapterIncomplete.
     """
     changes, whole = _checked(model, files)
@@ -63,7 +63,7 @@ def adapted(model: Any, files: AdapterFiles, base: str) -> tuple[Any, AdapterInf
         on=True,
     )
     held = {id(one): one for one in (*model.parameters(), *model.buffers())}
-    other: Any = copy.deepcopy(model, memo=dict(held))  # of modules, not of what they hold
+    other: Any = copy.deepcopy(model, memo=dict(held))  # copies modules, not the tensors they hold
     scale = _scales(files, list(changes))
     with safe_open(files.folder / ADAPTER_WEIGHTS, framework="pt") as file:
         for (name, parameter), key in whole.items():
@@ -76,14 +76,14 @@ def adapted(model: Any, files: AdapterFiles, base: str) -> tuple[Any, AdapterInf
 
 
 def memory_of_changes(files: AdapterFiles, shapes: Mapping[str, tuple[int, ...]]) -> int:
-    """How many numbers are held twice, about: those of the matrices of a base of these ``shapes`` that it changes."""
+    """Roughly how many numbers are held twice: those of the base's matrices (``shapes``) that the adapter changes."""
     ends = {_end(key.removesuffix(f".{end}")) for key in files.shapes for end in PARTS if key.endswith(f".{end}")}
     kept = sum(math.prod(shape) for key, shape in files.shapes.items() if not key.endswith(tuple(PARTS)))
     return kept + sum(math.prod(shape) for key, shape in shapes.items() if _end(key.rpartition(".")[0]) in ends)
 
 
 def _end(module: str) -> str:
-    """The last parts of a name, which a model's file and its adapter's have in common."""
+    """The last parts of a name, which a model's file and its adapter's file have in common."""
     return ".".join(module.split(".")[-4:])
 
 
@@ -91,7 +91,7 @@ def _end(module: str) -> str:
 
 
 def _checked(model: Any, files: AdapterFiles) -> tuple[dict[str, Change], dict[tuple[str, str], str]]:
-    """Changes by module, and keys of whole weights by module and parameter."""
+    """The changes by module, and the keys of replaced weights by module and parameter."""
     modules = dict(model.named_modules(remove_duplicate=False))
     names = [name for name in modules if name]
     head = model.get_output_embeddings()
@@ -127,7 +127,7 @@ def _checked(model: Any, files: AdapterFiles) -> tuple[dict[str, Change], dict[t
 def _by_module(
     model: Any, files: AdapterFiles, modules: Mapping[str, nn.Module]
 ) -> tuple[dict[str, Change], dict[tuple[str, str], str]]:
-    """Every tensor at its module; one trained on the base model alone lacks the name that it has in this one."""
+    """Every tensor under its module's name; an adapter trained on the bare base model lacks the prefix added here."""
     changes: dict[str, Change] = {}
     whole: dict[tuple[str, str], str] = {}
     for key in sorted(files.shapes):
@@ -151,7 +151,7 @@ def _by_module(
 
 
 def _check_shapes(files: AdapterFiles, changes: Mapping[str, Change]) -> None:
-    """Raises AdapterRefused for a tensor of another shape than its module and the rank ask for, or of no use."""
+    """Raises AdapterRefused for a tensor whose shape does not fit its module and the rank, or that has no use."""
     rank = by_pattern(files, list(changes), dict(files.settings.ranks), files.settings.rank)
     for name, change in changes.items():
         rows, columns = _outputs_inputs(change.module)
@@ -191,7 +191,7 @@ def _is_matrix(module: nn.Module) -> bool:
 
 
 def _outputs_inputs(module: nn.Module) -> tuple[int, int]:
-    """Rows and columns as W multiplies a column; an embedding's inputs are its entries."""
+    """Rows and columns of W as it multiplies a column vector; an embedding's inputs are its entries."""
     weight: Any = module.weight
     rows, columns = weight.shape
     return (columns, rows) if _is_turned(module) else (rows, columns)
@@ -205,7 +205,7 @@ def _is_turned(module: nn.Module) -> bool:
 
 
 def _scales(files: AdapterFiles, names: list[str]) -> dict[str, float]:
-    """What multiplies B·A, by module."""
+    """The factor of B·A, by module."""
     settings = files.settings
     if _is_ia3(files):
         return dict.fromkeys(names, 1.0)
@@ -216,7 +216,7 @@ def _scales(files: AdapterFiles, names: list[str]) -> dict[str, float]:
 
 
 def _change(module: nn.Module, tensors: Mapping[str, Tensor], scale: float) -> None:
-    """New weights for this module; the old ones are not written to."""
+    """Give this module new weights; the old ones are not modified."""
     old: Any = module.weight
     like = torch.promote_types(old.dtype, torch.float32)
     part = {name: tensor.to(old.device, like) for name, tensor in tensors.items()}

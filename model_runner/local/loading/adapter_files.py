@@ -1,7 +1,7 @@
-"""The folder of an adapter, read within bounds: its settings, the shapes of its tensors, and the name of its base.
+"""Reads the folder of an adapter within bounds: its settings, the shapes of its tensors, and the name of its base.
 
-Nothing of it is evaluated here. Of the many settings that peft (0.21) knows, those that only training reads are passed
-over; those that change what a forward computes, and are not understood here, end it with their name.
+Nothing in it is evaluated. Of the many settings that peft (0.21) knows, those that only training reads are ignored. A
+setting that changes the forward and is not supported here raises an error that names it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADAPTER_CONFIG, ADAPTER_WEIGHTS, ADAPTER_PICKLED = (
 MOST_RANK = 16384  # the width of the widest models
 MOST_NAMES, LONGEST_NAME = 4096, 1000  # of modules, and characters of a name or a pattern
 
-# Settings that only training, or making a new adapter, reads.
+# Settings that are read only in training, or when a new adapter is made.
 OF_TRAINING = frozenset(
     [
         "task_type",
@@ -62,7 +62,7 @@ READ = frozenset(
         "init_lora_weights",
     ]
 )
-BASE_STAYS = (True, False, None, "gaussian", "eva", "orthogonal")  # ways of beginning that leave the base as it is
+BASE_STAYS = (True, False, None, "gaussian", "eva", "orthogonal")  # initializations that leave the base unchanged
 
 KINDS = {"LORA": "LoRA", "IA3": "IA³"}
 OTHER_KIND = N_("it is of the kind {kind}, and only LoRA, rsLoRA, DoRA and IA³ can be opened")
@@ -73,7 +73,10 @@ NO_BASE = N_("adapter_config.json names no base model")
 
 @dataclass(frozen=True)
 class AdapterSettings:
-    """What of adapter_config.json decides what is computed. ``targets`` are ends of module names, or one pattern."""
+    """The settings in adapter_config.json that affect the forward.
+
+    ``targets``: ends of module names, or one pattern.
+    """
 
     kind: Literal["LORA", "IA3"]
     targets: tuple[str, ...] | str
@@ -90,13 +93,13 @@ class AdapterSettings:
 
     @property
     def name(self) -> str:
-        """The method by its name."""
+        """The name of the method."""
         return "DoRA" if self.dora else "rsLoRA" if self.rslora else KINDS[self.kind]
 
 
 @dataclass(frozen=True)
 class AdapterFiles:
-    """A whole folder: what it says, and the shape of each of its tensors by name. ``base`` is as it is written."""
+    """An adapter's folder: its settings, and the shape of each tensor by name. ``base`` is as written in the file."""
 
     name: str
     folder: Path
@@ -107,7 +110,7 @@ class AdapterFiles:
 
 
 def is_adapter(folder: Path) -> bool:
-    """Whether there is an adapter and no model of its own; one beside a model's weights is passed over."""
+    """Whether the folder holds an adapter and no model; an adapter beside a model's weights is ignored."""
     if not (folder / ADAPTER_CONFIG).is_file():
         return False
     whole = any(file.name != ADAPTER_WEIGHTS for file in folder.glob("*.safetensors"))
@@ -115,7 +118,10 @@ def is_adapter(folder: Path) -> bool:
 
 
 def inspect_adapter(name: str, folder: Path) -> AdapterFiles:
-    """Reads only the configuration and the header. Raises AdapterRefused, AdapterIncomplete, ModelPickled."""
+    """Inspect an adapter, reading only its configuration and header.
+
+    Raises AdapterRefused, AdapterIncomplete, ModelPickled.
+    """
     try:
         config = read_object(folder, ADAPTER_CONFIG)
         settings = _settings(name, config)
@@ -124,7 +130,7 @@ def inspect_adapter(name: str, folder: Path) -> AdapterFiles:
                 raise ModelPickled(name=name, file=ADAPTER_PICKLED)
             raise AdapterIncomplete(name=name, reason=Reason(MISSING, {"file": ADAPTER_WEIGHTS}))
         shapes = read_header(folder, folder / ADAPTER_WEIGHTS)
-    except ModelIncomplete as error:  # what the readers of any folder say
+    except ModelIncomplete as error:  # what the readers of any folder raise
         raise AdapterIncomplete(name=name, reason=error.values["reason"]) from error
     except OSError as error:
         values = {"file": error.filename or folder, "why": error.strerror}
@@ -136,7 +142,7 @@ def inspect_adapter(name: str, folder: Path) -> AdapterFiles:
 
 
 class _Fields:
-    """The fields of an adapter's configuration, each checked as it is read: every method raises AdapterRefused."""
+    """The fields of an adapter's configuration, checked as they are read: every method raises AdapterRefused."""
 
     def __init__(self, name: str, config: Mapping[str, Any]) -> None:
         self.name, self.config = name, config
@@ -152,7 +158,7 @@ class _Fields:
         return kind
 
     def check_known(self) -> None:
-        """Whatever is set is read here, or of training alone, and the base stays as it is."""
+        """Raises AdapterRefused if a setting is unknown, or if the adapter modifies its base."""
         for setting, value in self.config.items():
             if setting not in OF_TRAINING and setting not in READ and value not in (None, False, "", [], {}, 0):
                 raise self.refuse(setting)
@@ -172,7 +178,7 @@ class _Fields:
         return tuple(value)
 
     def names_or_pattern(self, setting: str) -> tuple[str, ...] | str:
-        """A string is a pattern, a list are names."""
+        """A string is a pattern, a list holds names."""
         listed = self.names(setting)
         return listed[0] if isinstance(self.config.get(setting), str) and listed else listed
 
@@ -199,7 +205,7 @@ class _Fields:
 
 
 def _settings(name: str, config: Mapping[str, Any]) -> AdapterSettings:
-    """Raises AdapterRefused for a kind or a setting that is not understood."""
+    """Parse the settings. Raises AdapterRefused for a kind or a setting that is not supported."""
     fields = _Fields(name, config)
     kind = fields.kind()
     fields.check_known()
@@ -221,14 +227,14 @@ def _settings(name: str, config: Mapping[str, Any]) -> AdapterSettings:
 
 
 def base_inside(files: AdapterFiles) -> Path | None:
-    """The folder of the base where it lies within the adapter's own, whatever links and ``..`` its path goes by.
+    """The folder of the base if it lies inside the adapter's own folder, with links and ``..`` resolved.
 
-    Raises AdapterRefused for an adapter that names itself.
+    Raises AdapterRefused for an adapter that names itself as its base.
     """
     try:
         own, place = files.folder.resolve(), (files.folder / files.base).resolve()
         there = place.is_dir()
-    except (OSError, RuntimeError, ValueError):  # links in a circle, a name too long
+    except (OSError, RuntimeError, ValueError):  # a circular link, or a name too long
         return None
     if place == own:
         raise AdapterRefused(name=files.name, reason=N_("it names itself as its base"))
@@ -236,10 +242,9 @@ def base_inside(files: AdapterFiles) -> Path | None:
 
 
 def base_named(files: AdapterFiles) -> tuple[str, bool]:
-    """The base as a reader is told of it and as it is looked for, and whether that is a folder's path or a hub id.
+    """The base as shown to the user and as it is looked up, and whether it is a folder's path (else a hub id).
 
-    A path that does not begin at a root begins at the adapter's folder, or, if there is nothing, at the one of this
-    process, as peft has it.
+    A relative path starts at the adapter's folder or, if nothing is there, at the working directory, as in peft.
     """
     base = files.base
     expanded = os.path.expanduser(base)

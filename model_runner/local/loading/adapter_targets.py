@@ -1,4 +1,4 @@
-"""Which modules of a model an adapter's settings name, as peft (0.21) has it; patterns in a process of their own."""
+"""Finds the modules of a model that an adapter's settings name, as peft (0.21) does; patterns run in a subprocess."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from model_runner.local.loading.sandboxed_tokenizer import start_sandbox, too_mu
 
 SECONDS = 2.0  # for a pattern and all names of a model
 ALL_LINEAR = "all-linear"
-PLAIN = re.compile(r"[\w.-]*")  # a name, or a part of one: nothing is repeated in it
+PLAIN = re.compile(r"[\w.-]*")  # a name or a part of one, without repetition operators
 BAD_PATTERN = N_("its pattern {pattern} cannot be used: {why}")
 
-Fits = Callable[[str], list[str]]  # a pattern → the names that it fits from end to end
+Fits = Callable[[str], list[str]]  # a pattern → the names that it matches in full
 
 
 def targeted(files: AdapterFiles, names: Sequence[str], linear: Iterable[str]) -> set[str]:
-    """Names of modules that the adapter changes; ``linear`` are those that "all-linear" stands for.
+    """Names of the modules that the adapter changes; ``linear`` are those that "all-linear" stands for.
 
-    Raises AdapterRefused for a pattern that is none, or that takes too long.
+    Raises AdapterRefused for an invalid pattern, or one that takes too long.
     """
     settings = files.settings
     fits = _fitting(files, names)
@@ -39,7 +39,7 @@ def targeted(files: AdapterFiles, names: Sequence[str], linear: Iterable[str]) -
 
 
 def excluded(files: AdapterFiles, names: Sequence[str], fits: Fits) -> set[str]:
-    """Those that are left out by name, and those in modules that are kept whole."""
+    """The modules excluded by name, and those inside modules that are replaced whole."""
     settings = files.settings
     if isinstance(settings.excluded, str):
         out = set(fits(settings.excluded))
@@ -51,7 +51,7 @@ def excluded(files: AdapterFiles, names: Sequence[str], fits: Fits) -> set[str]:
 
 
 def by_pattern(files: AdapterFiles, names: Sequence[str], values: dict[str, Any], usual: Any) -> dict[str, Any]:
-    """A value for each name: that of the first pattern that fits it or its end, else the usual one."""
+    """A value for each name: that of the first pattern that matches the name or its end, otherwise the default."""
     fits = _fitting(files, names)
     found: dict[str, Any] = {}
     for key, value in values.items():
@@ -61,12 +61,12 @@ def by_pattern(files: AdapterFiles, names: Sequence[str], values: dict[str, Any]
 
 
 def kept_whole(files: AdapterFiles, names: Sequence[str]) -> set[str]:
-    """Modules that the adapter brings a whole copy of: any whose name ends so, in the middle of a word too."""
+    """Modules that the adapter replaces whole: any whose name has such an ending, even in the middle of a word."""
     return {name for name in names if name and any(name.endswith(saved) for saved in files.settings.saved)}
 
 
 def _ending(names: Iterable[str], ends: Iterable[str]) -> set[str]:
-    """Names that are one of these, or end with a dot and one of these."""
+    """Names that equal one of these, or end with a dot and one of these."""
     wanted, found = set(ends), set[str]()
     for name in names:
         parts = name.split(".")
@@ -76,7 +76,7 @@ def _ending(names: Iterable[str], ends: Iterable[str]) -> set[str]:
 
 
 def _layer(files: AdapterFiles, name: str) -> int | None:
-    """The first number in a name, or the first after one of the words that number its layers."""
+    """The layer number in a name: the first number, or the first after one of the words that number its layers."""
     words = files.settings.layers_pattern
     for word in words or ("",):
         start = r".*?\.[^.]*\." if not words else rf"(?:^|.*?\.){_plain(files, word)}\."
@@ -93,7 +93,7 @@ def _plain(files: AdapterFiles, text: str) -> str:
 
 
 def _fitting(files: AdapterFiles, names: Sequence[str]) -> Fits:
-    """Of these names; the process is started for a pattern that is not plainly harmless, and ended after it."""
+    """A matcher over these names; its process starts at the first pattern that is not plainly harmless."""
 
     def fits(pattern: str) -> list[str]:
         inner = pattern.removeprefix(r"(.*\.)?").removesuffix(r"(\..*)?").removeprefix("(").removesuffix(")")

@@ -1,4 +1,4 @@
-"""A model folder looked at before anything is loaded: is it whole, is it safe to open, how large is it."""
+"""Inspects a model folder before anything is loaded: whether it is complete and safe to open, and how large it is."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from model_runner.local.loading.other_formats import refuse_other_formats
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 VARIANT_INDEX = re.compile(r"model\.safetensors\.index\.[\w-]+\.json")
-VARIANT = re.compile(r"model\.[\w-]+\.safetensors")  # as transformers writes it for variant="fp16"
+VARIANT = re.compile(r"model\.[\w-]+\.safetensors")  # as transformers names it for variant="fp16"
 SHARD = re.compile(r"(?P<start>.+-)\d{5}-of-(?P<count>\d{5})(?P<end>.*\.safetensors)")
-ALSO_READ = ("generation_config.json",)  # by transformers, beside the configuration and the weights
+ALSO_READ = ("generation_config.json",)  # read by transformers, beside the configuration and the weights
 MOST_FILES = 2000  # of weights
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A complete folder: its configuration, and the shape of each of its weights, by name, and the files' bytes.
+    """A complete folder: its configuration, the shape of each weight by name, and the size of the files in bytes.
 
-    ``files`` are those of the weights, with the names of the weights that each holds.
+    ``files`` are those of the weights, with the names of the weights in each.
     """
 
     folder: Path
@@ -44,7 +44,10 @@ class Checkpoint:
 
 
 def inspect_folder(folder: Path) -> Checkpoint:
-    """Raises ModelFolderMissing, ModelIncomplete or ModelPickled; reads only configurations and headers."""
+    """Inspect a folder, reading only configurations and headers.
+
+    Raises ModelFolderMissing, ModelIncomplete, ModelPickled.
+    """
     try:
         if not folder.is_dir():
             raise ModelFolderMissing(name=str(folder))
@@ -62,7 +65,7 @@ def inspect_folder(folder: Path) -> Checkpoint:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """What config.json says, if that is a model's. Raises ModelIncomplete."""
+    """Read config.json. Raises ModelIncomplete if it is not that of a model."""
     config = read_object(folder, CONFIG)
     if not config.get("model_type"):
         raise ModelIncomplete(name=str(folder), reason=N_("config.json names no model_type"))
@@ -72,10 +75,11 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def named_as_usual(checkpoint: Checkpoint) -> Generator[Path]:
-    """The folder as transformers (5.23) is to read it.
+    """The folder to give to transformers (5.23): with the usual file names and without an adapter.
 
-    Weights under other names (variants, shards without an index) get the usual ones, and an adapter beside them, which
-    it would add unasked where peft is installed, is left out: in a folder of links that lasts as long as the block.
+    Weights under other names (variants, shards without an index) get the usual names. An adapter beside them is left
+    out, since transformers would apply it unasked where peft is installed. If either is needed, this is a folder of
+    links that exists until the block ends.
     """
     usual = [file.name for file in checkpoint.files] == [WEIGHTS] or (checkpoint.folder / INDEX).exists()
     if usual and not (checkpoint.folder / ADAPTER_CONFIG).exists():
@@ -96,7 +100,7 @@ def named_as_usual(checkpoint: Checkpoint) -> Generator[Path]:
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """Those that are read: one file goes before an index, an index before variants of either, and these before others.
+    """The weight files to read: a single file before an index, an index before variants of either, then any others.
 
     Raises ModelIncomplete, ModelPickled, OtherFormat.
     """
@@ -120,7 +124,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _check_series(folder: Path, files: list[Path]) -> None:
-    """Raises ModelIncomplete unless these are all parts of one series, of which only the index is missing."""
+    """Raises ModelIncomplete unless these are all the shards of one series that only lacks its index."""
     found = [SHARD.fullmatch(file.name) for file in files]
     first = found[0]
     if first is None or any(

@@ -1,4 +1,4 @@
-"""Which of transformers' classes reads a family, and which families none reads as a model of texts."""
+"""Which transformers class loads a family, and which families have no class that models text."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from transformers.models.auto.modeling_auto import (
 from model_runner.errors import N_, NotCapturable
 
 HEARS = N_("its encoder reads sound, and of such models only Whisper can be looked at so far")
-LISTENS = ("whisper",)  # whose sounds `sound_input.py` makes ready
+LISTENS = ("whisper",)  # families whose sound `sound_input.py` prepares
 UNKNOWN = N_("it is not a language model that transformers knows")
 WRITES_SOUND = N_("what it writes is sound, in several rows of codes at once, and only texts can be looked at so far")
 ASSISTS = N_("it reads the keys and values of another model, which it writes ahead for, and no text of its own")
 HEARS_ALONG = N_("it adds a piece of sound to every token, and only texts can be looked at so far")
-NO_TEXT = {  # what these families read or write is no text, whatever their sizes
+NO_TEXT = {  # these families read or write something other than text, whatever their sizes
     "musicgen": WRITES_SOUND,
     "musicgen_melody": WRITES_SOUND,
     "gemma4_assistant": ASSISTS,
@@ -41,7 +41,7 @@ NO_TEXT = {  # what these families read or write is no text, whatever their size
 
 
 def class_of(name: str, config: Mapping[str, Any], held: Collection[str] = ()) -> Any:
-    """The class for models of this configuration; ``name`` is for the sentence. Raises NotCapturable.
+    """The class for models of this configuration; ``name`` is for the error message. Raises NotCapturable.
 
     ``held`` are the names of the weights, where they are known.
     """
@@ -58,7 +58,7 @@ def class_of(name: str, config: Mapping[str, Any], held: Collection[str] = ()) -
     causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
     if usual and _encodes_only(family, config, architectures, held):
         return AutoModelForTextEncoding
-    # The class for causal models of an encoder–decoder would read the decoder alone.
+    # The causal class of an encoder–decoder would load the decoder alone.
     if config.get("is_encoder_decoder", usual) and not causal:
         if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:  # SeamlessM4T reads either
             return AutoModelForSeq2SeqLM
@@ -70,7 +70,7 @@ def class_of(name: str, config: Mapping[str, Any], held: Collection[str] = ()) -
         return AutoModelForMaskedLM
     if family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return AutoModelForCausalLM
-    if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:  # Voxtral: a decoder that reads a text, or sound too
+    if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:  # Voxtral: a decoder that takes a text, or sound too
         return AutoModelForSeq2SeqLM
     raise NotCapturable(name=name, family=family, reason=UNKNOWN)
 
@@ -78,9 +78,9 @@ def class_of(name: str, config: Mapping[str, Any], held: Collection[str] = ()) -
 def _encodes_only(
     family: str, config: Mapping[str, Any], architectures: Collection[str], held: Collection[str]
 ) -> bool:
-    """Whether it is the encoder of an encoder–decoder by itself: by its settings, or because no decoder came with it.
+    """Whether it is only the encoder of an encoder–decoder, by its settings or because the files hold no decoder.
 
-    Text encoders of models that draw are published with the settings of the whole model.
+    Text encoders of image generators are published with the settings of the whole model.
     """
     if family not in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
         return False
@@ -90,7 +90,7 @@ def _encodes_only(
 
 
 def as_read(config: Any, auto: Any) -> Any:
-    """The configuration for this class: of an encoder by itself it speaks of no decoder."""
+    """The configuration for this class; that of an encoder alone mentions no decoder."""
     if auto is AutoModelForTextEncoding:
         config.is_encoder_decoder = False
     return config

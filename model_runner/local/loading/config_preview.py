@@ -1,4 +1,4 @@
-"""A model's preview from its config.json alone: nothing of it is made, and none of its values is trusted."""
+"""Previews a model from its config.json alone, without building any of it and without trusting any of its values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from model_runner.local.recording.model_inspection import LENGTHS
 from model_runner.model_cache import Device
 from model_runner.preview import ModelPreview
 
-HEADS = {  # without attention: under which name they have heads, if any, whatever else is in config.json
+# families without attention: the name under which they declare heads, if any, whatever else config.json holds
+HEADS = {
     **dict.fromkeys(("mamba", "falcon_mamba", "rwkv"), ""),
     **dict.fromkeys(("mamba2", "xlstm"), "num_heads"),
 }
@@ -27,7 +28,9 @@ USUAL = "float32"  # the dtype of a configuration that names none
 
 @dataclass(frozen=True)
 class StoredWeights:
-    """``n_bytes`` in their files, ``missing`` of them not on this machine yet; the numbers in them, if counted."""
+    """Weights: ``n_bytes`` in the files, ``missing`` of them not on this machine yet; their number of elements, if
+    known.
+    """
 
     n_bytes: int
     n_parameters: int | None
@@ -37,9 +40,9 @@ class StoredWeights:
 def preview_config(
     name: str, config: Mapping[str, Any], weights: StoredWeights, *, numbers: Precision, device: Device
 ) -> ModelPreview:
-    """What the model of this configuration is going to be with these weights."""
+    """Preview the model of this configuration with these weights."""
     family, n_parameters = str(config.get("model_type")), weights.n_parameters
-    if config.get("quantization_config"):  # several numbers in one, and some are not
+    if config.get("quantization_config"):  # packed numbers: several in one, and some are not
         n_parameters = None
     needed = weights.n_bytes if n_parameters is None else numbers.nbytes(n_parameters, unquantized(config))
     place = choose_placement(device, needed)
@@ -60,9 +63,9 @@ def preview_config(
 
 
 def check_room(found: ModelPreview, stored: int) -> None:
-    """Raises ModelTooLarge where neither its weights nor the bytes that they are ``stored`` in fit.
+    """Raises ModelTooLarge if neither its weights nor the bytes they are ``stored`` in fit in memory.
 
-    Other models may still be given up for it, so of the two the smaller one counts.
+    Other models may still be evicted for it, so the smaller of the two counts.
     """
     least = min(found.needed, stored)
     if least > found.free:
@@ -70,7 +73,7 @@ def check_room(found: ModelPreview, stored: int) -> None:
 
 
 def unquantized(config: Mapping[str, Any]) -> int:
-    """How many weights are in the embedding and the output layer, which are never quantized; 0 where it is unknown."""
+    """How many weights the embedding and the output layer have, which are never quantized; 0 if unknown."""
     family, inner = str(config.get("model_type")), _text(config)
     size = (_count(family, config, "vocab_size") or 0) * (_count(family, config, "hidden_size") or 0)
     usual = getattr(_class_of(family), "tie_word_embeddings", True)
@@ -79,7 +82,7 @@ def unquantized(config: Mapping[str, Any]) -> int:
 
 
 def stored_dtype(config: Mapping[str, Any]) -> torch.dtype:
-    """The dtype that a configuration, or that of its text model, names."""
+    """The dtype that a configuration, or that of its text model, declares."""
     for part in (config, _text(config)):
         named = str(part.get("dtype") or part.get("torch_dtype") or "").removeprefix("torch.")
         if isinstance(dtype := getattr(torch, named, None), torch.dtype):
@@ -88,13 +91,13 @@ def stored_dtype(config: Mapping[str, Any]) -> torch.dtype:
 
 
 def _text(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The configuration of the text model in one of several, or nothing."""
+    """The configuration of the text model if there are several, otherwise an empty mapping."""
     inner = config.get("text_config")
     return inner if isinstance(inner, Mapping) else {}
 
 
 def _count(family: str, config: Mapping[str, Any], name: str) -> int | None:
-    """A count under the name that the family gives it, its usual one where config.json leaves it out."""
+    """A count under the name that the family gives it; the family's default if config.json omits it."""
     inner = _text(config)
     whole: Any = _class_of(family)
     text = _class_of(str(inner.get("model_type", ""))) or getattr(whole, "sub_configs", {}).get("text_config")

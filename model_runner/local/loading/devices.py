@@ -1,4 +1,4 @@
-"""On what a model is loaded: one device, or, where it fits no single GPU, several, as accelerate parts it."""
+"""Chooses the device for a model: a single one, or, if it fits no single GPU, several, split by accelerate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from model_runner.errors import N_, DeviceMissing, ModelTooLarge, RunnerError
 from model_runner.model_cache import Device
 
 MIXED = ("same device", "expected device", "meta tensor")  # in torch's errors (2.13)
-SPARE = 1.1  # of its weights: room for what is computed
+SPARE = 1.1  # times its weights: room for activations
 
 
 class NeedsAccelerate(RunnerError):
@@ -30,7 +30,9 @@ class OneDeviceOnly(RunnerError):
 
 @dataclass(frozen=True)
 class Placement:
-    """``device`` is where its first layer is; ``spread``: and others of the machine's, the processor at last."""
+    """``device`` holds the first layer; with ``spread``, further layers are on the machine's other devices, the CPU
+    last.
+    """
 
     device: torch.device
     free: int
@@ -42,12 +44,12 @@ class Placement:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What ``from_pretrained`` is told."""
+        """The keyword arguments for ``from_pretrained``."""
         return {"device_map": "auto"} if self.spread else {}
 
 
 def best_device(asked: Device | str) -> torch.device:
-    """As it is asked for; "auto": cuda, then mps, then cpu. Raises DeviceMissing."""
+    """The device asked for; "auto": cuda, then mps, then cpu. Raises DeviceMissing."""
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if asked == "auto":
         return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
@@ -57,7 +59,7 @@ def best_device(asked: Device | str) -> torch.device:
 
 
 def place_model(name: str, asked: Device | str, needed: int) -> Placement:
-    """Where a model that needs so much memory goes. Raises DeviceMissing, ModelTooLarge, NeedsAccelerate."""
+    """Choose where a model that needs this much memory goes. Raises DeviceMissing, ModelTooLarge, NeedsAccelerate."""
     place = choose_placement(asked, needed)
     if needed > place.free:
         raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(place.free))
@@ -67,7 +69,9 @@ def place_model(name: str, asked: Device | str, needed: int) -> Placement:
 
 
 def choose_placement(asked: Device | str, needed: int) -> Placement:
-    """The same whether it fits or not: one device where it can be, since parts that wait for each other are slower."""
+    """Choose without checking that it fits: one device if possible, since layers on several devices wait for each
+    other.
+    """
     device = best_device(asked)
     free = memory.available(device)
     n_gpus = torch.cuda.device_count() if str(device) == "cuda" else 1
@@ -79,7 +83,7 @@ def choose_placement(asked: Device | str, needed: int) -> Placement:
 
 @contextlib.contextmanager
 def on_one_device() -> Generator[None]:
-    """A question that mixes what is on several devices is refused, not answered by half. Raises OneDeviceOnly."""
+    """Raises OneDeviceOnly for a computation that mixes tensors on several devices, rather than half an answer."""
     try:
         yield
     except RuntimeError as error:
@@ -89,12 +93,12 @@ def on_one_device() -> Generator[None]:
 
 
 def move_model(model: Any, device: str | None) -> Any:
-    """The model there; one that was loaded by a map of devices is where it belongs."""
+    """Move the model to the device; a model loaded with a device map stays where it is."""
     return model if getattr(model, "hf_device_map", None) else model.to(device or model.device)
 
 
 def devices_of(model: Any) -> str:
-    """The one it is on, or all of them."""
+    """The device it is on, or all of them."""
     mapped = (getattr(model, "hf_device_map", None) or {}).values()
     every = dict.fromkeys(f"cuda:{one}" if isinstance(one, int) else str(one) for one in mapped)
     return ", ".join(every) if len(every) > 1 else str(model.device)

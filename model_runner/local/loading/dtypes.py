@@ -20,8 +20,9 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import N_, RunnerError
 from model_runner.model_cache import Dtype
 
-PACKAGES = {"int8": ("torchao",), "nf4": ("bitsandbytes", "accelerate")}  # of requirements-quantized.txt
-BYTES = {"int8": 1.0, "nf4": 0.5 + 4 / 64}  # a number: itself, and its part of its row's or of its 64 numbers' scale
+PACKAGES = {"int8": ("torchao",), "nf4": ("bitsandbytes", "accelerate")}  # from requirements-quantized.txt
+# bytes per number: itself, and its share of the scale of its row or of its 64 numbers
+BYTES = {"int8": 1.0, "nf4": 0.5 + 4 / 64}
 
 
 class PackageMissing(RunnerError):
@@ -40,7 +41,7 @@ class DtypeUnknown(RunnerError):
 
 
 def known_dtype(asked: str) -> Dtype:
-    """The same, if it is one. Raises DtypeUnknown."""
+    """Return the name if it is a known one. Raises DtypeUnknown."""
     for known in get_args(Dtype):
         if asked == known:
             return known
@@ -49,7 +50,9 @@ def known_dtype(asked: str) -> Dtype:
 
 @dataclass(frozen=True)
 class Precision:
-    """``computed`` is the dtype of what is computed; ``quantized``, where there is one, how linear layers are kept."""
+    """``computed``: the dtype of the computation; ``quantized``: how linear layers are stored, empty if they are not
+    quantized.
+    """
 
     computed: torch.dtype
     quantized: str = ""
@@ -59,14 +62,14 @@ class Precision:
         return self.quantized or str(self.computed).removeprefix("torch.")
 
     def nbytes(self, n_numbers: int, n_outside: int) -> int:
-        """Memory of so many weights, ``n_outside`` of them in no linear layer that is quantized."""
+        """Memory in bytes of so many weights, ``n_outside`` of which are in no quantized linear layer."""
         if not self.quantized:
             return n_numbers * self.computed.itemsize
         outside = min(n_outside, n_numbers)
         return int(outside * self.computed.itemsize + (n_numbers - outside) * BYTES[self.quantized])
 
     def check(self, name: str, config: Mapping[str, Any]) -> None:
-        """Raises PackageMissing, and AlreadyQuantized of a model that is."""
+        """Raises PackageMissing, and AlreadyQuantized for a model that is quantized already."""
         if not self.quantized:
             return
         if config.get("quantization_config"):
@@ -76,20 +79,20 @@ class Precision:
             raise PackageMissing(dtype=self.quantized, packages=", ".join(missing))
 
     def options(self, place: torch.device) -> dict[str, Any]:
-        """What ``from_pretrained`` is told."""
+        """The keyword arguments for ``from_pretrained``."""
         if self.quantized == "int8":
             from torchao.quantization import Int8WeightOnlyConfig  # pyright: ignore[reportMissingImports]  # optional
 
             return {"quantization_config": TorchAoConfig(Int8WeightOnlyConfig())}
         if self.quantized == "nf4":
             how: Any = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": self.computed}
-            # quantized where it is going to stay: transformers forbids to move it
+            # quantized on the device where it will stay: transformers forbids moving it
             return {"quantization_config": BitsAndBytesConfig(load_in_4bit=True, **how), "device_map": {"": str(place)}}
         return {}
 
 
 def precision_of(model: Any) -> str:
-    """As ``Precision.name``, of a model that is loaded: the method where its folder says it is quantized."""
+    """Like ``Precision.name``, for a loaded model: the method if its folder says that it is quantized."""
     how = getattr(model.config, "quantization_config", None)
     if isinstance(how, TorchAoConfig):
         return "int8"
@@ -103,10 +106,10 @@ def is_quantized(model: Any) -> bool:
 
 
 def matrix_of(projection: nn.Module) -> Tensor:
-    """``[outputs, inputs]`` of a linear layer, as it is multiplied by.
+    """The ``[outputs, inputs]`` matrix of a linear layer, as it multiplies.
 
-    Of a quantized one it is what the layer makes of every unit vector, less its bias: it says so of any method.
-    Hooks do not hear of it.
+    For a quantized layer, it is the layer's output for every unit vector, minus its bias, which works for any method.
+    No hooks are called.
     """
     weight: Any = projection.weight
     if type(weight) is nn.Parameter and weight.is_floating_point():
@@ -120,6 +123,6 @@ def matrix_of(projection: nn.Module) -> Tensor:
 
 
 def _dtype_in(projection: nn.Module) -> torch.dtype:
-    """What a quantized layer computes in: bitsandbytes names it, torchao's weight has it."""
+    """The dtype that a quantized layer computes in: bitsandbytes names it, with torchao it is the weight's."""
     named: Any = getattr(projection, "compute_dtype", None) or projection.weight.dtype
     return named if named.is_floating_point else torch.float32

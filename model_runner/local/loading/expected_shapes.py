@@ -1,4 +1,4 @@
-"""What config.json declares, against what the files of weights hold: before any of it is allocated here."""
+"""Compares what config.json declares with what the weight files hold, before any memory is allocated for it here."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from model_runner.local.loading.sandboxed_process import SandboxedProcess, Sandb
 from model_runner.local.loading.sandboxed_tokenizer import too_much
 from model_runner.local.loading.subprocess_probe import shapes_in
 
-SECONDS = 60.0  # for a model without any memory for its weights; importing what makes it takes most of them
+SECONDS = 60.0  # to build a model without memory for its weights; importing its code takes most of the time
 OTHER_SHAPES = N_("{count} weights have other shapes than config.json says, {first} first")
 MAKES_NONE = N_("making the model of config.json needs more than {seconds} seconds or {memory} of memory")
 FEWER = N_("config.json declares {declared} numbers, but the files of weights hold {stored}")
-PACKED = 8  # numbers in one, where weights are quantized
+PACKED = 8  # numbers packed in one, where weights are quantized
 
 Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class ExpectedShapes:
-    """Shapes by name: the weights, and what else a layer keeps. ``prefix`` is what a base model leaves out of names."""
+    """Shapes by name: of the weights, and of other tensors in a layer.
+
+    ``prefix``: what a base model omits from names.
+    """
 
     weights: Shapes
     buffers: Shapes
@@ -41,7 +44,7 @@ class ExpectedShapes:
 def expected_shapes(
     name: str, checkpoint: Checkpoint, process: SandboxedProcess, auto: Any, check: Callable[[], None]
 ) -> ExpectedShapes:
-    """What the model of this configuration would consist of. Raises ModelIncomplete, and what ``check`` raises."""
+    """The shapes of the model of this configuration. Raises ModelIncomplete, and what ``check`` raises."""
     try:
         told = process.ask({"auto": auto.__name__}, SECONDS, check)
     except SandboxLimitReached as error:
@@ -52,9 +55,9 @@ def expected_shapes(
 
 
 def expected_shapes_here(name: str, checkpoint: Checkpoint, config: PreTrainedConfig, auto: Any) -> ExpectedShapes:
-    """The same of a configuration that is harmless to try in this process. Raises ModelIncomplete.
+    """The same for a configuration that is safe to build in this process. Raises ModelIncomplete.
 
-    float32 is what new tensors are anyway: transformers would make the configuration's dtype that of every thread.
+    New tensors are float32 anyway: transformers would set the configuration's dtype as the default of every thread.
     """
     with torch.device("meta"):
         model = auto.from_config(config, dtype=torch.float32)
@@ -69,11 +72,11 @@ def _compared(name: str, told: Mapping[str, Any], checkpoint: Checkpoint) -> Exp
 
 
 def compare_shapes(name: str, found: ExpectedShapes, checkpoint: Checkpoint) -> None:
-    """Raises ModelIncomplete where the weights cannot be those of the configuration.
+    """Raises ModelIncomplete if the weights cannot be those of the configuration.
 
-    A weight that both name has as many numbers in both: transformers (5.23) turns some while it reads them, and says
-    exactly afterwards. It makes others of several, under new names, so of the rest only the numbers together are
-    compared; an output layer may be missing, and is no larger than all that is there.
+    A weight named by both must have the same number of elements, not the same shape, since transformers (5.23)
+    transposes some while loading and checks them exactly afterwards. It merges others under new names, so only the
+    total of the rest is compared; an output layer may be missing, and is no larger than everything in the files.
     """
     wanted = {key.removeprefix(found.prefix): (key, math.prod(shape)) for key, shape in found.weights.items()}
     held = {key.removeprefix(found.prefix): math.prod(shape) for key, shape in checkpoint.shapes.items()}

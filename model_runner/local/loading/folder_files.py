@@ -1,4 +1,4 @@
-"""Files of a folder that anybody may have made, read within bounds: none of them can fill or stop the server."""
+"""Reads files of untrusted folders within bounds, so that none of them can exhaust or block the server."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from model_runner.errors import N_, ModelIncomplete, Reason
 CONFIG = "config.json"
 MISSING = N_("{file} is missing")
 NO_HEADER = N_("{file} has no readable header")
-MOST_JSON = 16 << 20  # bytes of a JSON file or a header; those of the largest published models have 9 million
-COUNTS = re.compile(r"(.*_)?(layers?|blocks|depths?|experts|labels)")  # of what is made one after the other
+MOST_JSON = 16 << 20  # bytes of a JSON file or a header; the largest published models have 9 million
+# counts of modules that are built one after another
+COUNTS = re.compile(r"(.*_)?(layers?|blocks|depths?|experts|labels)")
 MOST_COUNTED = 4096
 MOST_EXPERTS = 1 << 16  # Doge's are rows of a table, 16,384 of them
-MOST_DEEP = 64  # lists and objects in one another
+MOST_DEEP = 64  # depth of nested lists and objects
 MOST_AXES = 8
 FAR = 2**63
 NESTED = (dict, list)  # as json makes them
-# Bits a number; what is of another type is refused by the library that reads it.
+# Bits per number; a tensor of another type is refused by the library that reads it.
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F4": 4, "I16": 16, "U16": 16, "F16": 16,
     "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64, "U64": 64, "F64": 64, "C64": 64,
@@ -30,14 +31,14 @@ BITS = {
 
 
 def read_object(folder: Path, name: str) -> dict[str, Any]:
-    """The JSON object in a file of the folder. Raises ModelIncomplete."""
+    """Read the JSON object in a file of the folder. Raises ModelIncomplete."""
     path = folder / name
     if not path.is_file():
         raise _refused(folder, MISSING, file=name)
     if path.stat().st_size > MOST_JSON:
         raise _refused(folder, N_("{file} has more than {most} bytes"), file=name, most=MOST_JSON)
     try:
-        value = json.loads(path.read_bytes().decode("utf-8"))  # as text a file of megabytes takes as long again
+        value = json.loads(path.read_bytes().decode("utf-8"))  # reading megabytes as text takes twice as long
     except (ValueError, RecursionError) as error:
         raise _refused(folder, N_("{file} is not readable JSON"), file=name) from error
     if not isinstance(value, dict):
@@ -48,7 +49,9 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
 
 
 def check_counts(folder: Path, config: dict[str, Any]) -> None:
-    """Raises ModelIncomplete for a configuration of more layers than any model has: making them would not end."""
+    """Raises ModelIncomplete for a configuration with more layers than any real model: building them would never
+    finish.
+    """
     for name, number in numbers(config):
         most = MOST_EXPERTS if name.endswith("experts") else MOST_COUNTED
         if number > most and COUNTS.fullmatch(name):
@@ -57,7 +60,7 @@ def check_counts(folder: Path, config: dict[str, Any]) -> None:
 
 
 def numbers(value: Any, name: str = "") -> Iterator[tuple[str, int | float]]:
-    """Every number in it, with the name that it stands under."""
+    """Every number in the value, with the name it is under."""
     if isinstance(value, int | float):
         yield name, value
     elif isinstance(value, dict):
@@ -71,7 +74,7 @@ def numbers(value: Any, name: str = "") -> Iterator[tuple[str, int | float]]:
 def read_header(folder: Path, file: Path) -> dict[str, tuple[int, ...]]:
     """The shape of every tensor in a .safetensors file, by name.
 
-    Raises ModelIncomplete where the header cannot be, or the file is not as long as its header says.
+    Raises ModelIncomplete if the header is invalid, or if the file is not as long as its header says.
     """
     size = file.stat().st_size
     with file.open("rb") as stream:
@@ -92,7 +95,7 @@ def read_header(folder: Path, file: Path) -> dict[str, tuple[int, ...]]:
 
 
 def _tensor(entry: dict[str, Any]) -> tuple[tuple[int, ...], int]:
-    """Shape and end of a tensor. Raises what is caught above where they cannot be."""
+    """Shape and end offset of a tensor. An invalid entry raises one of the errors caught above."""
     shape, (start, end) = entry["shape"], entry["data_offsets"]
     if not all(type(number) is int and 0 <= number < FAR for number in (*shape, start, end)) or len(shape) > MOST_AXES:
         raise ValueError(shape)
@@ -103,7 +106,7 @@ def _tensor(entry: dict[str, Any]) -> tuple[tuple[int, ...], int]:
 
 
 def _depth(value: Any) -> int:
-    """How many lists and objects lie in one another."""
+    """How deeply lists and objects are nested."""
     deep, layer = 0, [value] if type(value) in NESTED else []
     while layer:
         deep += 1

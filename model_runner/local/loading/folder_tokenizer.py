@@ -27,7 +27,7 @@ FILE = "tokenizer.json"
 PROBES = (
     "The  dog's 12345 tails, don't: naïve ﬁne ｆｕｌｌ 3.14 AbcDEF_gh\n\n   def f(x):\n\treturn x  # 狗看见了猫，它 "
     "👨\u200d👩\u200d👧🙂 ½e\u0301 …—«a»\r\n it's 7 + 70 ",
-    " dog",  # a space before the first word is a matter by itself
+    " dog",  # a space before the first word is a special case
 )
 MOST_PROBED = 64  # added tokens that are tried in a text
 NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -38,7 +38,7 @@ Opened = PreTrainedTokenizerBase | PieceTokenizer
 
 
 def open_tokenizer(folder: Path) -> Opened:
-    """The tokenizer, of which :func:`info_of` tells what it is. Raises what the libraries raise, of whatever kind."""
+    """Open the tokenizer; :func:`info_of` describes it. Raises whatever the libraries raise."""
     by_file = (folder / FILE).is_file()
     if not by_file and (file := pieces_file(folder)) is not None and (found := piece_tokenizer(folder, file)):
         return _noted(found, found.name, file.name)
@@ -46,7 +46,7 @@ def open_tokenizer(folder: Path) -> Opened:
         try:
             made: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         except Exception:
-            if by_file:  # of a class that asks for files of its own tokenizer.json is enough
+            if by_file:  # for a class with files of its own, tokenizer.json is enough
                 with suppress(Exception):
                     return _by_file(folder, None, given)
             raise
@@ -54,7 +54,7 @@ def open_tokenizer(folder: Path) -> Opened:
 
 
 def info_of(tokenizer: Any, target: int | None = None) -> TokenizerInfo:
-    """What a tokenizer is; ``target`` is the token that the model's settings have it begin to write with."""
+    """Describe a tokenizer; ``target`` is the token with which the model's settings have its output begin."""
     name, file, overruled = getattr(tokenizer, KINDS, (type(tokenizer).__name__, "", False))
     languages = languages_of(tokenizer)
     written = next((code for code, token_id in languages.items() if token_id == target), None)
@@ -70,22 +70,24 @@ def info_of(tokenizer: Any, target: int | None = None) -> TokenizerInfo:
 
 
 def special_ids(tokenizer: Any) -> list[int]:
-    """Every special token: those that the settings name, and those that tokenizer.json has as such."""
-    if (known := getattr(tokenizer, SPECIAL, None)) is not None:  # it is made anew each time it is asked for
+    """All special tokens: those named by the settings, and those marked as special in tokenizer.json."""
+    if (known := getattr(tokenizer, SPECIAL, None)) is not None:  # it is built anew on every access
         return known
     added: dict[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
     return sorted({*tokenizer.all_special_ids, *(one for one, token in added.items() if token.special)})
 
 
 def _by_file(folder: Path, made: Any, given: GivenFile) -> PreTrainedTokenizerBase:
-    """The class where it cuts as tokenizer.json says, else the file, under the settings that stand beside it."""
+    """The tokenizer of the class if it cuts text as tokenizer.json says, else that of the file, with the folder's
+    settings.
+    """
     if made is not None and made.is_fast:
-        with suppress(Exception):  # whatever this does not expect, the file is read for
+        with suppress(Exception):  # on anything unexpected, the file is used
             quick = file_with_model_of(made, folder / FILE, given)
             if quick is not None and _cuts_as(quick, made, _probes(quick, made)):
                 return _noted(made, type(made).__name__, FILE)
     if type(made) is PreTrainedTokenizerFast and _holds_as_they_are(made, folder / FILE):
-        return _noted(made, type(made).__name__, FILE)  # which reads the file and adds to it
+        return _noted(made, type(made).__name__, FILE)  # this class reads the file and adds to it
     backend: Any = Backend.from_file(str(folder / FILE))
     backend.no_truncation()
     backend.no_padding()
@@ -93,30 +95,30 @@ def _by_file(folder: Path, made: Any, given: GivenFile) -> PreTrainedTokenizerBa
     by_class = made is not None and made.is_fast
     if by_class and _cuts_as(backend, made, probes):
         return _noted(made, name, FILE)
-    of_languages = by_class and _tells_language(backend)  # whose place is for the class to say
+    of_languages = by_class and _tells_language(backend)  # the class places these tokens
     read: Any = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     _swap_backend(read, backend, made if of_languages else None)
-    if by_class and _cuts(made, probes) == _cuts(read, probes):  # settings of the folder say more than the file
+    if by_class and _cuts(made, probes) == _cuts(read, probes):  # the folder's settings say more than the file
         return _noted(made, name, FILE)
     if made is None:
         return _noted(read, type(read).__name__, FILE)
     read.model_input_names = list(made.model_input_names)
     special = {token.content for token in backend.get_added_tokens_decoder().values() if token.special}
-    for named in NAMED:  # by the class, and no setting
+    for named in NAMED:  # set by the class, not by a setting
         if getattr(read, named) is None and str(getattr(made, named)) in special:
             setattr(read, named, str(getattr(made, named)))
     return _noted(read, name, FILE, by_class and name != type(read).__name__)
 
 
 def _cuts_as(backend: Any, made: Any, probes: Sequence[str]) -> bool:
-    """Whether the class gives the ids of the file's own tokenizer; where a language stands is for the class to say."""
+    """Whether the class gives the ids of the file's own tokenizer, apart from where the language token is placed."""
     around = not _tells_language(backend)
     own = _ids(lambda text, special: backend.encode(text, add_special_tokens=special).ids, probes, around)
     return _cuts(made, probes, around) == own
 
 
 def _holds_as_they_are(made: Any, file: Path) -> bool:
-    """Whether the added tokens of the file are matched as it says; settings can make others of them."""
+    """Whether the added tokens are matched as the file says; settings can change that."""
     text = file.read_bytes().decode("utf-8")
     with suppress(ValueError, LookupError, TypeError, AttributeError):
         tokens, _ = json.JSONDecoder().raw_decode(text, text.index("[", text.index('"added_tokens"')))
@@ -130,13 +132,15 @@ def _rules(token: Any) -> dict[str, Any]:
 
 
 def _tells_language(backend: Any) -> bool:
-    """Whether what the file puts around a text tells its language: old ones have that at the end (NLLB)."""
+    """Whether what the file puts around a text includes its language; old files have it at the end (NLLB)."""
     languages = languages_in({token.content: one for one, token in backend.get_added_tokens_decoder().items()})
     return not set(languages.values()).isdisjoint(backend.encode("a").ids)
 
 
 def _swap_backend(read: Any, backend: Any, of_languages: Any) -> None:
-    """The file as it is: a token that settings name too is matched as the file says, one that they add comes after."""
+    """Use the file's tokenizer as it is: a token also named by settings keeps the file's matching rule, new ones are
+    appended.
+    """
     known = {token.content for token in backend.get_added_tokens_decoder().values()}
     more = [token for _, token in sorted(read.added_tokens_decoder.items()) if token.content not in known]
     backend.add_tokens(more)
@@ -152,7 +156,7 @@ def _noted(tokenizer: Any, name: str, file: str = "", overruled: bool = False) -
 
 
 def _probes(backend: Any, made: Any) -> list[str]:
-    """Texts with all that may be cut differently, the added tokens of both among them."""
+    """Texts with everything that may be tokenized differently, including the added tokens of both."""
     named = [] if made is None else made.all_special_tokens
     added = [token.content for token in backend.get_added_tokens_decoder().values()]
     tokens = list(dict.fromkeys([*named, *added]))[:MOST_PROBED]
@@ -160,7 +164,7 @@ def _probes(backend: Any, made: Any) -> list[str]:
 
 
 def _cuts(tokenizer: Any, probes: Sequence[str], around: bool = True) -> list[list[int]] | None:
-    """The ids that it gives; None where it gives none, such as a class without the file's unknown token."""
+    """The ids that it gives; None where it gives none, e.g. for a class that lacks the file's unknown token."""
 
     def ids(text: str, special: bool) -> list[int]:
         return tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
@@ -174,5 +178,5 @@ def _cuts(tokenizer: Any, probes: Sequence[str], around: bool = True) -> list[li
 
 
 def _ids(encode: Callable[[str, bool], list[int]], probes: Sequence[str], around: bool) -> list[list[int]]:
-    """Without the special tokens around a text, and with them where they count."""
+    """The ids without the special tokens around a text, and also with them where they matter."""
     return [encode(text, special) for text in probes for special in ((False, True) if around else (False,))]

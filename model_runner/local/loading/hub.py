@@ -1,4 +1,4 @@
-"""A model id to a local folder: what the hub's own library downloads or has cached. Reached only when a user asks."""
+"""Resolves a model id to a local folder with the hub's own library, by cache or download. Used only if a user asks."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from model_runner.local.loading.folder_files import CONFIG
 from model_runner.local.loading.other_formats import refuse_names
 
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
-Look = Callable[[Mapping[str, Any], StoredWeights], None]  # at config.json, before any of the weights is downloaded
-NAMES = 2  # of what stands between slashes: owner and name; what follows are folders in it
+Look = Callable[[Mapping[str, Any], StoredWeights], None]  # given config.json before any weights are downloaded
+NAMES = 2  # parts of a model id: owner and name; further parts are folders in it
 WANTED = ("*.safetensors", "*.json", "*.model", "*.spm", "*.txt", "*.jinja", "*.tiktoken")
 
 
 def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, ask_hub: bool = True) -> Path:
-    """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked where that may not be asked for.
+    """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked if downloading is not allowed.
 
-    Of owner/name/folder it is that folder of the model, and no other file is downloaded.
+    For owner/name/folder, it is that folder of the model, and no other file is downloaded.
 
-    Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable, ModelPickled, and before any of the weights
-    is downloaded DiskFull and what ``look`` raises; DownloadBroken after that, for the hub's library
-    tries again a few times by itself.
+    Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable and ModelPickled; before any weights are
+    downloaded, DiskFull and whatever ``look`` raises; after that, DownloadBroken, once the hub's library has given up
+    retrying.
     """
     owner_and_name, inside = "/".join(name.split("/")[:NAMES]), "".join(f"{part}/" for part in name.split("/")[NAMES:])
     wanted: dict[str, Any] = {"revision": revision, "allow_patterns": [inside + pattern for pattern in WANTED]}
@@ -63,10 +63,10 @@ def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, as
 
 
 def _fetched(name: str, inside: str, wanted: dict[str, Any], progress: Progress, look: Look) -> Path:
-    """``inside``: a folder of the model and a slash, or nothing for the whole."""
+    """``inside`` is a folder of the model followed by a slash, or empty for the whole model."""
     revision: str | None = wanted["revision"]
     progress("asking", 0, 0)
-    missing: int | None = None  # bytes to download, once that is known
+    missing: int | None = None  # bytes to download, once known
     try:
         files = snapshot_download(name, dry_run=True, tqdm_class=_reporting(progress), **wanted)
         sizes = {file.filename: file.file_size or 0 for file in files if file.filename.endswith(".safetensors")}
@@ -77,7 +77,7 @@ def _fetched(name: str, inside: str, wanted: dict[str, Any], progress: Progress,
         missing = sum(file.file_size or 0 for file in files if file.will_download)
         if missing and any(
             file.filename == inside + CONFIG for file in files
-        ):  # without one it is incomplete, as is said later
+        ):  # without config.json it is incomplete, which is reported later
             config: dict[str, Any] = {"revision": revision, "allow_patterns": [inside + CONFIG]}
             folder = Path(snapshot_download(name, tqdm_class=_reporting(lambda *_: None), **config)) / inside
             look(read_config(folder), StoredWeights(weights, _parameters(name, revision, sizes), missing))
@@ -93,12 +93,12 @@ def _fetched(name: str, inside: str, wanted: dict[str, Any], progress: Progress,
 
 
 def _parameters(name: str, revision: str | None, sizes: dict[str, int]) -> int | None:
-    """How many numbers files of these sizes hold: as the first one's header counts them; in the others, in proportion.
+    """How many numbers files of these sizes hold: exact for the first one by its header, in proportion for the others.
 
     Their dtype is not always the one that config.json names.
     """
     first = min(sizes)
-    with suppress(SafetensorsParsingError, OSError, HTTPError):  # then it is only not known
+    with suppress(SafetensorsParsingError, OSError, HTTPError):  # then the count is unknown
         api = HfApi(endpoint=constants.ENDPOINT)
         counted = api.parse_safetensors_file_metadata(name, first, revision=revision).parameter_count
         return round(sum(counted.values()) * sum(sizes.values()) / sizes[first]) if sizes[first] else None
@@ -106,7 +106,7 @@ def _parameters(name: str, revision: str | None, sizes: dict[str, int]) -> int |
 
 
 def _names_of_files(name: str, revision: str | None) -> list[str]:
-    """What the model's page lists, where the hub still answers."""
+    """The files listed on the model's page, if the hub still answers."""
     with suppress(OSError, HTTPError):
         listed = HfApi(endpoint=constants.ENDPOINT).list_repo_files(name, revision=revision)
         return [file for file in listed if "/" not in file]
@@ -114,7 +114,7 @@ def _names_of_files(name: str, revision: str | None) -> list[str]:
 
 
 def _held(name: str, inside: str, wanted: dict[str, Any]) -> Path | None:
-    """The model's folder on this machine, if there is more than the configuration that a preview needs."""
+    """The model's folder on this machine, if it holds more than the configuration that a preview needs."""
     with suppress(OSError, HFValidationError):
         folder = Path(snapshot_download(name, local_files_only=True, **wanted)) / inside
         return folder if any(folder.glob("*.safetensors")) else None
@@ -122,7 +122,7 @@ def _held(name: str, inside: str, wanted: dict[str, Any]) -> Path | None:
 
 
 def _cached(name: str, inside: str, wanted: dict[str, Any], error: Exception, *, begun: bool) -> Path:
-    """What is on this machine; without it, what the hub said, or that a download which had ``begun`` broke off."""
+    """The cached copy; without one, raises the hub's error, or DownloadBroken if a download had ``begun``."""
     if folder := _held(name, inside, wanted):
         return folder
     cause = error.__cause__ if isinstance(error, DryRunError) else error
@@ -138,7 +138,7 @@ def _cached(name: str, inside: str, wanted: dict[str, Any], error: Exception, *,
 
 
 def _free_on_disk() -> int:
-    """Bytes, where the hub's library keeps what it downloads."""
+    """Free bytes where the hub's library keeps its downloads."""
     place = Path(constants.HF_HUB_CACHE).expanduser().absolute()
     return shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
 
@@ -148,7 +148,7 @@ def _disk_full(name: str, missing: int) -> DiskFull:
 
 
 def _is_full(error: BaseException | None) -> bool:
-    """Whether a write found no room: an error of the system, or what a library made of one."""
+    """Whether a write failed for lack of space: an error of the system, or of a library that wraps it."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return True
@@ -157,7 +157,7 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def _reporting(progress: Progress) -> type[Any]:
-    """A progress bar that tells ``progress`` the bytes instead of drawing."""
+    """A progress bar class that reports bytes to ``progress`` instead of drawing."""
 
     class Reporting(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:

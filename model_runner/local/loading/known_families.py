@@ -1,7 +1,7 @@
-"""What is known of a family before a model of it is loaded: that it can be captured, or why it never can.
+"""What is known of a family before a model of it is loaded: whether it can be captured, and if not, why.
 
-The table is what ``python -m scripts.families`` measured. A refusal is in it where it is of the family's code,
-whatever the sizes; some hold only ``where`` settings have these values.
+The table was measured by ``python -m scripts.families``. It holds the refusals that follow from a family's code,
+whatever the sizes of its models; some apply only to the values of settings given in ``where``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEEDS = {"gemma3n": ("timm", N_("a part of it is of the library timm, which is n
 
 
 def refusal(config: Mapping[str, Any]) -> str | None:
-    """Why no model of this configuration can be captured; None where that is not known."""
+    """Why no model of this configuration can be captured; None if that is not known."""
     family = str(config.get("model_type"))
     library, missing = NEEDS.get(family, ("", ""))
     if library and find_spec(library) is None:
@@ -41,7 +41,7 @@ def refusal(config: Mapping[str, Any]) -> str | None:
 
 
 def check_family(name: str, config: Mapping[str, Any]) -> None:
-    """Raises NotCapturable where it is known why no model of this configuration can be captured."""
+    """Raises NotCapturable if it is known that no model of this configuration can be captured."""
     class_of(name, config)
     reason = refusal(config)
     if reason is not None:
@@ -49,7 +49,7 @@ def check_family(name: str, config: Mapping[str, Any]) -> None:
 
 
 def tell(found: ModelPreview, config: Mapping[str, Any], preview: Callable[[ModelPreview], None]) -> None:
-    """``preview`` hears of this model, and whether it can be captured. Raises NotCapturable, told first."""
+    """Call ``preview`` with this model and whether it can be captured, then raise NotCapturable if it cannot."""
     try:
         check_family(found.name, config)
     except NotCapturable as error:
@@ -59,7 +59,7 @@ def tell(found: ModelPreview, config: Mapping[str, Any], preview: Callable[[Mode
 
 
 def can_be_captured(config: Mapping[str, Any]) -> bool | None:
-    """None where it is not known before a model is loaded."""
+    """Whether it can be captured; None if that is not known before a model is loaded."""
     if refusal(config) is not None:
         return False
     return True if config.get("model_type") in _KNOWN["captured"] else None

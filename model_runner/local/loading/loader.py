@@ -1,4 +1,4 @@
-"""From a name to a runner: an embedded model, a local folder, or a hub id."""
+"""Loads a runner from a name: an embedded model, a local folder, or a hub id."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from model_runner.model_cache import Device, Dtype
 from model_runner.preview import ModelPreview
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
-BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
+BROKEN = (  # what transformers 5.23 raises for a folder that is complete but makes no model
     ArithmeticError,
     AttributeError,
     ImportError,
@@ -132,7 +132,7 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
     def look(config: Mapping[str, Any], weights: StoredWeights) -> None:
         numbers = _numbers(config, numbers_asked, device)
         found = preview_config(name, config, weights, numbers=numbers, device=device)
-        tell(found, config, preview)  # what cannot be captured is not downloaded
+        tell(found, config, preview)  # a model that cannot be captured is not downloaded
         if files is None:
             numbers.check(name, config)
             check_quantized(name, config, device)
@@ -165,14 +165,14 @@ def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, 
         raise OutOfMemory(stage=N_("moving the model to the device")) from error
     except MemoryError as error:
         raise OutOfMemory(stage=N_("loading the weights")) from error
-    except BaseException as error:  # whatever its parts make the libraries raise, panics of theirs too
+    except BaseException as error:  # libraries raise anything on a broken folder, including panics
         raise ModelIncomplete(name=name, reason=first_line(error)) from error
 
 
 def _base_folder(files: AdapterFiles, report: Progress, look: Look, agreed: Collection[str] | None) -> Path:
-    """The folder of an adapter's base. One outside of the adapter's own is named to the reader, who has to agree.
+    """The folder of an adapter's base. The user has to agree to one outside of the adapter's own folder.
 
-    Raises RunnerError: BaseNotAsked without that, AdapterRefused where the base is an adapter itself.
+    Raises BaseNotAsked without that consent, AdapterRefused if the base is itself an adapter, and other RunnerErrors.
     """
     if files.base in EMBEDDED:
         return EMBEDDED[files.base]
@@ -196,7 +196,7 @@ def _base_folder(files: AdapterFiles, report: Progress, look: Look, agreed: Coll
 
 
 class _Loading:
-    """One folder on its way to a runner, with the adapter that is added to it."""
+    """One folder being loaded, with the adapter that is added to it."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class _Loading:
         make_room: Callable[[], None],
         kept: ByteBudgetCache | None,
     ) -> LocalRunner:
-        """In stages, each of which may find what ends it. Raises RunnerError."""
+        """Load the runner, in stages that may each fail. Raises RunnerError."""
         _check_pieces(self.name, self.with_tokenizer.folder)
         sandboxed, found = self._sandboxed() if self.sandboxed else (None, None)
         config = as_read(_config(self.name, self.checkpoint.folder), self.auto)
@@ -251,7 +251,7 @@ class _Loading:
         return made
 
     def _sandboxed(self) -> tuple[SandboxedTokenizer | None, ExpectedShapes]:
-        """The tokenizer in a process of its own unless it is harmless, and what the configuration declares."""
+        """The tokenizer, in its own process unless it is harmless, and the shapes that the configuration declares."""
         self.progress("checking", 0, 0)
         folder = self.with_tokenizer.folder
         tokenizer = None if is_tokenizer_harmless(self.with_tokenizer) else SandboxedTokenizer(folder)
@@ -280,7 +280,7 @@ class _Loading:
     def _tokenizer(self) -> Opened:
         folder = self.with_tokenizer.folder
         tokenizer: Any = load_tokenizer(self.name, folder)
-        if self.sandboxed:  # a short template may say anything
+        if self.sandboxed:  # even a short template may do anything
             tokenizer.apply_chat_template = SandboxedTemplate(self.name, folder)
         return tokenizer
 
@@ -300,15 +300,15 @@ def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Precisi
 
 
 def _needed(checkpoint: Checkpoint, found: ExpectedShapes | None, numbers: Precision) -> int:
-    """Estimate from the headers of the weight files and from the configuration, before a single weight is read."""
+    """Estimated memory in bytes, from the weight files' headers and the configuration, before any weight is read."""
     count = max(checkpoint.n_parameters, found.n_numbers if found is not None else 0)
     return numbers.nbytes(count, unquantized(checkpoint.config))
 
 
 def _config(name: str, folder: Path) -> PreTrainedConfig:
-    """The configuration as far as it describes a model.
+    """The configuration, limited to what describes a model.
 
-    Which code computes attention, which file the weights are in and what is fused is not for a folder to say.
+    A folder does not get to choose the attention implementation, the weight file or what is fused.
     """
     try:
         config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -325,7 +325,7 @@ def _config(name: str, folder: Path) -> PreTrainedConfig:
 def _model(
     name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, numbers: Precision, place: Placement
 ) -> tuple[Any, set[str]]:
-    """The model, and the names of what is in no file."""
+    """The model, and the names of tensors that are in no file."""
     try:
         with named_as_usual(checkpoint) as folder, without_bars():
             loaded: Any = auto.from_pretrained(
@@ -336,7 +336,7 @@ def _model(
                 use_safetensors=True,
                 trust_remote_code=False,
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # only to say it better, below
+                ignore_mismatched_sizes=True,  # for a better error message, below
                 **numbers.options(place.device) | place.options,
             )
         model, report = loaded
@@ -354,7 +354,7 @@ def _model(
 
 
 def _short_forward(model: Any, extractor: WhisperFeatureExtractor | None) -> Any:
-    """What the model says of the few tokens that it is tried with; a classifier of two stacks reads one text."""
+    """The model's output for the few tokens of the trial; a classifier with two stacks reads one text."""
     if not getattr(model.config, "is_encoder_decoder", False) or is_classifier(model):
         return run(model, probe_tokens(model))
     return run_both(
@@ -363,20 +363,20 @@ def _short_forward(model: Any, extractor: WhisperFeatureExtractor | None) -> Any
 
 
 def load_tokenizer(name: str, folder: Path) -> Opened:
-    """In this process. Raises TokenizerMissing."""
+    """Load the tokenizer in this process. Raises TokenizerMissing."""
     try:
         tokenizer = open_tokenizer(folder)
     except Exception as error:  # the tokenizers library raises no class of its own
         raise TokenizerMissing(name=name, reason=first_line(error)) from error
     check_tokenizer(name, tokenizer)
-    if not isinstance(tokenizer.model_max_length, int | float):  # compared with the length of every text
+    if not isinstance(tokenizer.model_max_length, int | float):  # it is compared with the length of every text
         tokenizer.model_max_length = sys.maxsize
     return tokenizer
 
 
 def check_tokenizer(name: str, tokenizer: Tokenizer) -> None:
-    """Raises TokenizerMissing for one that is of no use here."""
+    """Raises TokenizerMissing for an unusable tokenizer."""
     if not tokenizer.is_fast:
         raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
-    if len(tokenizer) <= len(special_ids(tokenizer)):  # what transformers makes of no files at all
+    if len(tokenizer) <= len(special_ids(tokenizer)):  # what transformers makes from no files at all
         raise TokenizerMissing(name=name, reason=N_("it knows no token but special ones"))

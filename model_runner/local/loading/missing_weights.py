@@ -1,8 +1,8 @@
-"""What the files of a model lack of the tensors that its forward reads.
+"""Finds tensors that a model's forward reads but its files lack.
 
-transformers fills a tensor that no file has with new numbers, mostly random ones, and reports its name; those that the
-class lists in ``_keys_to_ignore_on_load_missing`` it leaves out of the report (5.23). Whether such a tensor matters is
-measured: NaN in its place, and does NaN arrive. A file that has everything costs nothing.
+transformers fills a tensor that is in no file with new numbers, mostly random ones, and reports its name. It leaves out
+of that report what the class lists in ``_keys_to_ignore_on_load_missing`` (5.23). Whether such a tensor matters is
+measured: put NaN in its place, and see whether NaN reaches the output. For complete files, nothing is run.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class MissingWeights:
 
 
 def tied_against(model: Any, config: Mapping[str, Any]) -> set[str]:
-    """The output layer, where the class ties it to the embedding and config.json says that it is one of its own.
+    """The output layer, if the class ties it to the embedding although config.json declares a separate one.
 
-    T5's classes tie it whatever is said (transformers 5.23), unless the files hold both.
+    T5's classes always tie it (transformers 5.23), unless the files hold both.
     """
     said_tied = [value for key, value in numbers(config) if re.fullmatch("tie_(word_)?embeddings?", key)]
     if not said_tied or any(said_tied):
@@ -51,13 +51,13 @@ def tied_against(model: Any, config: Mapping[str, Any]) -> set[str]:
 
 
 def check_missing(name: str, model: Any, reported: Collection[str], forward: Callable[[], Any]) -> MissingWeights:
-    """What of the shown numbers does not come from the files. Raises ModelIncomplete where any does not.
+    """Return what the files lack that can be done without. Raises ModelIncomplete if they lack what is shown.
 
-    ``reported`` are transformers' ``missing_keys``; ``forward`` runs the model over a few tokens, before anything of
-    ours is installed. An output layer may be missing from a model with one stack: then no logits are shown.
+    ``reported`` are transformers' ``missing_keys``; ``forward`` runs the model over a few tokens, before any of our
+    hooks are installed. A model with a single stack may lack its output layer: then no logits are shown.
     """
     tensors = model.state_dict(keep_vars=True)
-    never_saved = model._keys_to_ignore_on_save or ()  # what its own class writes to no file is no weight
+    never_saved = model._keys_to_ignore_on_save or ()  # tensors that the class never saves are not weights
     lacks = (key for key in tensors if key in reported or _left_out(model, key, tensors[key]))
     missing = [key for key in lacks if key not in never_saved]
     if not missing:
@@ -74,7 +74,7 @@ def check_missing(name: str, model: Any, reported: Collection[str], forward: Cal
         return lambda keys: _nan_arrives([tensors[key] for key in keys], model, forward, at)
 
     read = {*_those(outside, arrives(_last_hidden_state)), *(key for key in asked if key in in_layers)}
-    if not read and getattr(model.config, "is_encoder_decoder", False):  # which writes by its output layer
+    if not read and getattr(model.config, "is_encoder_decoder", False):  # these write by their output layer
         read = {*_those(outside, arrives(_what_is_said))}
     if read:
         raise _incomplete(name, [key for key in missing if key in read])
@@ -86,7 +86,7 @@ def check_missing(name: str, model: Any, reported: Collection[str], forward: Cal
 
 @torch.no_grad()
 def _fill(tensors: Sequence[Tensor]) -> None:
-    """Numbers, the same at each load, where nothing that is shown comes from them: some are left as memory was."""
+    """Fill tensors that affect nothing shown with the same numbers at each load; some are uninitialized memory."""
     generator = torch.Generator().manual_seed(0)
     for one in tensors:
         if one.is_floating_point():
@@ -104,13 +104,13 @@ def _may_be_missing(model: Any, key: str) -> bool:
 
 
 def _left_out(model: Any, key: str, tensor: Tensor) -> bool:
-    """Whether it is missing and the report does not say so: what came from a file is marked (transformers 5.23)."""
+    """Whether the tensor is missing but not reported; tensors loaded from a file are marked (transformers 5.23)."""
     return _may_be_missing(model, key) and not getattr(tensor, "_is_hf_initialized", False)
 
 
 @torch.no_grad()
 def _is_filled_alike(model: Any, tensor: Tensor, key: str) -> bool:
-    """Whether the class that declares this tensor fills it with the same numbers whatever the seed."""
+    """Whether the class that declares this tensor fills it with the same numbers for any seed."""
     if not tensor.is_floating_point():
         return False
     parent = model.get_submodule(key.rpartition(".")[0])
@@ -121,19 +121,19 @@ def _is_filled_alike(model: Any, tensor: Tensor, key: str) -> bool:
             torch.manual_seed(seed)
             owners[-1]._init_weights(parent)
             made.append(tensor.detach().clone())
-    return torch.equal(*made)  # of NaN, which nothing filled, it is false
+    return torch.equal(*made)  # false for NaN, i.e. if nothing filled it
 
 
 def _path_to(model: nn.Module, key: str) -> list[nn.Module]:
-    """The modules around a tensor, from the model on."""
+    """The modules around a tensor, from the model inwards."""
     names = key.split(".")[:-1]
     return [model.get_submodule(".".join(names[:depth])) for depth in range(len(names) + 1)]
 
 
 def _in_layers_that_run(model: nn.Module, keys: Sequence[str], forward: Callable[[], Any]) -> set[str]:
-    """Those inside a member of a list of modules that a forward runs.
+    """The keys inside a member of a module list that a forward runs.
 
-    They are read, if not of these few tokens: an expert is chosen by some texts alone.
+    These weights are read, if not for these few tokens: an expert is only chosen for some texts.
     """
     ran: set[int] = set()
     hooks = [one.register_forward_pre_hook(lambda module, _: ran.add(id(module))) for one in model.modules()]
@@ -152,7 +152,7 @@ def _in_layers_that_run(model: nn.Module, keys: Sequence[str], forward: Callable
 
 
 def _those(keys: Sequence[str], arrives: Callable[[Sequence[str]], bool]) -> list[str]:
-    """Those of which NaN arrives, found by halves."""
+    """The keys whose NaN reaches the output, found by bisection."""
     if not keys or not arrives(keys):
         return []
     if len(keys) == 1:
@@ -167,14 +167,15 @@ def _nan_arrives(
     forward: Callable[[], Any],
     at: Callable[[Any, Sequence[Any]], Tensor],
 ) -> bool:
-    """Whether NaN in place of these tensors is seen in what a forward says, or in its last hidden state.
+    """Whether NaN in place of these tensors shows up in a forward's output or last hidden state.
 
-    As NaN or as other numbers: of a query of NaN, scaled_dot_product_attention (torch 2.13, CPU) makes zeros.
+    It may show up as NaN or as other numbers: scaled_dot_product_attention turns a NaN query into zeros (torch 2.13,
+    CPU).
     """
     if not tensors:
         return False
     if any(type(one) not in (Tensor, nn.Parameter) or one.is_meta or not one.is_floating_point() for one in tensors):
-        return True  # nothing can be put there: as good as read
+        return True  # NaN cannot be stored there; treat it as read
     try:
         with last_states(model) as finished:
             before = at(forward(), finished)
@@ -195,7 +196,7 @@ def _what_is_said(output: Any, _finished: Sequence[Any]) -> Tensor:
 
 @contextlib.contextmanager
 def _nan_in(tensors: Sequence[Tensor]) -> Generator[None]:
-    """NaN in place of what these tensors hold."""
+    """Replace the values of these tensors with NaN inside the block."""
     with torch.no_grad():
         held = [one.detach().clone() for one in tensors]
         try:

@@ -1,4 +1,4 @@
-"""From a model's name, and the version of it that is asked for, to a folder on this machine."""
+"""Resolves a model's name, with an optional version, to a folder on this machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from model_runner.local.loading.other_formats import refuse_models, refuse_names
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).parents[2] / "default_model"
 EMBEDDED = {DEFAULT: DEFAULT_FOLDER, **{name: DEFAULT_FOLDER.with_name(name) for name in ("encoder", "translator")}}
-HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?(/(?!\.+(/|$))[A-Za-z0-9_.-]+)*")  # owner/name, folders in it
+# owner/name, optionally followed by folders
+HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?(/(?!\.+(/|$))[A-Za-z0-9_.-]+)*")
 VERSION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*")  # a branch, a tag or a commit
 
 
 def versioned(name: str, revision: str | None) -> tuple[str, str | None]:
-    """A hub id and the version of it that is asked for, where the name holds both: owner/name@version.
+    """Split a name of the form owner/name@version into a hub id and the requested version.
 
-    A folder may have an @ in its name.
+    The name of a folder may contain an @.
     """
     hub_id, mark, version = name.partition("@")
     if revision is None and mark and HUB_ID.fullmatch(hub_id) and not os.path.isdir(name):
@@ -31,9 +32,9 @@ def versioned(name: str, revision: str | None) -> tuple[str, str | None]:
 
 
 def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *, ask_hub: bool) -> Path:
-    """Of an embedded model, a local folder, or what the hub's library has or downloads. Raises RunnerError.
+    """The folder of an embedded model, a local folder, or a cached or downloaded hub model. Raises RunnerError.
 
-    ``look`` is shown the configuration before weights are downloaded, and raises to leave them.
+    ``look`` is called with the configuration before any weights are downloaded, and may raise to prevent that.
     """
     if name in EMBEDDED and revision is None:
         return EMBEDDED[name]
@@ -41,14 +42,14 @@ def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *
     try:
         folder = Path(name).expanduser()
         is_folder = folder.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:  # a name too long; the home of a user who does not exist
+    except (OSError, RuntimeError, ValueError) as error:  # the name is too long, or it is the home of an unknown user
         raise (ModelFolderMissing if as_path else ModelNameInvalid)(name=name) from error
     here = is_folder or as_path or name in EMBEDDED
     if revision is not None and (here or not VERSION.fullmatch(revision)):
         raise ModelNameInvalid(name=f"{name}@{revision}")  # only the hub has versions
     if name and here:
-        if not _has_config(folder):  # one sentence, whether there is such a folder or not
-            refuse_names(name, [folder.name])  # of a path to a file; whether there is one is not looked at
+        if not _has_config(folder):  # the same message whether the folder exists or not
+            refuse_names(name, [folder.name])  # for the path of a file; whether the file exists is not checked
             refuse_models(folder)
             raise ModelFolderMissing(name=name)
         return folder
@@ -58,7 +59,7 @@ def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *
 
 
 def names_folder(name: str) -> bool:
-    """Whether this is a folder's path, or would be taken for one, and no model that comes with the app."""
+    """Whether the name is a folder's path, or would be taken for one, and not an embedded model."""
     if name.startswith(("/", "~", ".")) or "\\" in name:
         return True
     try:
@@ -68,7 +69,7 @@ def names_folder(name: str) -> bool:
 
 
 def _has_config(folder: Path) -> bool:
-    """Whether it says what it is: a model, or an adapter of one."""
+    """Whether it holds the configuration of a model or of an adapter."""
     try:
         files = (folder / name for name in (CONFIG, ADAPTER_CONFIG))
         return any(file.is_file() and os.access(file, os.R_OK) for file in files)

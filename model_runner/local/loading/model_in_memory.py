@@ -1,4 +1,4 @@
-"""From a model that the caller has in memory to a runner."""
+"""Makes a runner from a model that the caller has in memory."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _compiled_inside(model: Any) -> bool:
 
 
 def _without_peft(model: Any, name: str) -> Any:
-    """The model inside of PEFT's own, with the adapter's layers in it. Raises AdapterWritesTokens."""
+    """The model inside a PEFT wrapper, with the adapter's layers in it. Raises AdapterWritesTokens."""
     if not (hasattr(model, "peft_config") and hasattr(model, "get_base_model")):
         return model
     for one in getattr(model, "active_adapters", ()):
@@ -85,10 +85,10 @@ def _without_peft(model: Any, name: str) -> Any:
 
 
 def _check_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
-    """Raises NotATokenizer, TokenizerTooLarge, and TokenizerMissing for one that is of no use here."""
+    """Raises NotATokenizer, TokenizerTooLarge, and TokenizerMissing for an unusable tokenizer."""
     if not isinstance(tokenizer, PreTrainedTokenizerBase) or not tokenizer.is_fast:
         raise NotATokenizer(kind=type(tokenizer).__name__)
     check_tokenizer(name, tokenizer)
     rows = int(text_config(model).vocab_size)
-    if tokenizer.vocab_size > rows:  # tokens that were added to it alone are refused where a text has them
+    if tokenizer.vocab_size > rows:  # a text that uses tokens added only to the tokenizer is refused
         raise TokenizerTooLarge(name=name, tokens=tokenizer.vocab_size, count=rows)

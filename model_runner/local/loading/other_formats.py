@@ -1,4 +1,4 @@
-"""Weights in files that are not opened here: what they are, and what makes .safetensors files of them."""
+"""Weight formats that are not opened here, and how to convert them to .safetensors files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GGUF = (
         "AutoModelForCausalLM.from_pretrained(folder, gguf_file=…).save_pretrained(…)."
     ),
 )
-OTHER = {  # a file's name → what it is, and what to do
+OTHER = {  # file name → the format, and what to do
     "*.gguf": GGUF,
     "*.onnx": (
         N_("an ONNX graph, without the layers that are looked into here"),
@@ -50,14 +50,14 @@ def refuse_other_formats(folder: Path) -> None:
 
 
 def refuse_models(folder: Path) -> None:
-    """Raises OtherFormat for a folder without config.json that holds a model all the same; it tells no other names."""
+    """Raises OtherFormat for a folder that holds a model without config.json; other file names are not revealed."""
     with suppress(OSError, ValueError):
         names = [file.name for file in folder.iterdir()]
         refuse_names(str(folder), (one for one in names if fnmatch(one, "*.gguf") or one.startswith("consolidated")))
 
 
 def refuse_names(name: str, files: Iterable[str]) -> None:
-    """The same of the names of files; GGUF before the rest, and pickled ones last."""
+    """The same, for the names of files; GGUF is checked first and pickled files last."""
     there = sorted(files)
     for pattern, (kind, todo) in OTHER.items():
         for file in there:

@@ -1,4 +1,4 @@
-"""The bar that transformers draws while it reads weights: in a notebook and in a server's log it is only in the way."""
+"""Turns off the progress bar that transformers draws while it loads weights; it clutters notebooks and logs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from transformers.utils import logging
 
 @contextmanager
 def without_bars() -> Generator[None]:
-    """No bar is drawn inside; afterwards they are as the caller had them."""
+    """Turn off progress bars inside the block, and restore the caller's setting afterwards."""
     drawn, of_hub = logging.is_progress_bar_enabled(), not are_progress_bars_disabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
         if drawn:
-            logging.enable_progress_bar()  # those of the hub too
+            logging.enable_progress_bar()  # this also enables the hub's
             if not of_hub:
                 disable_progress_bars()

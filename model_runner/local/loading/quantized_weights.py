@@ -1,4 +1,4 @@
-"""Weights that their maker quantized: what transformers (5.23) needs to read them, told before they are downloaded."""
+"""Checks, before any download, what transformers (5.23) needs to read weights that were published quantized."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model_runner.errors import N_, RunnerError
 from model_runner.local.loading.devices import best_device
 from model_runner.model_cache import Device
 
-PACKAGES = {  # method → what is imported, as pip names it: the module's own name where none is given
+PACKAGES = {  # method → modules to import, and their pip names where different
     "aqlm": ("aqlm", "accelerate"),
     "auto-round": ("auto_round", "accelerate"),
     "awq": ("gptqmodel", "accelerate"),
@@ -35,7 +35,7 @@ PIP = {
     "auto_round": "auto-round", "compressed_tensors": "compressed-tensors", "fbgemm_gpu": "fbgemm-gpu",
     "optimum.quanto": "optimum-quanto", "quark": "amd-quark", "spqr_quant": "spqr-quant",
 }  # fmt: skip
-PACKED = {"awq": ".qweight", "gptq": ".qweight"}  # how the names of their integers end
+PACKED = {"awq": ".qweight", "gptq": ".qweight"}  # suffixes of the names of their integer tensors
 ON_A_GPU = ("eetq", "fbgemm_fp8", "fp_quant", "higgs", "spqr")
 
 
@@ -63,7 +63,7 @@ class NotQuantized(RunnerError):
 
 
 def method_of(config: Mapping[str, Any]) -> str:
-    """How the weights of this configuration are quantized; nothing where they are whole."""
+    """How the weights of this configuration are quantized; empty if they are not."""
     given = config.get("quantization_config")
     if isinstance(given, Mapping):
         usual = "bitsandbytes" if given.get("load_in_4bit") or given.get("load_in_8bit") else "?"
@@ -72,7 +72,7 @@ def method_of(config: Mapping[str, Any]) -> str:
 
 
 def check_quantized(name: str, config: Mapping[str, Any], device: Device) -> None:
-    """Raises QuantizedNeedsPackages, QuantizedNeedsGpu where weights cannot be read on this machine."""
+    """Raises QuantizedNeedsPackages, QuantizedNeedsGpu if the weights cannot be read on this machine."""
     method = method_of(config)
     missing = [package for package in PACKAGES.get(method, ()) if not _installed(package)]
     if method in ON_A_GPU and best_device(device).type != "cuda":
@@ -83,7 +83,7 @@ def check_quantized(name: str, config: Mapping[str, Any], device: Device) -> Non
 
 
 def check_claim(name: str, config: Mapping[str, Any], weights: Iterable[str]) -> None:
-    """Raises NotQuantized where the names of the weights show that none is, whatever the configuration says."""
+    """Raises NotQuantized if the names of the weights show that none is quantized, whatever the configuration says."""
     method = method_of(config)
     if method in PACKED and not any(weight.endswith(PACKED[method]) for weight in weights):
         raise NotQuantized(name=name, method=method)
@@ -92,5 +92,5 @@ def check_claim(name: str, config: Mapping[str, Any], weights: Iterable[str]) ->
 def _installed(package: str) -> bool:
     try:
         return importlib.util.find_spec(package) is not None
-    except ModuleNotFoundError:  # the package that it would be a part of
+    except ModuleNotFoundError:  # the parent package is missing
         return False

@@ -1,4 +1,4 @@
-"""The one way in to a runner, by a name: of a model that is loaded here, or by the URL of one at a server."""
+"""Makes a runner from a name: a model to be loaded here, or the URL of one on a server."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def load_runner(
 ) -> LocalRunner | RemoteRunner:
     """A runner for an embedded model, a local folder or a hub id; a Path is a folder. Raises RunnerError.
 
-    With a ``key``, ``name`` is the URL of a server of models (``attention-atlas runner``) and its path the model's
-    name there, such as ``https://gpu.example.org/default``; a question is given up after so many ``seconds``. Without,
-    see :func:`model_runner.local.loading.loader.load_runner` for what can be chosen.
+    With a ``key``, ``name`` is the URL of a model server (``attention-atlas runner``) whose path is the model's name
+    there, such as ``https://gpu.example.org/default``; requests time out after ``seconds``. Without a key, see
+    :func:`model_runner.local.loading.loader.load_runner` for the options.
     """
     if key is not None:
         return remote_runner(str(name), key, seconds=seconds)

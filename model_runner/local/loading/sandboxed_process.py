@@ -1,4 +1,4 @@
-"""A process of its own for what strangers wrote: it answers within its limits, or it is ended."""
+"""A subprocess for handling untrusted files; it answers within its limits or is killed."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from typing import IO, Any
 import psutil
 
 PROGRAM = Path(__file__).with_name("subprocess_probe.py")
-LOOK = 0.05  # seconds between two looks at what it uses
-PATIENCE = 6  # times its seconds of work that a process may take on a busy machine
+LOOK = 0.05  # seconds between two checks of its usage
+PATIENCE = 6  # on a busy machine, a process may take this many times its CPU seconds
 LONGEST_ANSWER = 64 << 20  # bytes
 
 
 class SandboxLimitReached(Exception):
-    """It ended, or was ended, before it answered: its time or its memory was up."""
+    """The process ended, or was killed, before it answered: it ran out of time or memory."""
 
 
 class SandboxedProcess:
-    """One duty of :mod:`model_runner.local.loading.subprocess_probe` on one folder.
+    """Runs one duty of :mod:`model_runner.local.loading.subprocess_probe` on one folder.
 
-    Once it was ended it is started anew when it is asked again, and ``first`` is asked then before anything else.
+    After it was ended, the process is restarted at the next request, and answers ``first`` before anything else.
     """
 
     def __init__(
@@ -47,9 +47,10 @@ class SandboxedProcess:
         self._start()
 
     def ask(self, question: dict[str, Any], seconds: float, check: Callable[[], None] = lambda: None) -> Any:
-        """Its answer, within so many seconds of work; other askers wait for their turn.
+        """Send a request and return the answer, given within so many seconds of work; requests are served one at a
+        time.
 
-        Raises SandboxLimitReached, and what ``check`` raises: both end it.
+        Raises SandboxLimitReached, and whatever ``check`` raises; both end the process.
         """
         with self._lock:
             if self._process is None:
@@ -59,7 +60,7 @@ class SandboxedProcess:
             return self._answer(question, seconds, check)
 
     def close(self) -> None:
-        """End it, until it is asked again."""
+        """End the process; the next request starts it again."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -109,20 +110,20 @@ class SandboxedProcess:
 
 
 def _worked(process: psutil.Process) -> float:
-    """Seconds of a processor that it has used."""
+    """CPU seconds that it has used."""
     times = process.cpu_times()
     return times.user + times.system
 
 
 def _write(stream: IO[bytes], text: bytes) -> None:
-    """All of it: an unbuffered pipe may take a part."""
+    """Write all of the text: a single write to an unbuffered pipe may be partial."""
     left = memoryview(len(text).to_bytes(8, "little") + text)
     while left:
         left = left[stream.write(left) :]
 
 
 def _listen(stream: IO[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
-    """Every answer, whole; None once there will be no more."""
+    """Put every complete answer into the queue; None at the end of the stream."""
     buffered = io.BufferedReader(stream)  # pyright: ignore[reportArgumentType]  # of a file without a buffer
     with contextlib.suppress(OSError, ValueError):
         while 0 < (length := int.from_bytes(buffered.read(8), "little")) <= LONGEST_ANSWER:

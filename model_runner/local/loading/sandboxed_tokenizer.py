@@ -1,7 +1,7 @@
-"""The tokenizer of a folder that anybody may have made, in a process of its own: this one sees ids and strings alone.
+"""Runs the tokenizer of an untrusted folder in a subprocess, which passes only ids and strings to this process.
 
-It answers what :mod:`model_runner.local.tokenizing` asks of transformers' own tokenizers. A text or a chat template
-that takes more than its share of time or memory ends that process, not this one, and the next text starts another.
+It provides the methods that :mod:`model_runner.local.tokenizing` calls on transformers' tokenizers. A text or a chat
+template that exceeds its time or memory limit ends the subprocess; the next text starts another.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from model_runner.errors import N_, ChatTemplateFails, Reason, TokenizerFails, T
 from model_runner.local.loading.folder_tokenizer import KINDS, Opened
 from model_runner.local.loading.sandboxed_process import SandboxedProcess, SandboxLimitReached
 
-MEMORY = 3 << 29  # bytes that a process apart may use, and no more than half of what is free
-LEAST = 1 << 29  # but these, with which it can at least say what is wrong
+MEMORY = 3 << 29  # bytes that a subprocess may use, but no more than half of the free memory
+LEAST = 1 << 29  # but at least this much, with which it can report what is wrong
 LOADING, TEXT, TEMPLATE = 60.0, 10.0, 5.0  # seconds
 TOO_MUCH = N_("it needs more than {seconds} seconds or {memory} of memory")
 
 
 def too_much(process: SandboxedProcess, seconds: float) -> Reason:
-    """Why a process apart was ended."""
+    """Why a subprocess was killed."""
     return Reason(TOO_MUCH, {"seconds": f"{seconds:g}", "memory": memory.readable(process.memory)})
 
 
 def start_sandbox(duty: str, folder: Path, **more: Any) -> SandboxedProcess:
-    """A process with a share of the memory that there is."""
+    """A process limited to a share of the free memory."""
     share = min(MEMORY, max(LEAST, memory.available(torch.device("cpu")) // 2))
     return SandboxedProcess(duty, folder, memory=share, **more)
 
 
 class SandboxedTokenizer:
-    """Started at once; :meth:`load` waits for it."""
+    """The process is started at once; :meth:`load` waits for it."""
 
     is_fast = True
 
@@ -49,13 +49,13 @@ class SandboxedTokenizer:
         self.mask_token_id: int | None = None
         self.unk_token_id: int | None = None
         self.tgt_lang: str | None = None
-        self.two_sided = False  # whether what is written is cut by a file of its own
+        self.two_sided = False  # whether the output language has a file of its own
         self.model_max_length: int | None = None
         self.chat_template = False  # whether there is one
         self.backend_tokenizer = SimpleNamespace(decoder="")
 
     def load(self, name: str, check: Callable[[], None]) -> None:
-        """Raises TokenizerMissing, and what ``check`` raises."""
+        """Wait until the tokenizer is loaded. Raises TokenizerMissing, and whatever ``check`` raises."""
         try:
             facts = self._process.ask({"ask": "load"}, LOADING, check)
         except SandboxLimitReached as error:
@@ -72,28 +72,28 @@ class SandboxedTokenizer:
     def __call__(
         self, text: str, second: str | None = None, *, add_special_tokens: bool = True, target: bool = False, **_: Any
     ) -> dict[str, list[Any]]:
-        """Ids and spans, and types where it gives any; of two texts too. Raises TokenizerFails."""
+        """Ids and spans of one or two texts, and token types if there are any. Raises TokenizerFails."""
         asked: Any = {"texts": [text] if second is None else [text, second], "target": target}
         return self._ask(TEXT, TokenizerFails, ask="encode", add_special_tokens=add_special_tokens, **asked)
 
     def apply_chat_template(self, turns: Sequence[dict[str, str]], **_: Any) -> str:
-        """The turns as the model expects them, up to where its answer begins. Raises ChatTemplateFails."""
+        """Format the turns as the model expects them, up to where its answer begins. Raises ChatTemplateFails."""
         return self._ask(TEMPLATE, ChatTemplateFails, ask="template", turns=list(turns))["text"]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """What these tokens write. Raises TokenizerFails."""
+        """The text of these tokens. Raises TokenizerFails."""
         return self._ask(TEXT, TokenizerFails, ask="decode", ids=list(ids))["text"]
 
     def convert_ids_to_tokens(self, token_id: int) -> str | None:
-        """A token as it stands in the vocabulary; None beyond it."""
+        """The token as it is in the vocabulary; None if the id is out of range."""
         return self._pieces.get(token_id)
 
     def get_added_vocab(self) -> dict[str, int]:
-        """Its added tokens, by what they are written as."""
+        """The ids of its added tokens, by their text."""
         return self._added
 
     def __len__(self) -> int:
-        """Tokens that it knows, special ones included."""
+        """The number of tokens in the vocabulary, including special ones."""
         return self._length
 
     def close(self) -> None:
@@ -111,14 +111,14 @@ class SandboxedTokenizer:
 
 
 class SandboxedTemplate:
-    """A chat template of a folder whose tokenizer is harmless; its process begins when it is first asked for."""
+    """A chat template of a folder whose tokenizer is harmless; its process starts at the first call."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self._name, self._folder = name, folder
         self._tokenizer: SandboxedTokenizer | None = None
 
     def __call__(self, turns: Sequence[dict[str, str]], **_: Any) -> str:
-        """As :meth:`SandboxedTokenizer.apply_chat_template`. Raises TokenizerMissing too."""
+        """Like :meth:`SandboxedTokenizer.apply_chat_template`. Also raises TokenizerMissing."""
         if self._tokenizer is None:
             loaded = SandboxedTokenizer(self._folder)
             loaded.load(self._name, lambda: None)

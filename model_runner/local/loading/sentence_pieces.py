@@ -1,9 +1,10 @@
-"""A tokenizer whose folder has SentencePiece files alone: SentencePiece itself cuts, and says what each piece covers.
+"""Tokenizes with SentencePiece itself, with the span of each piece, for a folder that has only SentencePiece files.
 
-What transformers (5.23) makes of such files by itself is not always what they say: mBART's normalization is left out,
-a space before the first word is lost (Llama), languages come in another order or not at all (NLLB), and the classes
-that do ask SentencePiece (Marian, M2M100) do not tell which characters a piece covers. So ids, special tokens and
-templates are those of the class, and the pieces are SentencePiece's. Knows no torch: a process apart runs it too.
+transformers (5.23) does not always make of such files what they say. mBART's normalization is left out, a space before
+the first word is lost (Llama), languages come in another order or not at all (NLLB), and the classes that call
+SentencePiece (Marian, M2M100) do not tell which characters a piece covers. So ids, special tokens and templates are
+those of the class, and the pieces are SentencePiece's. This module does not import torch, since a subprocess runs it
+too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from transformers.tokenization_python import Trie
 
 from model_runner.local.loading.tokenizer_languages import languages_of
 
-# Classes that hand a text to SentencePiece as it is; others change it first (Albert, XLNet, Pegasus, DeBERTa).
+# Classes that pass the text to SentencePiece unchanged; others modify it first (Albert, XLNet, Pegasus, DeBERTa).
 PURE = (
     "BertGenerationTokenizer", "LlamaTokenizer", "M2M100Tokenizer", "MarianTokenizer", "MBart50Tokenizer",
     "MBartTokenizer", "NllbTokenizer", "T5Tokenizer", "XLMRobertaTokenizer",
@@ -38,19 +39,22 @@ CLASS_OF = {
 }  # fmt: skip
 FILES = ("source.spm", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model")
 OPTIONAL = ("tokenizer_file", "tokenizer_config_file", "target_vocab_file")
-TARGET = "target.spm"  # of what Marian writes
-LARGEST = 64 << 20  # bytes; of the largest published ones there are 5 million
+TARGET = "target.spm"  # for Marian's output language
+LARGEST = 64 << 20  # bytes; the largest published ones have 5 million
 SPACE = "▁"
-A_WORD = "a"  # any text, to see what stands around one
+A_WORD = "a"  # any text, to see which tokens surround it
 
 
 def pieces_file(folder: Path) -> Path | None:
-    """The folder's SentencePiece file, of what is read where there are two."""
+    """The folder's SentencePiece file; if there are two, the one for input."""
     return next((folder / name for name in FILES if (folder / name).is_file()), None)
 
 
 def read_pieces(file: Path) -> SentencePieceProcessor:
-    """Raises ValueError for a file that is none. Loading a model looks at its size before (`loader.py`)."""
+    """Load the file. Raises ValueError if it is invalid.
+
+    When a model is loaded, its size is checked first (`loader.py`).
+    """
     try:
         return SentencePieceProcessor(model_file=str(file))
     except (RuntimeError, OSError) as error:
@@ -58,7 +62,7 @@ def read_pieces(file: Path) -> SentencePieceProcessor:
 
 
 def class_name(folder: Path) -> str:
-    """The class of a folder's tokenizer by its settings, or by its family."""
+    """The class of a folder's tokenizer, from its settings or its family."""
     settings, config = (_object(folder / name) for name in ("tokenizer_config.json", "config.json"))
     named = settings.get("tokenizer_class") or config.get("tokenizer_class")
     if named is None and config.get("model_type") == "m2m_100" and not (folder / "vocab.json").is_file():
@@ -67,7 +71,7 @@ def class_name(folder: Path) -> str:
 
 
 def piece_tokenizer(folder: Path, file: Path) -> PieceTokenizer | None:
-    """None for a class that is not PURE. Raises ValueError, and what the class raises for its other files."""
+    """None for a class that is not in PURE. Raises ValueError, and whatever the class raises for its other files."""
     name, pieces = class_name(folder), read_pieces(file)
     if name not in PURE:
         return None
@@ -83,7 +87,7 @@ def piece_tokenizer(folder: Path, file: Path) -> PieceTokenizer | None:
 
 
 class PieceTokenizer:
-    """What :mod:`model_runner.local.tokenizing` asks of a tokenizer, of a class of transformers and its pieces."""
+    """Provides what :mod:`model_runner.local.tokenizing` needs, from a transformers class and its pieces."""
 
     is_fast = True
 
@@ -100,7 +104,7 @@ class PieceTokenizer:
         self._whole = {*self._added, *made.all_special_tokens}
         self._trie = Trie(self._whole)
         self._no_start = made.init_kwargs.get("add_prefix_space") is False
-        self._one_start = made.init_kwargs.get("legacy") is False  # a space before the first word of a text alone
+        self._one_start = made.init_kwargs.get("legacy") is False  # a space only before the first word of the text
         self.unk_token_id: int | None = self._id(made.unk_token)
         self.mask_token_id: int | None = self._id(made.mask_token)
         named = (self._id(token) for token in made.all_special_tokens)
@@ -110,7 +114,7 @@ class PieceTokenizer:
     def __call__(
         self, text: str, second: str | None = None, *, add_special_tokens: bool = True, target: bool = False, **_: Any
     ) -> dict[str, list[Any]]:
-        """Ids, and the characters that each covers; ``target``: as what is written, not read."""
+        """Ids, and the characters that each covers; with ``target``, for output rather than input."""
         found = list(self._cut(text, target=target))
         if second is not None:
             found += self._cut(second, target=target)
@@ -119,11 +123,11 @@ class PieceTokenizer:
         return {"input_ids": [*before, *(token_id for token_id, _ in found), *after], "offset_mapping": spans}
 
     def convert_ids_to_tokens(self, token_id: int) -> str | None:
-        """A token as it stands in the vocabulary; None beyond it."""
+        """The token as it is in the vocabulary; None if the id is out of range."""
         return self._piece_of.get(token_id)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """What these tokens write."""
+        """The text of these tokens."""
         return self._pieces.decode([piece for one in ids if (piece := self._piece_of.get(one)) is not None])
 
     def get_vocab(self) -> dict[str, int]:
@@ -131,7 +135,7 @@ class PieceTokenizer:
         return self._vocabulary
 
     def get_added_vocab(self) -> dict[str, int]:
-        """Of those that are no pieces."""
+        """The ids of added tokens that are not pieces."""
         return {token: one for token, one in self._vocabulary.items() if not self._is_piece(token)}
 
     def __len__(self) -> int:
@@ -140,9 +144,9 @@ class PieceTokenizer:
     # -- its words ----------------------------------------------------------------------------------------------------
 
     def _vocabulary_and_around(self) -> tuple[dict[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The ids, and those that stand before and after every text."""
+        """The ids, and the tokens that surround every text on either side."""
         made, pieces = self._made, self._pieces
-        if self.name == "NllbTokenizer" and not languages_of(made):  # transformers 5.23 leaves them out
+        if self.name == "NllbTokenizer" and not languages_of(made):  # transformers 5.23 omits them
             words = ["<s>", "<pad>", "</s>", "<unk>", *map(pieces.id_to_piece, range(3, pieces.get_piece_size()))]
             ids = {word: place for place, word in enumerate([*words, *NLLB_CODES, "<mask>"])}
             language, end = ids[made.src_lang], ids["</s>"]
@@ -165,7 +169,7 @@ class PieceTokenizer:
     # -- its cuts -----------------------------------------------------------------------------------------------------
 
     def _cut(self, text: str, *, target: bool) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Ids without those around a text, each with the characters ``(start, end)`` that it covers."""
+        """The ids without those that surround a text, each with the characters ``(start, end)`` that it covers."""
         pieces = self._target if target and self._target is not None else self._pieces
         first = True
         for start, part in self._parts(text):
@@ -173,7 +177,7 @@ class PieceTokenizer:
                 yield self._of(part), (start, start + len(part))
             else:
                 code = part[: part.find("<<") + 2] if self.name == "MarianTokenizer" and part[:2] == ">>" else ""
-                if code:  # of the language to write, before the text
+                if code:  # the code of the output language, before the text
                     yield self._of(code), (start, start + len(code))
                 joined = self._no_start or (self._one_start and not first)
                 for piece, (begin, end) in cut(pieces, part[len(code) :], str(self._made.unk_token) if joined else ""):
@@ -185,7 +189,7 @@ class PieceTokenizer:
         return 0 if found is None else found
 
     def _parts(self, text: str) -> Iterator[tuple[int, str]]:
-        """Added tokens and what stands between them, as transformers' tokenizers in Python part a text."""
+        """Split the text at added tokens, as transformers' Python tokenizers do."""
         parts = list(map(str, self._trie.split(text)))
         starts = [0, *accumulate(map(len, parts))][: len(parts)]
         for place, part in enumerate(parts):
@@ -207,10 +211,10 @@ class PieceTokenizer:
 
 
 def cut(pieces: SentencePieceProcessor, text: str, after: str = "") -> list[tuple[str, tuple[int, int]]]:
-    """Pieces, each with the characters of the text that it covers; as they are ``after`` something, if that is given.
+    """Pieces, each with the span of text that it covers; with ``after``, cut as they would be after that text.
 
-    A character that makes several pieces is covered by each of them; the space that SentencePiece puts before a first
-    word covers none.
+    A character that makes several pieces is covered by each of them. The space that SentencePiece puts before a first
+    word covers nothing.
     """
     made: Any = pieces.encode(after + text, return_type="offset_mapping")
     normal, places = pieces.normalize(after + text, with_offsets=True)
@@ -223,10 +227,10 @@ def cut(pieces: SentencePieceProcessor, text: str, after: str = "") -> list[tupl
 
 
 def _spans(pieces: SentencePieceProcessor, made: Any, normal: str, places: Sequence[int]) -> list[tuple[int, int]]:
-    """By the normalized text that the pieces make together; nothing where they make another one."""
+    """Spans from the normalized text, if the pieces join to exactly that text; otherwise empty."""
     raw, at = normal.encode(), 0
-    character = [place for place, one in enumerate(normal) for _ in one.encode()]  # of each byte
-    ends = [*places]  # of each character of the normalized text, in the text itself
+    character = [place for place, one in enumerate(normal) for _ in one.encode()]  # for each byte
+    ends = [*places]  # for each character of the normalized text, its position in the text
     for place in reversed(range(len(normal))):
         ends[place] = ends[place + 1] if places[place] == places[place + 1] else places[place + 1]
     put_before = len(normal) > 1 and normal[0] == SPACE and places[0] == places[1]

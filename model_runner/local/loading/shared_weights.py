@@ -1,7 +1,7 @@
-"""A model's twin: the same modules once more, over the very same weights, so that the model itself is not touched.
+"""Builds a model's twin: a second set of modules over the same weights, so that the original stays untouched.
 
-Recording puts hooks on modules, chooses another attention implementation and sets evaluation mode. All that happens to
-the twin. No weight is copied: the twin's parameters are views of the model's, without gradients. Buffers are copied,
+Recording puts hooks on modules, chooses another attention implementation and sets evaluation mode. All of that happens
+to the twin. No weight is copied: the twin's parameters are views of the model's, without gradients. Buffers are copied,
 since a forward may write into them (the frequencies of LongRoPE).
 """
 
@@ -26,13 +26,13 @@ HOOKS = (
     "_state_dict_pre_hooks",
     "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
-)  # of torch 2.13
-PLACEMENT = "_hf_hook"  # by which accelerate moves what a module reads to its device, and weights that are elsewhere
+)  # from torch 2.13
+PLACEMENT = "_hf_hook"  # with which accelerate moves inputs, and offloaded weights, to a module's device
 
 
 @dataclass(eq=False)
 class _Followed:
-    """A tensor of the model, the place of its twin, and the state in which the twin has it."""
+    """A tensor of the model, where its twin is, and the version that the twin has."""
 
     held: dict[str, Tensor | None]
     name: str
@@ -41,10 +41,10 @@ class _Followed:
 
 
 class SharedWeights:
-    """``twin`` has the weights of ``model``: what is written into these in place is at once in both."""
+    """``twin`` shares the weights of ``model``: an in-place change to them is visible in both at once."""
 
     def __init__(self, model: Any, name: str) -> None:
-        """Raises ModelNotCopied where a module holds what Python cannot copy."""
+        """Raises ModelNotCopied if a module holds something that Python cannot copy."""
         self._name = name
         memo = {id(one): twin for one, twin in _kept(model)}
         try:
@@ -61,7 +61,7 @@ class SharedWeights:
         ]
 
     def follow(self) -> None:
-        """Have the twin's tensors where the model's are now. Raises ModelChanged for one of another kind."""
+        """Point the twin's tensors to the model's current ones. Raises ModelChanged for one of another kind."""
         for one in self._followed:
             now, twin = one.held.get(one.name), one.twin.get(one.name)
             if now is None or twin is None:
@@ -71,14 +71,16 @@ class SharedWeights:
             if (now.shape, now.dtype, now.device) != (twin.shape, twin.dtype, twin.device):
                 raise ModelChanged(name=self._name)
             if isinstance(now, nn.Parameter):
-                twin.data = now.detach()  # one that is tied has several places
+                twin.data = now.detach()  # a tied tensor is in several places
             else:
                 one.twin[one.name] = now.detach().clone()
             one.state = state_of(now)
 
 
 def _kept(model: nn.Module) -> Iterator[tuple[object, object]]:
-    """What is not copied, and what stands for it: weights are shared, and the caller's hooks are called as they are."""
+    """Objects that are not copied, with their stand-ins: weights are shared, and the caller's hooks are called as they
+    are.
+    """
     own = set(map(id, model.modules()))
     for module in model.modules():
         plain = {name: one for name, one in vars(module).items() if isinstance(one, Tensor)}
@@ -94,7 +96,7 @@ def _kept(model: nn.Module) -> Iterator[tuple[object, object]]:
 
 
 def _shared(parameter: nn.Parameter) -> Tensor:
-    """The same numbers without a gradient; a quantized weight, which has none, as it is."""
+    """The same values without a gradient; a quantized weight, which has none, is returned as it is."""
     if type(parameter) is not nn.Parameter and not parameter.requires_grad:
         return parameter
     shared = nn.Parameter(parameter.detach(), requires_grad=False)

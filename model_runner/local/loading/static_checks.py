@@ -1,6 +1,6 @@
-"""What of a folder is plainly harmless, seen in its files alone: that needs no process apart.
+"""Recognizes folders that are plainly harmless from their files alone, and thus need no subprocess.
 
-Each rule is narrower than need be: what it does not know is not called harmful, only tried apart.
+The rules err on the safe side: a folder that they do not cover is not called harmful, only tried in a subprocess.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from model_runner.errors import RunnerError
 from model_runner.local.loading.checkpoint import Checkpoint
 from model_runner.local.loading.folder_files import MOST_JSON, numbers, read_object
 
-# Families whose making repeats nothing but layers: sizes are only the sizes of tensors (transformers 5.23).
+# Families built of repeated layers only: their sizes are just the sizes of tensors (transformers 5.23).
 PLAIN_FAMILIES = (
     "bert", "bloom", "cohere", "cohere2", "falcon", "gemma", "gemma2", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox",
     "granite", "llama", "mistral", "modernbert", "olmo", "olmo2", "opt", "phi", "phi3", "qwen2", "qwen3", "roberta",
     "smollm3", "stablelm", "starcoder2", "xlm-roberta",
 )  # fmt: skip
-SIZES = re.compile(  # of tensors, and what is only compared or computed with
+SIZES = re.compile(  # settings that are sizes of tensors, or only used in comparisons and arithmetic
     r"(vocab|hidden|intermediate|embedding|embed_proj|model|head)_(size|dim)|d_model|n_embd|n_inner|ffn_dim|head_dim"
     r"|(original_)?max_position_embeddings|n_positions|n_ctx|seq_length|.*_token_id|.*window(_size)?|.*theta|factor"
 )
-LARGEST, MOST, MOST_LAYERS = 1 << 25, 4096, 256  # of sizes, of other numbers, and of layers
+LARGEST, MOST, MOST_LAYERS = 1 << 25, 4096, 256  # limits of sizes, of other numbers, and of layers
 
 CLASSES = re.compile(r"(PreTrained|TokenizersBackend|Llama|GPT2|Qwen2|GPTNeoX|Bert|Roberta|Cohere)(Tokenizer(Fast)?)?")
-ELSEWHERE = re.compile(r".*_file|.*_object|auto_map|vocab|merges")  # settings that say what to read instead
+ELSEWHERE = re.compile(r".*_file|.*_object|auto_map|vocab|merges")  # settings that name something else to read
 MOST_TOKENS, MOST_ADDED, LONGEST_TOKEN = 600_000, 10_000, 512
-SMALL = 1 << 20  # bytes of what stands beside tokenizer.json
-LONGEST_STEP = 10_000  # characters of a part of tokenizer.json beside its vocabulary
-MOST_GROWING, LONGEST_INSERTED = 3, 3  # steps that make a text longer, and characters that they put in
+SMALL = 1 << 20  # bytes of the files beside tokenizer.json
+LONGEST_STEP = 10_000  # characters of a part of tokenizer.json, apart from its vocabulary
+MOST_GROWING, LONGEST_INSERTED = 3, 3  # steps that make a text longer, and characters that they insert
 PARTS = {
     "normalizer": "Sequence NFC NFD NFKC NFKD Lowercase StripAccents BertNormalizer Strip Replace Prepend",
     "pre_tokenizer": "Sequence ByteLevel Whitespace WhitespaceSplit BertPreTokenizer Metaspace Punctuation Digits "
@@ -41,14 +41,14 @@ PARTS = {
     "post_processor": "Sequence ByteLevel BertProcessing RobertaProcessing TemplateProcessing",
     "decoder": "Sequence ByteLevel WordPiece Metaspace BPEDecoder ByteFallback Fuse Strip Replace",
 }
-# Patterns of published tokenizers; none goes back over what it has read.
+# Patterns of published tokenizers; none of them backtracks.
 ENGLISH = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"
 REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 PATTERNS = {f"{ENGLISH}{digits}{REST}" for digits in (r"\p{N}", r"\p{N}{1,3}")} | {" {2,}", "[0-9][0-9][0-9]", r"\s+"}
 
 
 def is_config_harmless(checkpoint: Checkpoint) -> bool:
-    """Whether a model of this configuration is made at once, whatever it takes to fill it."""
+    """Whether a model of this configuration is built quickly, not counting the time to fill it."""
     config = checkpoint.config
     if config["model_type"] not in PLAIN_FAMILIES or config.get("quantization_config") or "auto_map" in config:
         return False
@@ -60,14 +60,14 @@ def is_config_harmless(checkpoint: Checkpoint) -> bool:
 
 
 def is_tokenizer_harmless(checkpoint: Checkpoint) -> bool:
-    """Whether the tokenizer reads any text in time and memory that grow as the text does. No word of its template."""
+    """Whether the tokenizer reads any text in time and memory linear in its length. The template is not checked."""
     with suppress(RunnerError, OSError, LookupError, TypeError, ValueError, AttributeError):
         return _small_files(checkpoint.folder) and _known_class(checkpoint) and _plain_tokenizer(checkpoint.folder)
     return False
 
 
 def _small_files(folder: Path) -> bool:
-    """All but the weights, and nothing that is neither file nor folder."""
+    """All files but the weights, with nothing that is neither a file nor a folder."""
     for path in folder.iterdir():
         most = SMALL if path.suffix in (".json", ".jinja") and path.stem not in ("tokenizer", "vocab") else MOST_JSON
         known = path.suffix == ".safetensors" or path.name.endswith(".safetensors.index.json")
@@ -101,7 +101,7 @@ def _plain_tokenizer(folder: Path) -> bool:
 
 
 def _plain_vocabulary(model: dict[str, Any]) -> bool:
-    pieces = [one if isinstance(one, str) else one[0] for one in model["vocab"]]  # of Unigram, with its score
+    pieces = [one if isinstance(one, str) else one[0] for one in model["vocab"]]  # Unigram pieces come with a score
     rest = {name: value for name, value in model.items() if name not in ("vocab", "merges")}
     return (
         model.get("type", "BPE") in ("BPE", "WordPiece", "WordLevel", "Unigram")
@@ -131,7 +131,7 @@ def _plain_pattern(pattern: dict[str, str]) -> bool:
 
 
 def _steps(part: Any) -> Iterator[dict[str, Any]]:
-    """What a part does, one after the other, however it is nested."""
+    """The steps of a part in order, however they are nested."""
     if isinstance(part, dict):
         if "type" in part:
             yield part

@@ -1,8 +1,8 @@
-"""What tokenizer.json says beside its vocabulary and merges, with the model of entries that a class made of the same.
+"""Reads tokenizer.json apart from its vocabulary and merges, and reuses the model of entries that a class made from it.
 
-transformers (5.23) gives a class with an initialiser of its own the file's vocabulary and merges. Where the class keeps
-them as they are, both cut with one model, and making it a second time, a fifth of a load, would tell nothing. Knows no
-torch.
+transformers (5.23) gives a class with an initializer of its own the file's vocabulary and merges. If the class keeps
+them unchanged, both tokenize with the same model, and building it a second time would add a fifth to the load for
+nothing. This module does not import torch.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from tokenizers import Tokenizer as Backend
 from transformers import TokenizersBackend
 
 RULES = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")  # how an added token is matched
-PARTS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")  # which stand before the model
-OPTIONS = (  # of a model beside its entries, by its kind
+PARTS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")  # the parts before the model
+OPTIONS = (  # options of a model other than its entries, by kind
     "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges",
     "dropout", "max_input_chars_per_word",
 )  # fmt: skip
-METHOD = "convert_to_native_format"  # of TokenizersBackend: from the file to what a class is made of
+METHOD = "convert_to_native_format"  # of TokenizersBackend: from the file to a class's arguments
 END, ENDING = re.compile(r"[\]}]\s*\}\s*\}\s*$"), 64  # of the merges or the vocabulary, the model, and all
 
 
 @dataclass(eq=False)
 class GivenFile:
-    """What a class was given of a file; ``file`` is None until one is."""
+    """What a class was given from a file; ``file`` is None until then."""
 
     file: str | None = None
     vocab: Any = None
@@ -45,7 +45,7 @@ _GIVEN: contextvars.ContextVar[GivenFile | None] = contextvars.ContextVar("atten
 
 @contextlib.contextmanager
 def heard() -> Generator[GivenFile]:
-    """What classes are given of tokenizer.json in this context."""
+    """Collect what classes are given from tokenizer.json in this context."""
     token = _GIVEN.set(given := GivenFile())
     try:
         with _WATCH:
@@ -55,7 +55,7 @@ def heard() -> Generator[GivenFile]:
 
 
 def file_with_model_of(made: Any, file: Path, given: GivenFile) -> Any | None:
-    """The file's tokenizer on the model that ``made`` cuts with; None where that is not told to be the file's own."""
+    """The file's tokenizer with the model that ``made`` uses; None unless that is known to be the file's own."""
     vocab, merges = getattr(made, "_vocab", None), getattr(made, "_merges", None) or []
     if given.file != str(file) or not isinstance(vocab, dict) or vocab != given.vocab or merges != (given.merges or []):
         return None
@@ -63,7 +63,8 @@ def file_with_model_of(made: Any, file: Path, given: GivenFile) -> Any | None:
     if parts is None or own.get_vocab_size(with_added_tokens=False) != len(vocab):
         return None
     found: Any = Backend.from_str(json.dumps({**parts, "added_tokens": []}))
-    options = [[getattr(one.model, name, None) or None for name in OPTIONS] for one in (found, own)]  # "" is none
+    # "" counts as none
+    options = [[getattr(one.model, name, None) or None for name in OPTIONS] for one in (found, own)]
     if type(found.model) is not type(own.model) or options[0] != options[1]:
         return None
     found.model = own.model
@@ -73,7 +74,7 @@ def file_with_model_of(made: Any, file: Path, given: GivenFile) -> Any | None:
 
 
 def _without_entries(text: str) -> dict[str, Any] | None:
-    """The file with a model of no entries; None where it is not in transformers' own order, entries last."""
+    """The file with an empty model; None unless it is in transformers' own order, with the entries last."""
     start = text.find('"vocab"', max(text.find('"model"'), 0))
     if start < 0 or END.search(text[-ENDING:]) is None:
         return None
@@ -86,7 +87,7 @@ def _without_entries(text: str) -> dict[str, Any] | None:
 
 
 class _Watch:
-    """Has transformers' classes tell what they are given, while somebody listens: other code keeps them as they are."""
+    """Reports what transformers' classes are given while there is a listener; other code sees no change."""
 
     def __init__(self) -> None:
         self._lock, self._listeners = threading.Lock(), 0

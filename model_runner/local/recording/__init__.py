@@ -1,1 +1,1 @@
-"""What is seen of a forward: the registered attention function, tracers of older code, rotations, buffers."""
+"""Records a forward: the registered attention function, tracers for older code, rotations, buffers."""

@@ -1,7 +1,7 @@
-"""One block of memory into which a capture copies what it keeps.
+"""One block of memory into which a capture copies the tensors it keeps.
 
-Kept where they were made, the tensors would lie between the forward's freed temporaries, and the allocator could give
-neither back nor use well what is left between them: at 2048 tokens of a 12 × 768 model the peak was a third higher
+If the tensors stayed where they were made, they would lie between the forward's freed temporaries, and the allocator
+could neither return the gaps nor use them well: at 2048 tokens of a 12 × 768 model the peak was a third higher
 (benchmarks/capture_cost.py). Copying costs about a hundredth of the forward.
 """
 
@@ -14,26 +14,26 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-ALIGNMENT = 64  # bytes; what kernels like a tensor to start at
+ALIGNMENT = 64  # bytes; the alignment that kernels prefer
 
 
 class Arena:
-    """A block of memory, filled from the front; what no longer fits gets memory of its own."""
+    """A block of memory, filled from the front; a tensor that no longer fits gets its own memory."""
 
     def __init__(self, block: UInt8[Tensor, "bytes"]) -> None:
         self._block = block
         self._used = 0
 
     def keep(self, tensor: Tensor) -> Tensor:
-        """A contiguous copy of the tensor's values."""
+        """Return a contiguous copy of the tensor."""
         copy = self.room(tensor.shape, tensor.dtype)
         copy.copy_(tensor.detach())
         return copy
 
     def room(self, shape: Sequence[int], dtype: torch.dtype, device: torch.device | None = None) -> Tensor:
-        """A contiguous tensor to be filled; it takes up real memory only where it is written to.
+        """An uninitialized contiguous tensor; it takes up physical memory only where it is written.
 
-        Not of the block where another ``device`` is asked for.
+        It is not in the block if another ``device`` is requested.
         """
         if device not in (None, self._block.device):
             return torch.empty(*shape, dtype=dtype, device=device)

@@ -29,13 +29,14 @@ DIFFERENT_HEADS = N_("its heads are masked each in another way")
 FULL_FORM, BLOCK_FORM = "original_full", "block_sparse"
 BIG_BIRD = ("BigBirdBlockSparseAttention", "BigBirdPegasusBlockSparseAttention")
 PEGASUS_X = "PegasusXGlobalLocalAttention"
-READ_AS_A_WHOLE = "BigBirdPegasusSelfAttention"  # BigBird's own products are traced, as of other models
+# the products of BigBird's own form are traced like those of other models
+READ_AS_A_WHOLE = "BigBirdPegasusSelfAttention"
 LONG_T5 = "LongT5LocalAttention"
 PROJECTIONS = ("query", "key", "value")
 
 
 def hook_block_sparse(model: nn.Module) -> bool:
-    """From now on what such modules do is recorded; False where there are none."""
+    """Record these modules from now on. Returns False if the model has none."""
     long_t5 = [module for module in model.modules() if type(module).__name__ == LONG_T5]
     for module in long_t5:
         _watch_long_t5(module, long_t5)
@@ -44,21 +45,21 @@ def hook_block_sparse(model: nn.Module) -> bool:
 
 
 def as_a_whole(model: nn.Module) -> None:
-    """Have models that attend in blocks read the next text as a whole, which a short one is by their own code."""
+    """Switch block-sparse models to full attention for the next text, as their own code does for a short one."""
     for module in _of_two_forms(model):
-        with torch.random.fork_rng(devices=[]):  # it makes projections of random numbers, and puts the known ones in
+        with torch.random.fork_rng(devices=[]):  # it creates random projections, then loads the known ones into them
             module.set_attention_type(FULL_FORM)
 
 
 def rows_in_blocks(layers: Iterable[nn.Module], n_tokens: int) -> int:
-    """How many rows these layers, as they attend now, have of so many tokens: whole blocks, where they have any."""
+    """How many rows these layers, as they attend now, have for so many tokens: whole blocks, if they use blocks."""
     modules = (module for layer in layers for module in layer.modules())
     size = max((int(one.block_size) for one in modules if type(one).__name__ in (*BIG_BIRD, PEGASUS_X)), default=1)  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
     return -(-n_tokens // size) * size
 
 
 def _of_two_forms(model: nn.Module) -> list[Any]:
-    """The outermost modules that can be told to attend in blocks or as a whole, and are made to attend in blocks."""
+    """The outermost modules that can switch between block-sparse and full attention, set to block-sparse attention."""
     found: list[nn.Module] = []
     for module in model.modules():
         config: Any = getattr(module, "config", None)
@@ -69,7 +70,7 @@ def _of_two_forms(model: nn.Module) -> list[Any]:
 
 
 class _Forms:
-    """Both forms of the attention of one encoder, made once; which one a text goes through hangs on its length."""
+    """Both forms of an encoder's attention, made once; which one is used depends on the length of the text."""
 
     def __init__(self, encoder: Any) -> None:
         self.told = [module for module in encoder.modules() if hasattr(module, "attention_type")]
@@ -136,7 +137,8 @@ def _big_bird(module: Any, call: Call, n_tokens: int, mask: MaskRule, bias: Repe
 
 
 def _watch_long_t5(module: Any, every: list[Any]) -> None:
-    told = next(one for one in every if one.has_relative_attention_bias)  # the first layer; the others are handed it
+    # the first layer computes it and passes it on to the others
+    told = next(one for one in every if one.has_relative_attention_bias)
 
     def record(call: Call) -> LayerRecord:
         n_heads, reach = int(module.n_heads), int(module.block_len) - 1
@@ -149,7 +151,7 @@ def _watch_long_t5(module: Any, every: list[Any]) -> None:
 
 
 def _distances(module: Any, n_tokens: int) -> RelativeBias:
-    """What this module adds where a key is so far away; 0 where it is too far to be seen."""
+    """The bias that this module adds for each distance; 0 for distances out of its reach."""
     block = int(module.block_len)
     with torch.no_grad():
         known = module.compute_bias(block)[0, 0, :, 0]  # of keys from one block before a query on

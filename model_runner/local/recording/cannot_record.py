@@ -1,4 +1,4 @@
-"""Why a forward cannot be recorded: said by the parts that see it, made an error of the model's by who asked."""
+"""The error for a forward that cannot be recorded; callers turn it into an error about the model."""
 
 from __future__ import annotations
 

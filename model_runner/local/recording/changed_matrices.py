@@ -1,4 +1,4 @@
-"""Weight matrices whose singular values an edit scales: what a forward adds to what they make. The weights stay."""
+"""Applies edits of weight matrices' singular values by adding to the modules' outputs; the weights are unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_MATRIX = N_("layer {layer} has no linear module named {matrix}; it has {names
 
 @dataclass(frozen=True, eq=False)
 class Decomposed:
-    """All singular values of a matrix, falling, and the first ``MOST`` vectors of either side."""
+    """All singular values of a matrix, in descending order, and the first ``MOST`` singular vectors of either side."""
 
     left: Float[Tensor, "rows few"]
     sizes: Float[Tensor, "values"]
@@ -33,7 +33,7 @@ class Decomposed:
 class ChangedMatrix:
     """``left @ right`` is what the edit adds to the module's matrix, as it multiplies columns.
 
-    Of a module that runs ``runs`` times in a forward, it is in its run number ``run`` that it does so.
+    For a module that runs ``runs`` times in a forward, this applies only to run number ``run``.
     """
 
     module: nn.Module
@@ -43,7 +43,7 @@ class ChangedMatrix:
     runs: int = 1
 
     def hook(self) -> Callable[[nn.Module, tuple[Any, ...], Tensor], Tensor]:
-        """For one forward: the module's output with what the changed part adds to it, in its run."""
+        """A hook for one forward, which adds the changed part to the module's output in its run."""
         calls = itertools.count()
 
         def add(_: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor:
@@ -63,7 +63,10 @@ Known = MutableMapping[int, Decomposed]
 def changed_matrices(
     edits: Iterable[object], layers: Sequence[nn.Module], known: Known, origins: Sequence[LayerOrigin] = ()
 ) -> tuple[ChangedMatrix, ...]:
-    """``origins`` are those of the layers. Raises NoSuchPlace, EditNotPossible where an edit does not fit them."""
+    """The changed matrices of these edits; ``origins`` are those of the layers.
+
+    Raises NoSuchPlace, EditNotPossible if an edit does not fit them.
+    """
     found: dict[tuple[int, int], ChangedMatrix] = {}
     for edit in edits:
         if not isinstance(edit, ScaledSingulars):
@@ -84,8 +87,9 @@ def changed_matrices(
 
 @contextlib.contextmanager
 def added(changed: Iterable[ChangedMatrix]) -> Generator[None]:
-    """While this lasts the modules make what they would with their changed matrices."""
-    hooks = [one.module.register_forward_hook(one.hook(), prepend=True) for one in changed]  # first: others listen too
+    """Inside the block, the modules compute with their changed matrices."""
+    # first, since other hooks read the output too
+    hooks = [one.module.register_forward_hook(one.hook(), prepend=True) for one in changed]
     try:
         yield
     finally:
@@ -94,7 +98,7 @@ def added(changed: Iterable[ChangedMatrix]) -> Generator[None]:
 
 
 def singulars(asked: SingularValues, layers: Sequence[nn.Module], known: Known) -> Singulars:
-    """Raises NoSuchPlace, EditNotPossible."""
+    """The singular values asked for. Raises NoSuchPlace, EditNotPossible."""
     found = _matrices(layers, asked.layer)
     name = asked.matrix or next(iter(found), "")
     if name not in found:
@@ -103,7 +107,7 @@ def singulars(asked: SingularValues, layers: Sequence[nn.Module], known: Known) 
 
 
 def decomposed(module: nn.Module, known: Known) -> Decomposed:
-    """Of the matrix that multiplies columns, computed in float64; in float32 at least."""
+    """Decompose the matrix that multiplies columns, in float64; the result is at least float32."""
     if id(module) not in known:
         weight: Any = module.weight
         matrix = weight.detach().T if isinstance(module, Conv1D) else weight.detach()

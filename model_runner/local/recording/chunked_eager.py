@@ -1,4 +1,4 @@
-"""A model's eager attention function, a block of query rows at a time: its rows do not depend on each other."""
+"""Runs a model's eager attention function one block of query rows at a time, since its rows are independent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from model_runner.local.cancellation import pause
 from model_runner.mask_rule import MaskRule
 
-ROWS = 256  # a block: O(rows × keys) memory
+ROWS = 256  # rows in a block: O(rows × keys) memory
 
 
 def chunked_eager(
@@ -24,9 +24,9 @@ def chunked_eager(
     rule: MaskRule,
     by_query: Mapping[str, Tensor],
 ) -> Float[Tensor, "batch queries heads d_value"]:
-    """What the function makes of all rows; without a mask it is ``rule``'s. A mask may be what is added to scores.
+    """The function's output for all rows. Without a mask, ``rule`` provides it; a mask may also be additive.
 
-    ``by_query`` are options of it, ``[batch, heads, queries, …]``.
+    ``by_query`` are further arguments of the function, ``[batch, heads, queries, …]``.
     """
     blocks, every_key = [], slice(0, key.shape[2])
     for start in range(0, query.shape[2], ROWS):
@@ -41,6 +41,6 @@ def chunked_eager(
         block = eager(query[:, :, rows], key, value, bias, **own)[0]
         sees = (
             keep.any(dim=1).any(dim=-1)[..., None] if keep.shape[1] == 1 else keep.any(dim=-1).transpose(1, 2)
-        )  # a row of nothing but the bias would mix every value, later ones too
+        )  # a row with only the bias would mix every value, including later ones
         blocks.append(block if sees.all() else block.masked_fill(~sees[..., None], 0.0))
     return torch.cat(blocks, dim=1)

@@ -1,8 +1,8 @@
-"""The feed-forward parts of a long text's forward, a block of rows at a time: no row of them knows of another.
+"""Runs the feed-forward parts of a long text one block of rows at a time, since their rows are independent.
 
-What such a part holds on its way is several times as wide as the stream: of all rows at once it is the largest
-temporary of a forward (benchmarks/capture_cost.py). Which parts of a layer they are is tried with a few rows, whatever
-their names.
+The intermediate tensors of such a part are several times as wide as the stream: for all rows at once they would be the
+largest temporary of a forward (benchmarks/capture_cost.py). Which parts of a layer qualify is tested with a few rows,
+whatever their names.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from model_runner.local.cancellation import pause
 from model_runner.local.recording.parity_check import run
 from model_runner.local.recording.residual_stream import Forward, standing_in
 
-ROWS = 256  # a block
-ROWS_ON_GPU = 4096  # which is idle between smaller ones (benchmarks/gpu_long_texts.py)
+ROWS = 256  # rows in a block
+ROWS_ON_GPU = 4096  # a GPU is idle between smaller ones (benchmarks/gpu_long_texts.py)
 TRIED = 16  # rows
-ROUNDING = 16  # units of the dtype, of the largest number: a block of another size is summed in another order
+ROUNDING = 16  # units of the dtype, of the largest number: blocks of different sizes are summed in different orders
 
 
 def is_long(n_tokens: int, device: torch.device) -> bool:
-    """Whether blocks are worth it: what is held on the way of a shorter text is small beside the model."""
+    """Whether blocks are worthwhile: for a shorter text, the temporaries are small beside the model."""
     return n_tokens > 2 * _block(device)
 
 
@@ -35,15 +35,15 @@ def _block(device: torch.device) -> int:
 
 @contextlib.contextmanager
 def chunked_feed_forward(parts: Sequence[nn.Module]) -> Generator[None]:
-    """While this lasts these parts of a model take their rows in blocks."""
+    """Inside the block, these parts of a model process their rows in blocks."""
     with standing_in(parts, lambda _, forward: _in_blocks(forward)):
         yield
 
 
 def row_wise_parts(model: Any, layers: Sequence[nn.Module], attention: frozenset[nn.Module]) -> tuple[nn.Module, ...]:
-    """The parts of these layers that have a matrix and no attention, and whose rows do not depend on each other.
+    """The parts of these layers that have a matrix, no attention, and rows that do not depend on each other.
 
-    ``layers`` are those with an attention of ``attention``: in another one, what mixes tokens would be among its parts.
+    ``layers`` are those whose attention is in ``attention``: in another layer, a token mixer could be among its parts.
     """
     parts = [part for layer in layers for part in layer.children() if _is_candidate(part, attention)]
     seen: dict[nn.Module, tuple[tuple[Any, ...], Any]] = {}
@@ -62,7 +62,9 @@ def _is_candidate(part: nn.Module, attention: frozenset[nn.Module]) -> bool:
 
 
 def _is_row_wise(part: nn.Module, given: tuple[Any, ...], made: Any) -> bool:
-    """One tensor of rows in, one out; and whatever half of the rows changes, the other half says the same."""
+    """Whether it maps one tensor of rows to another, and changing half of the rows leaves the output of the rest
+    unchanged.
+    """
     if len(given) != 1 or not all(torch.is_tensor(one) and one.shape[:2] == (1, TRIED) for one in (given[0], made)):
         return False
     half, near = TRIED // 2, ROUNDING * torch.finfo(made.dtype).eps * made.abs().max()

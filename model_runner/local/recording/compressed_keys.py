@@ -1,8 +1,9 @@
-"""Keys that stand for several tokens: DeepSeek-V4's layers read, beside tokens, entries that a compressor made of them.
+"""Keys that stand for several tokens: DeepSeek-V4's layers attend to tokens and to entries made by a compressor.
 
-A compressor mixes every ``rate`` tokens into one key, which is its value too. Where it overlaps, an entry mixes the
-tokens of its own block and of the one before it. One softmax weighs tokens and entries together, so that a layer has
-two maps, see :mod:`model_runner.local.recording.merged_attention`. (DeepSeek-V4, sections 2.3.1 and 2.3.2)
+A compressor mixes every ``rate`` tokens into one key, which is also its value. Where compression overlaps, an entry
+mixes the tokens of its own block and of the block before it. A single softmax weighs tokens and entries together, so
+that a layer has two maps, see :mod:`model_runner.local.recording.merged_attention`. (DeepSeek-V4, sections 2.3.1 and
+2.3.2)
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ GROWING = N_("its layers read keys that each stand for several tokens, and these
 OF_BOTH = N_("one softmax weighs tokens and keys that stand for several tokens, and this would change one of the two")
 TURNED_BY_BLOCK = N_("keys that stand for several tokens are rotated to the first of them, and queries to their own")
 OTHER_CELLS = N_("which of the keys that stand for several tokens a query reads is not known")
-WITHOUT = N_("tokens alone")  # what a layer is called that has no compressed keys
+WITHOUT = N_("tokens alone")  # name of a layer without compressed keys
 
 
 @dataclass(frozen=True)
 class Compression:
-    """How a compressor makes entries: of ``rate`` tokens each, with ``overlaps`` of the ``rate`` before them too."""
+    """How a compressor makes entries: from ``rate`` tokens each, and from the ``rate`` before them too if it
+    ``overlaps``.
+    """
 
     rate: int
     overlaps: bool
@@ -44,7 +47,7 @@ class Compression:
 
 
 def compression_of(module: nn.Module) -> Compression | None:
-    """How the keys of this attention module are compressed; None where they are its tokens' own."""
+    """How this attention module compresses its keys; None if they are those of its tokens."""
     compressor: Any = getattr(module, "compressor", None)
     rate = getattr(compressor, "compress_rate", None)
     if not isinstance(compressor, nn.Module) or not isinstance(rate, int):
@@ -54,9 +57,9 @@ def compression_of(module: nn.Module) -> Compression | None:
 
 
 def watch_compressors(model: nn.Module, heard: Callable[[nn.Module, int], None]) -> bool:
-    """Have ``heard`` told before each call of attention how many of its keys, the last, are compressed ones.
+    """Call ``heard`` before each call of attention with the number of compressed keys, which come last.
 
-    Whether any module of the model compresses keys.
+    Returns whether any module of the model compresses keys.
     """
 
     def hook_of(module: nn.Module) -> Callable[..., None]:
@@ -72,17 +75,19 @@ def watch_compressors(model: nn.Module, heard: Callable[[nn.Module, int], None])
 
 
 def edit_of_entries(edit: LayerEdit) -> LayerEdit:
-    """What an edit of a layer does to its compressed keys: all but what it hides, which is cells of tokens."""
+    """The part of a layer's edit that applies to its compressed keys: everything but hiding, which concerns cells of
+    tokens.
+    """
     return replace(edit, masks=())
 
 
 def compressed_capture(
     capture: Capture, records: Mapping[int, LayerRecord], compressions: Mapping[int, Compression]
 ) -> Capture | None:
-    """The same forward's look at compressed keys; both mappings are by layer. None of a text too short for one.
+    """The same forward's attention to compressed keys; both mappings are by layer.
 
-    Its keys are every entry of every layer, those of one compression after those of another: a layer that does not have
-    them sees none of them.
+    None if the text is too short for any. Its keys are the entries of all layers, grouped by compression; a layer
+    attends only to its own.
     """
     kinds = sorted(set(compressions.values()), key=lambda one: (one.rate, one.overlaps))
     counts = {kind: max(_count(records.get(at)) for at, own in compressions.items() if own == kind) for kind in kinds}
@@ -110,9 +115,9 @@ def _token(place: int, members: range) -> Token:
 
 
 def rule_of_entries(cells: Bool[Tensor, "queries entries"], own: Compression) -> MaskRule:
-    """The rule of these cells: entries whose block is closed, and of these the ones that an indexer chose.
+    """The rule of these cells: entries whose block is complete, and of these the ones that an indexer chose.
 
-    Raises CannotRecord where they are others.
+    Raises CannotRecord if the cells are different.
     """
     n_queries, n_entries = cells.shape
     closed = masks.ClosedBlocks(own.rate)
@@ -131,7 +136,7 @@ def rule_of_entries(cells: Bool[Tensor, "queries entries"], own: Compression) ->
 
 
 def _placed(record: LayerRecord, own: Compression, counts: Mapping[Compression, int]) -> LayerRecord:
-    """The record among the entries of all layers; those of others are hidden."""
+    """The record among the entries of all layers, with those of others hidden."""
     first = sum(count for kind, count in counts.items() if (kind.rate, kind.overlaps) < (own.rate, own.overlaps))
     after = sum(counts.values()) - first - record.k.shape[1]
     if first == 0 and after == 0:

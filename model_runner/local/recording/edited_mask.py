@@ -1,4 +1,4 @@
-"""The mask tensor of an attention whose rule the request changed, with the bias that it adds, if it has one."""
+"""Builds the mask tensor of an attention call whose rule the request changed, with its bias if it has one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def masked(
     mask: Tensor | None,
     options: dict[str, Any],
 ) -> tuple[Tensor | None, Tensor | None]:
-    """The mask tensor and the bias as the edit leaves them; a changed mask has the bias of ``options`` in it."""
+    """The mask tensor and the bias after the edit; a changed mask includes the bias of ``options``."""
     bias = options.get("position_bias")
     if bias is not None:
         bias = options["position_bias"] = edit.sharpen(bias)
@@ -31,10 +31,11 @@ def masked(
 
 
 def _dense(rule: MaskRule, start: int, query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor:
-    """The rule as the mask tensor of this call, ``[1, 1 or heads, queries, keys]``; with the ``bias`` as a float one.
+    """The rule as the mask tensor of this call, ``[1, 1 or heads, queries, keys]``; with a ``bias``, an additive one.
 
-    With a cache the last key is the last query; across, keys count in a text of their own. What is hidden is −inf under
-    a bias, where transformers adds the least number: a row that sees nothing would see everything alike.
+    With a cache, the last key belongs to the last query; in cross-attention, keys are positions of another text. Hidden
+    cells are −inf under a bias, where transformers adds the smallest number: with that, a row that sees nothing would
+    attend to everything equally.
     """
     stop, heads = start + query.shape[2], slice(0, query.shape[1])
     keys = slice(stop - key.shape[2], stop) if start else slice(0, key.shape[2])

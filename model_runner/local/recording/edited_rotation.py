@@ -1,9 +1,9 @@
-"""Edits of the rotation: cosines and sines as the model would have them at the edited positions and frequencies.
+"""Edits of the rotation: cosines and sines as the model would compute them at the edited positions and frequencies.
 
-A column of cos and sin belongs to one pair of coordinates, whatever the family's layout, so giving it another angle
-needs no knowledge of the layout; where the angle is the same the model's own numbers stay. Angles are rounded to
-float32, as a model's own products of position and θ are. The frequencies θ come from one probe of the model at
-positions 1, 2, 4, …: the product of such a position and θ is exact in float32, so each doubling halves the error.
+A column of cos and sin belongs to one pair of coordinates, whatever the family's layout, so changing its angle needs no
+knowledge of the layout. Where the angle is unchanged, the model's own numbers stay. Angles are rounded to float32, like
+a model's own products of position and θ. The frequencies θ come from one probe of the model at positions 1, 2, 4, …:
+the product of such a position and θ is exact in float32, so each doubling halves the error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SAME_ANGLE = 1e-3  # of cos and sin, float32 at a few thousand positions; anothe
 
 @runtime_checkable
 class RotationChange(Protocol):
-    """What may replace the cosines and sines of a rotary call."""
+    """An object that may replace the cosines and sines of a rotary call."""
 
     def apply(self, cos: Tensor, sin: Tensor, *, start: int, call: int) -> tuple[Tensor, Tensor]:
         """Cos and sin ``[..., tokens, columns]`` of the call with this number, whose first token is at ``start``."""
@@ -95,12 +95,12 @@ def _edited(
 
 
 def _rank(theta: Float[Tensor, "columns"]) -> Float[Tensor, "columns"]:
-    """0 for the columns of the fastest pair, 1 for the next, …"""
+    """The rank of each column's pair by frequency: 0 for the fastest, 1 for the next, …"""
     return torch.unique(-theta, return_inverse=True)[1].double()
 
 
 def _yarn(theta: Float[Tensor, "columns"], factor: float, context: int) -> Float[Tensor, "columns"]:
-    """By pairs, the fastest first, whose base follows from how far apart the first and the last are."""
+    """θ after YaRN, for pairs from fastest to slowest; the base follows from the ratio of the first to the last."""
     falling, pair = torch.unique(-theta, return_inverse=True)
     pairs = -falling
     if len(pairs) < 2 or bool(pairs[-1] <= 0):
@@ -114,7 +114,7 @@ def thetas_from(
 ) -> tuple[Float[Tensor, "columns"], ...]:
     """θ in rad/token of every column of every rotary call, from its cos and sin at positions 0, 1, 2, 4, 8, …
 
-    Raises EditNotPossible where there is no rotation, or it does not begin at position 0.
+    Raises EditNotPossible if there is no rotation, or if it does not begin at position 0.
     """
     if not calls:
         raise EditNotPossible(reason=N_("this model has no rotation that is given as a cosine and a sine"))
@@ -126,7 +126,8 @@ def _theta(cos: Float[Tensor, "tokens columns"], sin: Float[Tensor, "tokens colu
     if bool(angle[0].abs().max() > SAME_ANGLE):
         raise EditNotPossible(reason=N_("its positions do not begin at 0"))
     theta = angle[1]
-    for k, found in enumerate(angle[2:], start=1):  # at position 2^k, where the last estimate tells the full turns
+    # at position 2^k, where the previous estimate gives the number of full turns
+    for k, found in enumerate(angle[2:], start=1):
         turns = torch.round((theta * 2**k - found) / (2 * math.pi))
         theta = (found + 2 * math.pi * turns) / 2**k
     return theta

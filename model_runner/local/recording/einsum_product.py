@@ -1,4 +1,4 @@
-"""An einsum of two tensors as the product of matrices that it is, if it is one."""
+"""Rewrites an einsum of two tensors as the equivalent matrix product, if there is one."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from typing import Any
 
 from torch import Tensor
 
-Order = tuple[int, ...] | None  # of a tensor's axes; None: as they are
+Order = tuple[int, ...] | None  # of a tensor's axes; None: unchanged
 
 
 def einsum_operands(args: tuple[Any, ...]) -> tuple[str, Tensor, Tensor] | None:
-    """The equation and the two tensors of a call of ``torch.einsum``; None where there are not two."""
+    """The equation and the two operands of a call of ``torch.einsum``; None unless there are exactly two."""
     equation, *given = args
     operands = given[0] if len(given) == 1 and isinstance(given[0], list | tuple) else given
     return (equation, *operands) if isinstance(equation, str) and len(operands) == 2 else None
 
 
 def einsum_orders(equation: str) -> tuple[Order, Order, Order] | None:
-    """The orders of axes in which ``left @ right = made``: rows and columns last, before them what all three share.
+    """The axis orders in which ``left @ right = made``: rows and columns last, after the axes that all three share.
 
-    None where it is no such product: one axis is summed, each of the two has one of its own, and some are shared.
+    None if it is not such a product, in which one axis is summed, each operand has one of its own, and others are
+    shared.
     """
     sides, _, out = equation.replace(" ", "").partition("->")
     a, _, b = sides.partition(",")

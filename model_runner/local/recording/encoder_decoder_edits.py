@@ -1,4 +1,4 @@
-"""The edits of a request to an encoder–decoder, each of one of its three attentions, put together for one forward."""
+"""Combines the edits of a request to an encoder–decoder, each for one of its three attentions, for one forward."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROTATION = N_("the rotation of an encoder–decoder cannot be changed so far")
 
 
 def encoder_decoder_edit(edits: Sequence[Edit], shapes: Mapping[str, EditShape]) -> ForwardEdit | None:
-    """The edits put together; None where there are none. ``shapes``: of each attention by its name.
+    """Combine the edits; None if there are none. ``shapes``: for each attention by name.
 
     Raises EditNotPossible, NoSuchPlace, EditsContradict.
     """
@@ -37,7 +37,7 @@ def encoder_decoder_edit(edits: Sequence[Edit], shapes: Mapping[str, EditShape])
 
 
 def _check(attention: str, edit: OneEdit) -> None:
-    """Raises EditNotPossible for what means nothing in this attention."""
+    """Raises EditNotPossible for an edit that makes no sense in this attention."""
     if isinstance(edit, RotationEdit):
         raise EditNotPossible(reason=ROTATION)
     if attention == "encoder" and isinstance(edit, (KeepLast, Int8Cache)):

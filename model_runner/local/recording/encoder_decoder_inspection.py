@@ -1,7 +1,6 @@
-"""Where an encoder–decoder keeps its two stacks and its three kinds of attention, found by running a few tokens.
+"""Finds an encoder–decoder's two stacks and its three kinds of attention by running a few tokens.
 
-What the encoder reads is of another length than what the decoder has written, so the shapes of what an attention is
-given tell which of the three it is.
+The source and the target differ in length, so the shapes of an attention call's inputs tell which of the three it is.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from model_runner.local.recording.recorder import (
 from model_runner.record import LayerRecord
 from model_runner.runner import ModelInfo
 
-SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
+SOURCE, TARGET = 7, 5  # tokens of the two texts with which the model is probed at load
 DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
 OTHER_ENCODER = N_("its encoder attends by code of its own, and only what its decoder does was recognised")
 OTHER_DECODER = N_("its decoder attends by code of its own, and only what its encoder does was recognised")
@@ -61,17 +60,17 @@ OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a s
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Layers, and in each the names of its attention modules: of the tokens to one another, and to the source."""
+    """Layers with the names of their attention modules: self-attention, and cross-attention to the source."""
 
     layers: tuple[nn.Module, ...]
     own: tuple[str, ...]
     cross: tuple[str, ...]
-    heads: tuple[tuple[int, int], ...]  # of both: query heads, and key/value heads
+    heads: tuple[tuple[int, int], ...]  # for both: query heads, and key/value heads
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderDecoderStructure:
-    """``start`` is the token that stands before all that the decoder writes."""
+    """``start`` is the token that precedes everything the decoder writes."""
 
     encoder: Stack
     decoder: Stack
@@ -79,20 +78,20 @@ class EncoderDecoderStructure:
     start: int
     n_heads: int
     n_kv_heads: int
-    bytes_per_token: float  # at most: of a token that is read or of one that is written
+    bytes_per_token: float  # upper bound, for a source or a target token
     backbone: Backbone  # its last hidden state is the decoder's
-    legacy: bool  # its attention does not ask transformers' interface
-    legacy_encoder: bool  # that of its encoder does not
-    read_width: int  # of what the encoder makes of a token
-    n_globals: int  # tokens of the encoder's own, which come after those of the text that it reads
+    legacy: bool  # its attention does not use transformers' attention interface
+    legacy_encoder: bool  # nor does that of its encoder
+    read_width: int  # width of the encoder's output for a token
+    n_globals: int  # the encoder's own tokens, which come after those of the source
 
     @property
     def layers(self) -> tuple[nn.Module, ...]:
-        """Those of the decoder."""
+        """The decoder's layers."""
         return self.decoder.layers
 
     def stack(self, attention: str) -> Stack:
-        """The one whose tokens look."""
+        """The stack whose tokens are the queries."""
         return self.encoder if attention == "encoder" else self.decoder
 
     def attends(self, attention: str) -> tuple[str, ...]:
@@ -112,7 +111,7 @@ class EncoderDecoderStructure:
 
 
 def inspect_encoder_decoder(model: Any, name: str, sound: EncoderInput | None = None) -> EncoderDecoderStructure:
-    """Install the recording and probe the model, with what it ``sound`` if it listens. Raises NotCapturable."""
+    """Install the recording and probe the model, with ``sound`` if it reads audio. Raises NotCapturable."""
     try:
         return _examine(model, sound)
     except CannotRecord as error:
@@ -120,19 +119,20 @@ def inspect_encoder_decoder(model: Any, name: str, sound: EncoderInput | None = 
 
 
 def _examine(model: Any, sound: EncoderInput | None) -> EncoderDecoderStructure:
-    asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
+    asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' attention interface
     if sound is None:
         _check_vocabularies(model)
     start = start_token(model)
     given, written = probe_texts(model, sound)
     source, target = SOURCE if sound is None else len(sound), written.shape[1]
     n_globals = count_globals(model)
-    whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
+    # a classification head needs two equal texts
+    whole, model = model, model.base_model if is_classifier(model) else model
 
     def forward() -> Any:
         return run_both(model, given, written)
 
-    across = getattr(text_config(model), "add_cross_attention", None)  # of a pair: some decoders raise without it
+    across = getattr(text_config(model), "add_cross_attention", None)  # some decoders of a pair raise without it
     with tried(NO_CROSS if across is False else DOES_NOT_RUN):
         answer = forward()
         plain, width = of_numbers(said(answer)), answer.encoder_last_hidden_state.shape[-1]
@@ -140,7 +140,8 @@ def _examine(model: Any, sound: EncoderInput | None) -> EncoderDecoderStructure:
             if asks:
                 install_recorder(model)
                 as_a_whole(model)
-                in_blocks = hook_block_sparse(model) | hook_global_tokens(model)  # the decoder alone asks then
+                # then only the decoder uses the interface
+                in_blocks = hook_block_sparse(model) | hook_global_tokens(model)
             else:
                 trace_legacy_attention(model, forward)
         except (NotImplementedError, ImportError) as error:
@@ -184,7 +185,7 @@ def _examine(model: Any, sound: EncoderInput | None) -> EncoderDecoderStructure:
 def _prove_read(
     model: Any, given: Mapping[str, Tensor], written: Tensor, recording: ActivationRecorder, decoder: Stack
 ) -> None:
-    """Raises CannotRecord where keys that count as read, of one softmax over two texts, depend on what is written."""
+    """Raises CannotRecord if, in a softmax over two texts, keys taken for source keys depend on the target."""
     with record_with(again := ActivationRecorder(recording.names)), tried(DOES_NOT_RUN):
         run_both(model, given, written.flip(1))
     for own, cross in zip(decoder.own, decoder.cross, strict=True):
@@ -194,7 +195,7 @@ def _prove_read(
 
 
 def _check_vocabularies(model: Any) -> None:
-    """Raises CannotRecord where the two texts are of different tokens: one tokenizer comes with a model."""
+    """Raises CannotRecord if the two texts have different vocabularies, since a model has one tokenizer."""
     table, writes = model.get_input_embeddings(), text_config(model).vocab_size
     reads = table.num_embeddings if isinstance(table, nn.Embedding) else writes
     if reads != writes:
@@ -202,10 +203,10 @@ def _check_vocabularies(model: Any) -> None:
 
 
 def probe_texts(model: Any, sound: EncoderInput | None) -> tuple[Mapping[str, Tensor], Tensor]:
-    """What is read and what is written when a model is tried, of different lengths. Raises CannotRecord."""
+    """The source and the target with which a model is probed, of different lengths. Raises CannotRecord."""
     start = start_token(model)
     n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
-    some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
+    some = [token for token in range(SOURCE + 1) if token != pad]  # tokens that look like padding may be masked
     given = (
         {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if sound is None else sound.given
     )
@@ -221,9 +222,9 @@ def _stored(
     states: tuple[int, int],
     stacks: tuple[Stack, Stack],
 ) -> float:
-    """Bytes at most of a token that is read or of one that is written; ``states`` are those of one in each stream.
+    """Upper bound of the bytes of a source or a target token; ``states`` are the bytes of one in each stream.
 
-    ``lengths`` are those of what is read, without and with the encoder's own tokens.
+    ``lengths`` are those of the source, without and with the encoder's own tokens.
     """
     read, written = (float(state * (len(stack.layers) + 2)) for state, stack in zip(states, stacks, strict=True))
     for record in records.values():
@@ -234,13 +235,13 @@ def _stored(
 
 
 class AlreadyRead(BaseModelOutput):
-    """What the encoder made, as the decoder of any family is given it: Switch asks for what its routers said too."""
+    """The encoder's output in the form that any family's decoder takes; Switch also needs the router logits."""
 
     router_logits: Any = None
 
 
 def start_token(model: Any) -> int:
-    """Raises CannotRecord where the model does not say with what its decoder begins."""
+    """The first token of the decoder. Raises CannotRecord if the model does not name one."""
     for settings in (getattr(model, "generation_config", model.config), text_config(model), model.config):
         for name in ("decoder_start_token_id", "bos_token_id"):
             if isinstance(found := getattr(settings, name, None), int):
@@ -249,7 +250,7 @@ def start_token(model: Any) -> int:
 
 
 def two_lengths(info: ModelInfo, model: Any, sound: EncoderInput | None) -> ModelInfo:
-    """The same, with as many tokens to read and to write as the model has vectors of positions for."""
+    """The same info, with as many source and target tokens as the model has position vectors for."""
     read, written = (torch.full((1, count), info.n_vocab // 2, device=model.device) for count in (PROBED + 1, PROBED))
     given = {"input_ids": read} if sound is None else sound.given
     found = looked_up_at_load(model, lambda: run_both(model, given, written))
@@ -257,8 +258,8 @@ def two_lengths(info: ModelInfo, model: Any, sound: EncoderInput | None) -> Mode
         [count for table, count in found if any(table is one for one in stack.parameters())]
         for stack in (model.get_encoder(), model.get_decoder())
     )
-    known = [] if info.unbounded else [info.max_tokens]  # the tokenizer's goes for what no table bounds
-    own = getattr(model.config, "encoder", None)  # of a pair
+    known = [] if info.unbounded else [info.max_tokens]  # without a table, the tokenizer's limit applies
+    own = getattr(model.config, "encoder", None)  # for a pair
     read_by = declared_lengths(own) if isinstance(own, PreTrainedConfig) else known
     max_tokens, max_written = (
         min([*one, *counts] or [info.max_tokens]) for one, counts in ((read_by, reads), (known, writes))
@@ -268,7 +269,7 @@ def two_lengths(info: ModelInfo, model: Any, sound: EncoderInput | None) -> Mode
 
 
 def run_both(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
-    """One forward over both, without a cache; ``given``: what is read, or ``encoder_outputs``, what was made of it."""
+    """Run one forward over both, without a cache; ``given`` is the source, or ``encoder_outputs`` made from it."""
     with torch.no_grad():
         return model(**given, decoder_input_ids=written, use_cache=False, return_dict=True)
 
@@ -276,7 +277,7 @@ def run_both(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
 def _backbone(
     model: Any, given: Mapping[str, Any], written: Tensor, recording: ActivationRecorder
 ) -> tuple[Backbone, Tensor]:
-    """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
+    """The last module to return the decoder's last hidden state without logits; and the recorded logits."""
     with last_states(model) as finished, record_with(recording), tried(DOES_NOT_RUN):
         answer = said(run_both(model, given, written))
     length = written.shape[1]
@@ -284,7 +285,7 @@ def _backbone(
     if not of_decoder:
         raise CannotRecord(READS_ELSE)
     module, output = of_decoder[-1]
-    if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder ends in the output layer
+    if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder includes the output layer
         raise CannotRecord(HANDS_ON_SCORES)
     return Backbone(module, type(output), has_head=True), answer
 
@@ -292,7 +293,7 @@ def _backbone(
 def _stacks(
     model: Any, records: dict[str, LayerRecord], source: int, target: int, n_globals: int
 ) -> tuple[Stack, Stack]:
-    """Raises CannotRecord where some layer lacks what the others have."""
+    """Raises CannotRecord if some layer lacks an attention that the others have."""
     found: dict[tuple[int, int], dict[str, dict[int, str]]] = {}
     for qualified, record in records.items():
         place = NUMBERED.match(qualified)
@@ -309,7 +310,7 @@ def _stacks(
         raise CannotRecord(MERGED)
     if len(found) == 1 and kinds[0]:
         raise CannotRecord(OTHER_DECODER)
-    if kinds[1] and not kinds[2]:  # a decoder of a pair that was made without add_cross_attention
+    if kinds[1] and not kinds[2]:  # a decoder of a pair that was built without add_cross_attention
         raise CannotRecord(NO_CROSS)
     if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):
         raise CannotRecord(OTHER_PLACES)

@@ -1,4 +1,4 @@
-"""The edits of a request put together for one forward, once they are known to fit the model."""
+"""Combines the edits of a request for one forward, after checking that they fit the model."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from model_runner.substitution import Substituted
 
 @dataclass(frozen=True, eq=False)
 class ForwardEdit:
-    """All edits of one forward: by the qualified name of the attention module, of the rotation, of
-    matrices, and of how many keys indexers choose.
+    """All edits of one forward: by the qualified name of the attention module, of the rotation, of matrices, and of how
+    many keys indexers choose.
     """
 
     layers: Mapping[str, LayerEdit]
@@ -53,9 +53,9 @@ class EditShape:
 
 
 def forward_edit(edits: Iterable[Edit], shape: EditShape, thetas: tuple[Tensor, ...]) -> ForwardEdit | None:
-    """The edits put together; None where there are none. ``thetas``: the rotation's frequencies, if an edit is of it.
+    """Combine the edits; None if there are none. ``thetas``: the rotation's frequencies, if an edit needs them.
 
-    Raises NoSuchPlace, NoWeights for places the model does not have, EditsContradict, EditNotPossible.
+    Raises NoSuchPlace or NoWeights for places that the model does not have, EditsContradict, EditNotPossible.
     """
     edits = tuple(edits)
     if not edits:
@@ -77,7 +77,7 @@ def _layer_edit(layer: int, edits: tuple[Edit, ...]) -> LayerEdit:
 
 
 def _mask_edits(edits: tuple[Edit, ...], layer: int) -> tuple[MaskEdit, ...]:
-    """Those of masks, then substitutes that cannot obey them."""
+    """Edits of masks, followed by substitutes that cannot apply a mask."""
     of_masks = (edit for edit in edits if isinstance(edit, MaskEdit) and not isinstance(edit, Substituted))
     own = (edit for edit in of_masks if (layers := getattr(edit, "layers", None)) is None or layer in layers)
     return (*own, *(edit for edit in _substitutes(edits, layer) if edit.unbound))
@@ -88,7 +88,7 @@ def _substitutes(edits: tuple[Edit, ...], layer: int) -> tuple[Substituted, ...]
 
 
 def _check(edits: tuple[Edit, ...], shape: EditShape) -> None:  # noqa: C901  a table: one case a kind of edit
-    """Every layer and head exists and has softmax attention, and no two edits answer the same question."""
+    """Check that every layer and head exists and has softmax attention, and that no two edits conflict."""
     answered: set[tuple[str, int, int]] = set()
 
     def answer(what: str, layer: int, head: int) -> None:

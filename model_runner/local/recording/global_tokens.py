@@ -25,7 +25,7 @@ ENCODER, ATTENTION = "PegasusXEncoder", "PegasusXGlobalLocalAttention"
 
 
 def hook_global_tokens(model: nn.Module) -> bool:
-    """From now on what such modules do is recorded; False where there are none."""
+    """Record these modules from now on. Returns False if the model has none."""
     found: list[Any] = [module for module in model.modules() if type(module).__name__ == ATTENTION]
     for module in found:
         hook_projections(
@@ -35,18 +35,18 @@ def hook_global_tokens(model: nn.Module) -> bool:
 
 
 def count_globals(model: nn.Module) -> int:
-    """How many global tokens its encoder has; 0 in other models."""
+    """How many global tokens its encoder has; 0 for other models."""
     found: list[Any] = [module for module in model.modules() if type(module).__name__ == ENCODER]
     return sum(len(module.embed_global.weight) for module in found)
 
 
 def global_tokens(count: int, end: int) -> tuple[Token, ...]:
-    """As tokens to look at, after a text of so many characters."""
+    """Tokens for display, placed after a text of so many characters."""
     return tuple(Token(-1 - place, f"⟨global {place + 1}⟩", end, end, special=True) for place in range(count))
 
 
 def without_padding(stream: Float[Tensor, "rows d"], n_tokens: int, n_globals: int) -> Float[Tensor, "tokens d"]:
-    """The rows of ``n_tokens`` tokens, of which the last ``n_globals`` stand at the end, after what fills a block."""
+    """The rows of ``n_tokens`` tokens; the last ``n_globals`` of them are at the end, after a block's padding."""
     end = len(stream) - n_globals
     return torch.cat([stream[: n_tokens - n_globals], stream[end:]])
 
@@ -64,7 +64,7 @@ def _record(module: Any, call: Call) -> LayerRecord:
     q, k, v = (by_head(joined(*call.made[name]), n_heads) for name in ("q_proj", "k_proj", "v_proj"))
     own, text = call.before  # the output of the global tokens is projected first
     return LayerRecord(
-        q=q * module.scaling,  # which its code multiplies too, before it makes scores
+        q=q * module.scaling,  # its code scales q too, before computing scores
         k=k,
         v=v,
         output=joined(text, own)[0].unflatten(-1, (n_heads, -1)),

@@ -1,7 +1,7 @@
-"""What a text that grows leaves behind: rows of one memory, a forward's tokens after those of the forward before.
+"""Stores what is recorded of a growing text: buffers of rows, to which each forward appends its tokens.
 
-The room is taken once, for as many tokens as there can be; a record of the first n tokens is a view of the first n
-rows, so that a step copies its own rows and nothing else, and what was given out for fewer tokens stays as it was.
+The memory is allocated once, for as many tokens as there can be. A record of the first n tokens is a view of the first
+n rows, so that a step copies only its own rows, and records of fewer tokens never change.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ MORE_THAN_ANGLES = N_("its rotation takes more than a cosine and a sine for each
 
 @dataclass(eq=False)
 class SharedRotation:
-    """Cosines and sines of one rotation, ``[..., capacity, width]``; layers that are given the same ones share them."""
+    """Cosines and sines of a rotation, ``[..., capacity, width]``; layers that were given the same ones share them."""
 
-    found: InferredRotation | str  # of the first forward; a text: why it cannot be undone
-    leader: str  # the layer whose forward tells the new rows
+    found: InferredRotation | str  # from the first forward; a str says why it cannot be inverted
+    leader: str  # the layer whose forward provides the new rows
     cos: Tensor | None
     sin: Tensor | None
 
@@ -49,17 +49,17 @@ class SharedRotation:
 
 @dataclass(eq=False)
 class ChoiceRows:
-    """The keys that an indexer chose, and how; layers that share its choice share them."""
+    """The keys that an indexer chose, and how; layers that share its choice share this object."""
 
     capacity: int
-    how: KeyChoice | None = None  # room for all tokens
+    how: KeyChoice | None = None  # with room for all tokens
     keys: Tensor | None = None  # (queries from ``start`` on, chosen)
     start: int = 0
 
     def put(self, start: int, stop: int, chosen: NewlyChosen) -> None:
-        """The rows of a forward's tokens."""
+        """Store the rows of a forward's tokens."""
         if len(chosen.keys):
-            if self.keys is None:  # from here on queries leave out keys
+            if self.keys is None:  # from here on, queries leave out keys
                 self.start = chosen.start
                 self.keys = chosen.keys.new_empty(self.capacity - self.start, chosen.keys.shape[1])
             self.keys[chosen.start - self.start : stop - self.start].copy_(chosen.keys)
@@ -68,10 +68,10 @@ class ChoiceRows:
                 q, k, w = (one.new_empty(self.capacity, *one.shape[1:]) for one in _tensors(chosen.how))
                 self.how = replace(chosen.how, q=q, k=k, weights=w)
             for room, rows in zip(_tensors(self.how), _tensors(chosen.how), strict=True):
-                room[start:stop].copy_(rows[start - stop :])  # keys come with those that a cache held
+                room[start:stop].copy_(rows[start - stop :])  # the keys include those that a cache held
 
     def first(self, n: int, own: MaskRule) -> tuple[MaskRule, KeyChoice | None]:
-        """The layer's mask and the choice of the first ``n`` tokens: views."""
+        """The layer's mask and the choice for the first ``n`` tokens, as views."""
         how = (
             None
             if self.how is None
@@ -88,21 +88,21 @@ def _tensors(how: KeyChoice) -> tuple[Tensor, Tensor, Tensor]:
 
 @dataclass(eq=False)
 class LayerRows:
-    """One layer: buffers with a row a token, and what does not change from token to token."""
+    """One layer: buffers with a row per token, and everything that does not change from token to token."""
 
     q: Tensor  # (capacity, heads, d_head)
     k: Tensor  # (kv_heads, capacity, d_head)
     v: Tensor  # (kv_heads, capacity, d_value)
     output: Tensor  # (capacity, heads, d_value)
-    cached: bool  # k and v are the cache's own rows, already there
-    form: LayerRecord  # for everything but the tensors
+    cached: bool  # k and v are the cache's own rows, already in place
+    form: LayerRecord  # everything but the tensors
     rotation: SharedRotation | None
     choice: ChoiceRows | None
-    own: TokenRows  # (capacity, …): what tokens make of the layer's bias, mask and sinks
+    own: TokenRows  # (capacity, …): per-token parts of the layer's bias, mask and sinks
     difference: HeadDifference | None = None  # with room for all tokens
 
     def first(self, n: int) -> LayerRecord:
-        """The record of the first ``n`` tokens: views."""
+        """The record of the first ``n`` tokens, as views."""
         mask, choice = (self.form.mask, None) if self.choice is None else self.choice.first(n, self.form.mask)
         form = replace(self.form, mask=mask)
         return replace(
@@ -117,7 +117,7 @@ class LayerRows:
         )
 
     def put(self, start: int, q: Tensor, k: Tensor, v: Tensor, output: Tensor, own: TokenRows) -> None:
-        """The rows of a forward, at ``start``; keys and values may come with those that a cache held."""
+        """Store the rows of a forward, at ``start``; keys and values may include those that a cache held."""
         n_new = q.shape[1]
         stop = start + n_new
         self.q[start:stop].copy_(q.transpose(0, 1))
@@ -132,35 +132,35 @@ class LayerRows:
 
 @dataclass(eq=False)
 class GrowingBuffers:
-    """Room for ``capacity`` tokens, of which the first ``length`` are there; ``add`` makes room for a forward's."""
+    """Room for ``capacity`` tokens, ``length`` of which are filled; ``add`` extends it for a forward."""
 
     arena: Arena
     capacity: int
     cache: DynamicCache
     length: int = 0
-    start: int = 0  # rows of the forward under way begin here
+    start: int = 0  # where the rows of the current forward begin
     layers: dict[str, LayerRows] = field(default_factory=dict)
     choices: dict[str, ChoiceRows] = field(default_factory=dict)  # by indexer
     streams: list[Tensor] = field(default_factory=list)  # (capacity, d_model) entering each layer, leaving the last
     hidden: Tensor | None = None  # (capacity, d_model)
 
     def record(self, name: str, n_tokens: int) -> LayerRecord | None:
-        """What a layer's attention did with the first ``n_tokens``: views; None for a layer that showed none."""
+        """A layer's record for the first ``n_tokens``, as views; None for a layer that recorded nothing."""
         rows = self.layers.get(name)
         return None if rows is None else rows.first(n_tokens)
 
     def first_hidden(self, n_tokens: int) -> Float[Tensor, "tokens d_model"]:
-        """What the output layer reads at the first ``n_tokens``."""
+        """The output layer's input for the first ``n_tokens``."""
         if self.hidden is None:
             raise IndexError("no token has gone through the model yet")
         return self.hidden[:n_tokens]
 
     def add(self, n_tokens: int) -> None:
-        """A forward with so many more tokens begins."""
+        """Begin a forward over this many more tokens."""
         self.start, self.length = self.length, self.length + n_tokens
 
     def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
-        """What a layer shows in the first forward."""
+        """Record a layer in the first forward."""
         rows = self.layers[name] = self._rows(name, seen, calls)
         self._check(seen.q.shape[1], seen.k.shape[1])
         own = rows_of(seen.bias, seen.mask, seen.sinks, seen.q.shape[1])
@@ -174,8 +174,8 @@ class GrowingBuffers:
         chosen: NewlyChosen | None,
         own: TokenRows,
     ) -> bool:
-        """Queries, keys, values and output of a layer in a later forward, batch axis included; keys and values come
-        with those of the cache.
+        """Record a layer in a later forward: queries, keys, values and output, with the batch axis; keys and values
+        include those of the cache.
         """
         query, key, value, output = shown
         rows = self.layers.get(name)
@@ -191,7 +191,7 @@ class GrowingBuffers:
         return True
 
     def join(self, name: str, given: Tensor, pairs: HeadPairs) -> None:
-        """What a layer that attends in parts has made of them in this forward, batch axis included."""
+        """Store what a layer that attends in parts made of them in this forward, with the batch axis."""
         rows = self.layers[name]
         made = given.reshape(self.length - self.start, -1, rows.output.shape[2])
         if rows.difference is None:
@@ -200,7 +200,7 @@ class GrowingBuffers:
         rows.difference.joined[self.start : self.length].copy_(made)
 
     def substituted(self, name: str) -> Tensor:
-        """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""
+        """The layer's output for the new rows, with the batch axis, after substitutes have replaced softmax."""
         rows = self.layers[name]
         new = slice(self.start, self.length)
         rows.output[new] = rows.first(self.length).substitute_heads().output[new]
@@ -211,13 +211,13 @@ class GrowingBuffers:
             raise CannotRecord(N_("its attention is given other tokens than the new ones"))
 
     def take_stream(self, place: int, stream: Tensor) -> None:
-        """The residual stream ``[tokens, d_model]`` entering a layer, or, after the last number, leaving the last."""
+        """Store the stream ``[tokens, d_model]`` entering a layer or, after the last number, leaving the last."""
         if place == len(self.streams):
             self.streams.append(self._room((self.capacity, *stream.shape[1:]), stream.dtype))
         self.streams[place][self.start : self.length].copy_(stream)
 
     def take_hidden(self, hidden: Tensor) -> None:
-        """What the output layer reads, ``[tokens, d_model]``."""
+        """Store the input of the output layer, ``[tokens, d_model]``."""
         if self.hidden is None:
             self.hidden = self._room((self.capacity, *hidden.shape[1:]), hidden.dtype)
         self.hidden[self.start : self.length].copy_(hidden)
@@ -228,7 +228,7 @@ class GrowingBuffers:
     def _rows(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> LayerRows:
         q = self._room((self.capacity, len(seen.q), seen.q.shape[2]), seen.q.dtype)
         output = self._room((self.capacity, *seen.output.shape[1:]), seen.output.dtype)
-        behind = rows_behind(self.cache, seen.k, seen.v)  # of another device they were copied, and are not these
+        behind = rows_behind(self.cache, seen.k, seen.v)  # copied if on another device, and then not the same rows
         k, v = behind or (self._room((len(x), self.capacity, x.shape[2]), x.dtype) for x in (seen.k, seen.v))
         form = replace(seen, q=q[:0].transpose(0, 1), k=k[:, :0], v=v[:, :0], output=output[:0])
         choice, form = self._choice(name, form)
@@ -237,7 +237,7 @@ class GrowingBuffers:
         return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls), choice, own)
 
     def _choice(self, name: str, form: LayerRecord) -> tuple[ChoiceRows | None, LayerRecord]:
-        """The rows of its indexer, if it has one, with the first forward's in them; the form without a choice."""
+        """The rows of the layer's indexer, if any, with those of the first forward; and the record without a choice."""
         rule = form.mask.own
         chosen, how = masks.chosen_of(rule), form.choice
         if chosen is None and how is None:
@@ -252,7 +252,7 @@ class GrowingBuffers:
         return self.choices[by], replace(form, mask=replace(form.mask, own=masks.before_choice(rule)), choice=None)
 
     def _rotation(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> SharedRotation | None:
-        """The layer's rotation, found and tried once for all layers that were given the same cosines."""
+        """The layer's rotation, found and tested once for all layers that were given the same cosines."""
         if not calls:
             return SharedRotation(seen.rotation, "", None, None) if isinstance(seen.rotation, str) else None
         last = find_call(calls, seen.q)
@@ -275,7 +275,7 @@ class GrowingBuffers:
         return SharedRotation(found, name, cos, sin)
 
     def _beside(self, part: Tensor) -> Tensor:
-        """Room for a row a token where the tokens are the last axis but one, this forward's filled in."""
+        """Room for a row per token where tokens are the second-to-last axis, filled for this forward."""
         shape = (*part.shape[:-2], self.capacity, part.shape[-1])
         room = torch.empty(shape, dtype=part.dtype, device=part.device)
         room.narrow(-2, 0, part.shape[-2]).copy_(part)

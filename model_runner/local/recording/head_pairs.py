@@ -1,7 +1,8 @@
-"""Attention that a model makes in two parts and joins by itself: which heads it subtracts from which, and by how much.
+"""Attention that a model computes in two parts and combines itself: which heads are subtracted from which, and by how
+much.
 
-Nothing is read from names: what a norm inside the attention is given must be the difference of the two halves of the
-heads' outputs, and what a matrix after it is given must be what that norm makes, times one number.
+Nothing is inferred from names. The input of a norm inside the attention must be the difference of the two halves of the
+heads' outputs, and the input of a later matrix must be that norm's output times one number.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EPS = ("eps", "variance_epsilon")
 
 @dataclass(frozen=True, eq=False)
 class HeadPairs:
-    """What is the same of every text: see :class:`HeadDifference`; ``projection`` reads what is joined."""
+    """What is the same for every text, see :class:`HeadDifference`; ``projection`` takes the combined output."""
 
     factor: float
     gain: float
@@ -37,7 +38,7 @@ class HeadPairs:
 def head_pairs(
     model: Any, records: Mapping[str, LayerRecord], parts: Mapping[str, int], forward: Callable[[], Any]
 ) -> dict[str, HeadPairs]:
-    """Of each module that attends in ``parts``, how it joins them; ``records`` are of the same forward.
+    """How each module that attends in ``parts`` combines them; ``records`` are of the same forward.
 
     Raises CannotRecord.
     """
@@ -72,7 +73,7 @@ def _pairs(record: LayerRecord, given: list[tuple[nn.Module, Tensor]]) -> HeadPa
     fitting = [(module, x.reshape(first.shape)) for module, x in given if x.numel() == first.numel()]
     for norm, x in fitting:
         factor = float(((first - x.double()) * second).sum() / (second**2).sum())
-        factor = float(torch.tensor(factor, dtype=record.output.dtype))  # as the model has it
+        factor = float(torch.tensor(factor, dtype=record.output.dtype))  # as the model represents it
         eps = next((one for name in EPS if isinstance(one := getattr(norm, name, None), float)), None)
         if eps is None or not _near(first - factor * second, x):
             continue

@@ -1,8 +1,8 @@
-"""The indexers of a model, observed while they choose keys, and told how many to choose where a request says so.
+"""Observes a model's indexers while they choose keys, and sets how many they choose if a request says so.
 
-An indexer scores every key for every query and hands the numbers of the best to attention as ``indices``. transformers
-(5.23) hides the other keys by itself only where the implementation of attention is named "eager" or "sdpa"; here it is
-done where attention is recorded.
+An indexer scores every key for every query and passes the indices of the best to attention as ``indices``. transformers
+(5.23) masks the other keys itself only for the attention implementations "eager" and "sdpa"; here this is done where
+attention is recorded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_INDEXER = N_("none of its layers chooses the keys that its queries read")
 
 @dataclass(frozen=True, eq=False)
 class IndexerChoice:
-    """What one indexer said in a forward: the numbers of keys, and how it came to them, if that was understood."""
+    """What an indexer returned in a forward: the indices of keys, and how they were computed, if understood."""
 
     indices: Int[Tensor, "batch queries chosen"]
     how: KeyChoice | None  # its tensors are the forward's own
@@ -39,14 +39,14 @@ class IndexerChoice:
 
 @dataclass(frozen=True, eq=False)
 class NewlyChosen:
-    """The keys of a forward's queries from ``start`` on; those before leave out none that they may see."""
+    """The keys chosen for the queries of a forward from ``start`` on; earlier queries leave out none they may see."""
 
     keys: Int[Tensor, "queries chosen"]  # rising within a row, int32
     start: int
-    how: KeyChoice | None  # of all queries of the forward
+    how: KeyChoice | None  # for all queries of the forward
 
     def rule(self, own: MaskRule) -> MaskRule:
-        """The layer's own rule with the choice laid over it."""
+        """The layer's own rule combined with the choice."""
         if len(self.keys) == 0:
             return own
         return replace(own, own=masks.And(own.own, masks.Chosen(self.keys, self.start)))
@@ -54,21 +54,21 @@ class NewlyChosen:
 
 @dataclass(frozen=True, eq=False)
 class IndexerChange:
-    """How many keys these indexers choose while a request's edit holds."""
+    """How many keys these indexers choose under a request's edit."""
 
     indexers: tuple[Any, ...]
     top_k: int
 
 
 def indexers_of(model: nn.Module) -> list[Any]:
-    """The modules that choose keys: they say how many they keep."""
+    """The modules that choose keys, recognized by their setting of how many."""
     return [module for module in model.modules() if isinstance(getattr(module, "index_topk", None), int)]
 
 
 def hook_indexers(
     model: nn.Module, on_choice: Callable[[nn.Module, IndexerChoice], None], wanted: Callable[[], bool]
 ) -> None:
-    """Have ``on_choice`` told what the model's indexers choose, whenever something is ``wanted`` of a forward."""
+    """Call ``on_choice`` with what the model's indexers choose in a forward while ``wanted()``."""
     for indexer in indexers_of(model):
         indexer.forward = _heard(indexer, indexer.forward, on_choice, wanted)
 
@@ -88,7 +88,7 @@ def change_of(edits: Iterable[object], model: nn.Module) -> IndexerChange | None
 
 @contextlib.contextmanager
 def choosing(change: IndexerChange | None) -> Generator[None]:
-    """While this lasts the indexers keep as many keys as the change says, as by their configuration."""
+    """Inside the block, the indexers keep as many keys as the change says, as if it were configured."""
     indexers: Sequence[Any] = () if change is None else change.indexers
     before = [indexer.index_topk for indexer in indexers]
     try:
@@ -101,13 +101,13 @@ def choosing(change: IndexerChange | None) -> Generator[None]:
 
 
 def chosen_cells(indices: Int[Tensor, "batch queries chosen"], n_keys: int) -> Bool[Tensor, "batch one queries keys"]:
-    """True at the chosen keys, as a mask of attention."""
+    """A boolean attention mask that is True at the chosen keys."""
     cells = torch.zeros(*indices.shape[:2], n_keys, dtype=torch.bool, device=indices.device)
     return cells.scatter_(-1, indices.long(), True)[:, None]
 
 
 def newly_chosen(choice: IndexerChoice, rule: MaskRule, start: int, n_keys: int) -> NewlyChosen:
-    """What a layer under this rule is shown by the choice; its first query is at ``start``."""
+    """What the choice means for a layer under this rule; its first query is at ``start``."""
     indices = choice.indices[0]
     width = indices.shape[-1]
     every = n_keys if width >= n_keys else width if isinstance(rule.own, masks.Causal) else 0
@@ -135,7 +135,7 @@ def _heard(
 
 @contextlib.contextmanager
 def _scored(indexer: Any) -> Generator[list[tuple[tuple[Tensor, ...], Tensor]]]:
-    """What an indexer gives to the module that scores for it, if it has one, and what that makes of it."""
+    """The inputs that an indexer gives to its scoring module, if it has one, and the scores it returns."""
     scored: list[tuple[tuple[Tensor, ...], Tensor]] = []
     scorer = getattr(indexer, "scorer", None)
     if not isinstance(scorer, nn.Module):
@@ -153,7 +153,7 @@ def _scored(indexer: Any) -> Generator[list[tuple[tuple[Tensor, ...], Tensor]]]:
 
 
 def _by_scorer(indexer: Any, given: tuple[Tensor, ...], found: Tensor) -> KeyChoice | None:
-    """The choice by what the scorer was given: queries, compressed keys, and hidden states that weigh its heads."""
+    """The choice from the scorer's inputs: queries, compressed keys, and hidden states that weight its heads."""
     (q, k, hidden), scorer = given, indexer.scorer
     if len(q) != 1 or k.shape[1] == 0:
         return None
@@ -162,7 +162,7 @@ def _by_scorer(indexer: Any, given: tuple[Tensor, ...], found: Tensor) -> KeyCho
 
 
 class _Products(TorchFunctionMode):
-    """Keeps what an indexer multiplies: its queries with keys, and what it made of that with the weights of heads."""
+    """Records the products of an indexer: of queries and keys, and of those scores with the head weights."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ class _Products(TorchFunctionMode):
 
 
 def _understood(indexer: Any, heard: Sequence[tuple[Tensor, Tensor, Tensor]]) -> KeyChoice | None:
-    """The choice by its queries, keys and weights, once they give the last query's scores again; None: they do not."""
+    """The choice from queries, keys and weights if they reproduce the last query's scores, otherwise None."""
     if len(heard) != 2 or [one[0].dim() for one in heard] != [4, 4] or heard[0][1].dim() != 4:
         return None
     (q, k, products), (weights, scores, found) = heard
@@ -190,7 +190,7 @@ def _understood(indexer: Any, heard: Sequence[tuple[Tensor, Tensor, Tensor]]) ->
 
 
 def _confirmed(choice: KeyChoice, last: Tensor) -> KeyChoice | None:
-    """The choice, if it gives the last query's scores again."""
+    """The choice if it reproduces the last query's scores, otherwise None."""
     again = choice.scores(slice(len(choice.q) - 1, len(choice.q)), slice(0, len(choice.k)))[0]
     return choice if bool((again - last).abs().max() <= CLOSE * last.abs().max().clamp(min=1e-9)) else None
 
@@ -200,8 +200,8 @@ def _is_relu(scores: Tensor, products: Tensor, scale: float) -> bool:
 
 
 def narrowed(choice: KeyChoice, indexer: nn.Module, name: str) -> KeyChoice:
-    """The choice of the indexer of this name, in the dtype of its weights where its numbers are of that: indexers
-    multiply in float32.
+    """The choice of the indexer of this name, in the dtype of its weights where its numbers fit; indexers multiply in
+    float32.
     """
     dtype = min((weight.dtype for weight in indexer.parameters()), key=lambda one: one.itemsize)
     q, k = (x.to(dtype) if torch.equal(x.to(dtype).float(), x.float()) else x for x in (choice.q, choice.k))

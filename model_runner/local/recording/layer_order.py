@@ -1,4 +1,4 @@
-"""The layers of a model that runs a module several times, or attends several times in one, in the order they run in.
+"""Orders the layers of a model that runs a module several times, or that attends several times in one module.
 
 Each call of attention is a layer of its own: ALBERT's twelve are one module that runs twelve times, a block of
 LongCat-Flash attends twice, and HRM-Text goes through its two stacks in cycles.
@@ -30,15 +30,16 @@ from model_runner.local.recording.residual_stream import watched
 
 NOT_ONE_STACK = N_("its attention layers are not in one numbered stack")
 NO_STREAM = N_("its layers do not hand on one stream of tokens")
-WITHIN = re.compile(r"^(.*)\.(\d+)\.[^.]")  # "model.layers.3.self_attn.0" -> "model.layers", 3: the last list around it
+# "model.layers.3.self_attn.0" -> "model.layers", 3: the innermost list around it
+WITHIN = re.compile(r"^(.*)\.(\d+)\.[^.]")
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedLayers:
-    """``modules``: each as often as it runs, or attends in a run. ``attention``: of each layer the key of its call.
+    """``modules``: each listed once per run or attention call. ``attention``: for each layer, the key of its call.
 
-    A layer in ``begins`` starts inside the run of the layer before it, at what the module given there reads.
-    ``breaks`` are the layers that are entered by something else than what left the layer before them.
+    A layer in ``begins`` starts inside the run of the layer before it, at the input of the module given there.
+    ``breaks`` are the layers whose input is not the output of the layer before.
     """
 
     modules: tuple[nn.Module, ...]
@@ -70,7 +71,10 @@ def attention_calls(recording: ActivationRecorder) -> AttentionCalls:
 def layers_in_order(
     model: Any, recording: ActivationRecorder, forward: Callable[[], Any], n_tokens: int
 ) -> OrderedLayers:
-    """From forwards of ``n_tokens`` tokens; ``recording`` has recorded one. Raises CannotRecord."""
+    """Find the order by forwards over ``n_tokens`` tokens, one of which ``recording`` has recorded.
+
+    Raises CannotRecord.
+    """
     places = [WITHIN.match(key) for key in map(module_of_call, recording.records)]
     stacks = {place[1] for place in places if place is not None}
     if None in places:
@@ -106,7 +110,7 @@ def layers_in_order(
 
 @dataclass(eq=False)
 class _Run:
-    """A run of a layer's module, and the keys of the attention calls in it."""
+    """One run of a layer's module, with the keys of the attention calls in it."""
 
     module: nn.Module
     keys: list[str] = field(default_factory=list[str])
@@ -138,9 +142,9 @@ def _runs(members: Mapping[nn.Module, str], recording: ActivationRecorder, forwa
 
 
 def _second_attentions(model: Any, runs: Sequence[_Run], forward: Callable[[], Any]) -> dict[str, nn.Module]:
-    """Of every attention that is not the first in a run of its layer, the module that reads the stream for it.
+    """For every attention that is not the first in its layer's run, the module that reads the stream for it.
 
-    That is the one that made what this attention is given, as a norm before it does; else the attention itself.
+    That is the module that made the attention's input, such as a norm before it, or else the attention itself.
     """
     wanted = {module_of_call(key) for run in runs for key in run.keys[1:]}
     if not wanted:
@@ -169,7 +173,7 @@ def _second_attentions(model: Any, runs: Sequence[_Run], forward: Callable[[], A
 def _breaks(
     modules: Sequence[nn.Module], begins: Mapping[int, nn.Module], forward: Callable[[], Any], n_tokens: int
 ) -> frozenset[int]:
-    """Raises CannotRecord where what enters and leaves the layers is not a row a token, of one width."""
+    """Raises CannotRecord unless the inputs and outputs of layers have a row per token, all of one width."""
     entering: dict[int, Tensor] = {}
     leaving: dict[int, Tensor] = {}
     with watched(

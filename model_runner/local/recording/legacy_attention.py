@@ -1,8 +1,8 @@
-"""The second way to see attention: in models whose code does not ask transformers' interface, but multiplies by itself.
+"""Records attention in models that bypass transformers' attention interface and multiply in their own code.
 
-What is traced of a module is believed where it explains itself: its scores must be one multiple of q·k in all heads,
-and beside it at most a bias that depends on the distance alone. A constant that a whole row of scores has in common
-moves no weight; where a bias is a distance but for that (ALiBi counts from the first key), it is left out.
+A module's trace is accepted only if it explains the scores: they must be one multiple of q·k in all heads, plus at most
+a bias that depends on the distance alone. A constant added to a whole row of scores changes no weight, so a bias that
+is a function of distance up to such a constant is also accepted (ALiBi counts from the first key).
 """
 
 from __future__ import annotations
@@ -59,28 +59,28 @@ MERGES = N_(
     "from one block of layers to the next it merges neighbouring tokens,"
     " and a capture has one row a token in every layer"
 )
-ROWS = 64  # of what is verified at a time
-HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
-EVEN = 64.0  # of q·k before it is scaled: far more than the roundings of a bias
-CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
-CONVOLVED = ("NystromformerSelfAttention",)  # beside their softmax they add a convolution of their values, in place
+ROWS = 64  # rows that are verified at a time
+HIDDEN = 1000.0  # this far below the largest of its row, a weight is 0 in every dtype
+EVEN = 64.0  # target size of q·k before scaling: far larger than the rounding errors of a bias
+CLOSE = 8.0  # units of the dtype of the factors: no rounding of one score is larger
+CONVOLVED = ("NystromformerSelfAttention",)  # besides softmax, these add a convolution of their values, in place
 PROPHET, FUNNEL = "ProphetNetNgramSelfAttention", "FunnelEncoder"
 MADE_OF = (nn.Linear, Conv1D, nn.Conv1d)
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a module does with every text: ``rotation`` says where its queries are not just projected."""
+    """How a module attends, for every text; ``rotation`` says where queries are more than a projection."""
 
     scale: float
     biased: bool
     rotation: str | None
     across: bool = False  # its keys are of another text
-    terms: ScoreTerms | None = None  # how further products are in its scores
+    terms: ScoreTerms | None = None  # further products in its scores
 
 
 def trace_legacy_attention(model: Any, forward: Callable[[], Any]) -> None:
-    """From now on, what these modules multiply is recorded. Raises CannotRecord where that does not explain itself.
+    """Record the products of these modules from now on. Raises CannotRecord if they do not explain the scores.
 
     ``forward`` runs the model on a few tokens.
     """
@@ -97,11 +97,11 @@ def trace_legacy_attention(model: Any, forward: Callable[[], Any]) -> None:
 
 
 def _check_rows(model: nn.Module) -> None:
-    """Raises CannotRecord where it is known that layers have other rows than one a token.
+    """Raises CannotRecord for models whose layers are known not to have a row per token.
 
-    ProphetNet (Qi et al. 2020, arXiv:2001.04063) has as many streams beside that of the tokens as it looks tokens
-    ahead. A row of these has the keys of the tokens and one of its own. Funnel-Transformer (Dai et al. 2020,
-    arXiv:2006.03236) pools each two rows where a block of layers begins.
+    ProphetNet (Qi et al. 2020, arXiv:2001.04063) has, beside the stream of the tokens, one stream for each token that
+    it predicts ahead; their rows attend to the tokens' keys and one of their own. Funnel-Transformer (Dai et al. 2020,
+    arXiv:2006.03236) pools every two rows at the start of a block of layers.
     """
     for module in model.modules():
         if type(module).__name__ == PROPHET:
@@ -112,7 +112,7 @@ def _check_rows(model: nn.Module) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """The one attention of a module: what its projections made, and which of them did so before the softmax."""
+    """The single attention of a module: what its projections made, and which of them ran before the softmax."""
 
     traced: TracedAttention
     projected: list[Tensor]
@@ -122,9 +122,9 @@ class _Seen:
 def _listened(
     model: Any, forward: Callable[[], Any], factors: Mapping[nn.Module, float]
 ) -> tuple[dict[nn.Module, _Seen], bool]:
-    """What each module multiplies in a forward, and whether something was multiplied that is not told apart.
+    """What each module multiplies in a forward, and whether any product was not understood.
 
-    ``factors`` multiply what these projections make.
+    ``factors`` scale the outputs of these projections.
     """
     stack: list[nn.Module] = []
     made: list[tuple[tuple[nn.Module, ...], Tensor, int]] = []
@@ -164,11 +164,11 @@ def _listened(
 
 
 def _forms(model: Any, forward: Callable[[], Any], seen: Mapping[nn.Module, _Seen]) -> dict[nn.Module, Form]:
-    """What every module does with every text.
+    """How every module attends.
 
-    Small weights drown q·k in the roundings of the bias beside it, large ones give scores so low that they might as
-    well be masked. So where a module's scale is no known number, the model runs once more with projections multiplied
-    to give products of a usual size; what is seen there must explain the model's own numbers too.
+    Small weights drown q·k in the rounding errors of the bias beside it; large ones give scores so low that they might
+    as well be masked. So if a module's scale is not a known number, the model runs once more with its projections
+    scaled so that the products have a normal size; the result must explain the model's own numbers too.
     """
     forms: dict[nn.Module, Form] = {}
     refused: dict[nn.Module, CannotRecord] = {}
@@ -199,13 +199,13 @@ def _forms(model: Any, forward: Callable[[], Any], seen: Mapping[nn.Module, _See
 
 
 def _explaining(seen: _Seen, form: Form) -> Form:
-    """The form, once it explains these numbers too. Raises CannotRecord where it does not."""
+    """The form, if it also explains these numbers. Raises CannotRecord otherwise."""
     _explained(seen.traced, visible_cells(seen.traced), form)
     return replace(form, rotation=_rotation(_first(seen.traced), seen.projected))
 
 
 def _evened(traced: TracedAttention) -> float:
-    """The power of two that makes the products of one module a few units in size, if both sides are multiplied."""
+    """The power of two that, multiplied into both sides, makes the products of a module a few units in size."""
     size = float(traced.products.double().std())
     return 2.0 ** round(math.log2(EVEN / size) / 2) if size > 0 and math.isfinite(size) else 1.0
 
@@ -217,9 +217,9 @@ def prove(
     forward: Callable[[], Any],
     n_globals: int = 0,
 ) -> None:
-    """Raises CannotRecord where what was traced does not give what the model went on with, or its layers no stream.
+    """Raises CannotRecord if the traces do not reproduce the model's output, or if its layers have no stream.
 
-    ``n_globals`` are tokens of the encoder's own, beside those of the text.
+    ``n_globals`` are the encoder's own tokens, beside those of the text.
     """
     if not all(verify(record, None, ROWS).ok for record in records):
         raise CannotRecord(mismatch_reason(forward))
@@ -250,7 +250,7 @@ def _watch(module: nn.Module, form: Form) -> None:
         products = open_.pop()
         products.__exit__(None, None, None)
         recording = active_recorder()
-        if recording is not None and output is not None:  # None: it ended by an error, which goes on by itself
+        if recording is not None and output is not None:  # None if it ended by an error, which propagates by itself
             if type(module).__name__ in CONVOLVED and products.traced:
                 _check_convolved(module, products.traced[0], output[0])
             _record(recording, recording.names[id(module)], products.traced, form, projected)
@@ -264,7 +264,7 @@ def _watch(module: nn.Module, form: Form) -> None:
 
 
 def _check_convolved(module: Any, traced: TracedAttention, output: Tensor) -> None:
-    """Raises CannotRecord where what the module returned is not what its softmax made and its convolution of values."""
+    """Raises CannotRecord unless the module's output is that of its softmax plus a convolution of its values."""
     beside = module.conv(traced.v[None])[0]
     whole = (traced.output + beside).transpose(0, 1).flatten(1)
     near = CLOSE * torch.finfo(output.dtype).eps * float(traced.output.abs().max() + beside.abs().max())
@@ -308,20 +308,20 @@ def _record(
 
 
 def _explained(traced: TracedAttention, visible: Tensor, form: Form) -> ExplainedScores:
-    """What makes these scores. Raises CannotRecord where what the first text showed of them does not."""
+    """The parts of these scores. Raises CannotRecord if they contradict the form found with the first text."""
     if form.terms is None:
         return ExplainedScores(traced.q, traced.k, form.scale, _bias(traced, visible, form))
     return explain_scores(traced, visible, form.terms)
 
 
 def _calls_of(recording: ActivationRecorder, traced: TracedAttention, form: Form) -> list[RotaryCall]:
-    """The calls of a rotary function that turned these queries, where they were turned by one that can be read."""
+    """The rotary calls that turned these queries, if they can be read."""
     turned = form.rotation is not None and find_call(recording.rotary_calls, traced.q) is not None
     return recording.rotary_calls if turned else []
 
 
 def visible_cells(traced: TracedAttention) -> Tensor:
-    """Which cells ``[heads, queries, keys]`` may have a weight; no q·k of these lengths is as low as what hides one."""
+    """Which cells ``[heads, queries, keys]`` may have a weight; no q·k of these lengths is as low as a masked score."""
     products = [(traced.q, traced.k), *((term.left, term.table) for term in traced.terms)]
     most = torch.stack([left.float().norm(dim=-1) * right.float().norm(dim=-1).amax() for left, right in products])
     away = (2 * most.sum(dim=0)[..., None]).clamp(min=HIDDEN)
@@ -329,7 +329,7 @@ def visible_cells(traced: TracedAttention) -> Tensor:
 
 
 def _form(traced: TracedAttention, projected: Sequence[Tensor]) -> Form:
-    """What the first text shows: the multiple of q·k, found beside a bias of any size that a distance has."""
+    """The form found in the first text: the multiple of q·k, beside a bias by distance of any size."""
     visible, products, scores = visible_cells(traced), traced.products.double(), traced.scores.double()
     across = visible.shape[1] != visible.shape[2]
     if not (across or bool(torch.diagonal(visible, dim1=1, dim2=2).all())):
@@ -344,21 +344,21 @@ def _form(traced: TracedAttention, projected: Sequence[Tensor]) -> Form:
     off = (scores - scale * products).masked_fill(~visible, 0.0).abs()
     biased, rotation = bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(traced.q, projected)
     form = Form(scale, biased, rotation, across)
-    if form.biased and across:  # no distance parts two texts
+    if form.biased and across:  # no distance between two texts
         raise CannotRecord(MORE_IN_SCORES)
     _bias(traced, visible, form)
     return form
 
 
 def _first(traced: TracedAttention) -> Tensor:
-    """The queries, before anything was added to those of one product."""
+    """The queries, before anything was added for one product only."""
     return traced.origins[0].base if traced.terms else traced.q
 
 
 def _bias(traced: TracedAttention, visible: Tensor, form: Form) -> RelativeBias | None:
-    """What the scores hold beside the multiple of q·k, a head at a time: a long text has many cells.
+    """The scores minus the multiple of q·k, one head at a time, since a long text has many cells.
 
-    Raises CannotRecord where a distance does not tell it.
+    Raises CannotRecord if they are not a function of distance.
     """
     found = [_bias_of(traced.of_head(head), visible[head : head + 1], form) for head in range(len(traced.q))]
     biases = [one for one in found if one is not None]
@@ -372,7 +372,7 @@ def _bias_of(traced: TracedAttention, visible: Tensor, form: Form) -> RelativeBi
         if bool((rest.abs() <= near).all()):
             return None
         raise CannotRecord(MORE_IN_SCORES)
-    from_own = near + torch.diagonal(near, dim1=1, dim2=2)[..., None]  # what is taken away is rounded too
+    from_own = near + torch.diagonal(near, dim1=1, dim2=2)[..., None]  # what is subtracted is rounded too
     for one, rounded in ((rest, near), (_from_diagonal(rest, visible), from_own)):
         found = by_distance(one, visible, rounded)
         if found is not None:
@@ -381,7 +381,7 @@ def _bias_of(traced: TracedAttention, visible: Tensor, form: Form) -> RelativeBi
 
 
 def _unit(traced: TracedAttention, scale: float) -> Tensor:
-    """One unit of the dtype of every score, and of the lengths that it is the product of."""
+    """One unit of the dtype for every score, and for the lengths of the vectors it is the product of."""
     keys = traced.k.double().norm(dim=-1).repeat_interleave(len(traced.q) // len(traced.k), dim=0)
     lengths = traced.q.double().norm(dim=-1)[:, :, None] * keys[:, None]
     return _eps(traced) * (scale * lengths + traced.scores.double().abs())
@@ -392,7 +392,7 @@ def _eps(traced: TracedAttention) -> float:
 
 
 def _apart(scores: Tensor, visible: Tensor, across: bool) -> Tensor:
-    """Less what a row has in common, and, within one text, what a distance alone tells."""
+    """Scores without what a row has in common and, within one text, without any function of distance."""
     if not across:
         return _from_means(_from_diagonal(scores, visible), visible)
     mean = scores.sum(dim=-1, keepdim=True) / visible.sum(dim=-1, keepdim=True)
@@ -400,19 +400,19 @@ def _apart(scores: Tensor, visible: Tensor, across: bool) -> Tensor:
 
 
 def _from_diagonal(scores: Tensor, visible: Tensor) -> Tensor:
-    """Less what the row has where a token looks at itself."""
+    """Scores relative to the row's diagonal cell."""
     own = torch.diagonal(scores, dim1=1, dim2=2)[..., None]
     return (scores - own).masked_fill(~visible, 0.0)
 
 
 def _from_means(scores: Tensor, visible: Tensor) -> Tensor:
-    """Less the mean of a head's cells of the same distance: what a distance alone tells is gone."""
+    """Scores minus the mean of a head's cells at the same distance, which removes any function of distance."""
     heads, queries, keys = (slice(0, size) for size in scores.shape)
     return (scores - mean_by_distance(scores, visible).tile(heads, queries, keys)).masked_fill(~visible, 0.0)
 
 
 def _known_number(scale: float, traced: TracedAttention) -> float:
-    """1 or 1/√d where rounding alone parts them: a forward in a coarse dtype tells it no better."""
+    """1 or 1/√d if they differ only by rounding: a coarse dtype determines it no better."""
     return next((one for one in _known_numbers(traced) if abs(scale - one) <= 2 * _eps(traced) * one), scale)
 
 
@@ -425,7 +425,7 @@ def _is_known(scale: float, traced: TracedAttention) -> bool:
 
 
 def _rotation(q: Tensor, projected: Sequence[Tensor]) -> str | None:
-    """None where the last token's queries are numbers that a projection of this module made, or √d of them."""
+    """None if the last token's queries are the output of a projection of this module, or √d times it."""
     last = q[:, -1].flatten().float()
     for factor in (1.0, q.shape[-1] ** -0.5, q.shape[-1] ** -0.25):
         if any(bool(torch.isin(last, (made * factor).float().flatten()).all()) for made in projected):
@@ -434,5 +434,5 @@ def _rotation(q: Tensor, projected: Sequence[Tensor]) -> str | None:
 
 
 def _shared(places: Sequence[Sequence[nn.Module]]) -> list[nn.Module]:
-    """The modules, from the outermost on, that all of these calls were made in."""
+    """The modules, from the outermost on, inside which all of these calls were made."""
     return [at[0] for at in takewhile(lambda at: len(set(at)) == 1, zip(*places))]

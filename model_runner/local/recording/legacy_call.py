@@ -1,4 +1,4 @@
-"""An attention by code of the model's own begins: it can be recorded, and not be changed."""
+"""Attention by a model's own code: it can be recorded, but not edited."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NO_EDITS = N_("its attention does not go through transformers' attention interfa
 
 
 def to_be_recorded(module: nn.Module) -> bool:
-    """Whether what this module begins now is to be recorded. Raises EditNotPossible where it was to be changed.
+    """Whether the call that this module begins is recorded. Raises EditNotPossible if it should be edited.
 
-    A decoder that asks the interface may be changed beside an encoder that does not.
+    A decoder that uses the interface can be edited beside an encoder that does not.
     """
     pause()
     recording = active_recorder()

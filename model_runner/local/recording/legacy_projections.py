@@ -1,7 +1,7 @@
-"""An attention by code of its own that is known: what its projections make is kept, and a record is made of it.
+"""Records known attention code of a model's own, from the outputs of its projections.
 
-Which keys its code gives each query, and how it scores them, is said by who asks for the record; that this gives what
-the module went on with is checked, as of every layer.
+The caller says which keys the code gives each query, and how it scores them. That this reproduces the module's output
+is checked, as for every layer.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from model_runner.record import LayerRecord
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One call of an attention module, of one text.
+    """One call of an attention module, for one text.
 
-    ``made`` is what its parts made by name, of one that was called several times each in turn; ``before`` is what the
-    projection of its output, which is one of them, was given, in turn too.
+    ``made`` are the outputs of its parts by name, in order for parts called several times; ``before`` are the inputs of
+    its output projection, which is one of the parts, also in order.
     """
 
     made: dict[str, list[Tensor]]
@@ -33,7 +33,7 @@ class Call:
     before: tuple[Tensor, ...]
 
     def only(self, name: str) -> Tensor:
-        """What a part made that was called once."""
+        """The output of a part that was called once."""
         (found,) = self.made[name]
         return found
 
@@ -46,10 +46,10 @@ def hook_projections(
     last: str | None = None,
     named: nn.Module | None = None,
 ) -> None:
-    """From now on, whenever ``module`` runs while a recording is active, what ``record`` makes of it is taken.
+    """Record ``module`` with ``record`` from now on, whenever it runs while a recording is active.
 
-    ``parts`` are the names of modules in it, ``last`` that of the one that its output goes through. The record has the
-    name of ``named``, in whose place the module stands from time to time.
+    ``parts`` are names of modules in it, and ``last`` is the one that produces its output. The record gets the name of
+    ``named``, which the module may replace temporarily.
     """
     made: dict[str, list[Tensor]] = {}
     before: list[Tensor] = []
@@ -62,7 +62,7 @@ def hook_projections(
     def keep(name: str) -> Callable[..., None]:
         def kept(_module: nn.Module, given: tuple[Any, ...], output: Tensor) -> None:
             if is_open:
-                made.setdefault(name, []).append(output.clone())  # code divides queries in place, for one
+                made.setdefault(name, []).append(output.clone())  # some code divides queries in place
                 if name == last:
                     before.append(given[0])
 
@@ -71,7 +71,7 @@ def hook_projections(
     def leave(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         recording = active_recorder()
         try:
-            if is_open and recording is not None and output is not None:  # None: it ended by an error
+            if is_open and recording is not None and output is not None:  # None if it ended by an error
                 name, _ = recording.enter(recording.names[id(named or module)])
                 if recording.consumer is not None:
                     raise CannotRecord(UNKNOWN_MASK)
@@ -89,5 +89,5 @@ def hook_projections(
 
 
 def by_head(made: Tensor, n_heads: int) -> Tensor:
-    """``[1, tokens, heads * d]`` of one text as (heads, tokens, d)."""
+    """Reshape ``[1, tokens, heads * d]`` of one text to (heads, tokens, d)."""
     return made[0].unflatten(-1, (n_heads, -1)).transpose(0, 1)

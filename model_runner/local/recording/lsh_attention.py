@@ -33,16 +33,16 @@ COARSE = N_("in this number format its code rounds the sum of every row, and onl
 
 
 def settle_hashes(model: nn.Module) -> None:
-    """From now on each text is hashed as if it were the first one, by rotations of a known seed."""
+    """Hash each text as if it were the first one, with rotations from a fixed seed, from now on."""
     for module in _of(model.modules(), HASHED):
         if module.hash_seed is None:
             module.hash_seed = SEED
-        if module.num_buckets is None:  # its code counts them by the first text, for all that come after it
+        if module.num_buckets is None:  # its code derives the number from the first text, for all later ones
             module.register_forward_pre_hook(_forget_buckets)
 
 
 def hook_lsh(model: nn.Module) -> bool:
-    """From now on what such modules do is recorded; False where there are none. Raises CannotRecord."""
+    """Record these modules from now on. Returns False if the model has none. Raises CannotRecord."""
     hashed, in_chunks = _of(model.modules(), HASHED), _of(model.modules(), IN_CHUNKS)
     if any(module.value.weight.dtype != torch.float32 for module in (*hashed, *in_chunks)):
         raise CannotRecord(COARSE)
@@ -54,7 +54,7 @@ def hook_lsh(model: nn.Module) -> bool:
 
 
 def hashed_rows(layers: Iterable[nn.Module], n_tokens: int) -> int:
-    """How many rows these layers have of so many tokens: of more than one chunk, whole chunks of every length."""
+    """How many rows these layers have for so many tokens: beyond one chunk, whole chunks of every length."""
     found = _of((module for layer in layers for module in layer.modules()), HASHED, IN_CHUNKS)
     lengths = {int(module.chunk_length) for module in found}
     multiple = math.lcm(*lengths) if lengths and n_tokens > min(lengths) else 1
@@ -79,10 +79,10 @@ def _hashed(module: Any, call: Call) -> LayerRecord:
         size, order = n_rows, torch.arange(n_rows, device=q.device).expand(n_heads, 1, n_rows)
     else:
         size, before, after = int(module.chunk_length), int(module.num_chunks_before), int(module.num_chunks_after)
-        numbered = call.output.buckets[0]  # those of a round go on where those of the one before end
+        numbered = call.output.buckets[0]  # numbering continues from one round to the next
         order = numbered.flatten(1).argsort(dim=-1, stable=True).argsort(dim=-1).view_as(numbered)
         many = module.num_buckets if isinstance(module.num_buckets, int) else math.prod(module.num_buckets)
-        buckets = numbered % (many + int(n_rows > n_tokens))  # padding has one for itself
+        buckets = numbered % (many + int(n_rows > n_tokens))  # padding has a bucket of its own
     chunks, n_chunks = order // size, order.shape[1] * n_rows // size
     itself = _alone(chunks, present, n_chunks, range(-before, after + 1), causal=bool(module.is_decoder))
     rule = SortedChunks(
@@ -120,7 +120,7 @@ def _in_chunks(module: Any, call: Call) -> LayerRecord:
 
 
 def _present(call: Call) -> Bool[Tensor, "rows"]:
-    """Which rows are of the text: all but those of padding, which come last."""
+    """Which rows belong to the text rather than to the padding at the end."""
     mask = call.kwargs["attention_mask"]
     rows = call.output.hidden_states.shape[1]
     present = torch.ones(rows, dtype=torch.bool) if mask is None else mask[0].bool()
@@ -132,7 +132,7 @@ def _present(call: Call) -> Bool[Tensor, "rows"]:
 def _alone(
     chunks: Int[Tensor, "heads rounds rows"], present: Bool[Tensor, "rows"], n_chunks: int, near: range, *, causal: bool
 ) -> Bool[Tensor, "heads rows"]:
-    """The tokens that see nothing beside themselves in any round, by the first and the last token of each chunk."""
+    """The tokens that attend only to themselves in every round, by the first and the last token of each chunk."""
     n_heads, rounds, rows = chunks.shape
     token = torch.arange(rows, device=chunks.device).expand(n_heads, rounds, rows)
     ends: list[Tensor] = []

@@ -1,7 +1,7 @@
-"""The mask functions of transformers, read as rules: values of ours instead of functions that hold other values.
+"""Reads transformers' mask functions as rules: plain values instead of nested closures.
 
-transformers (5.23) composes a mask of functions made by functions. Each is known by its code, its numbers lie in its
-closure. A mask that is not known is written out cell by cell: the same, for the tokens there are.
+transformers (5.23) composes a mask from functions made by functions. Each is recognized by its code, and its numbers
+are in its closure. An unknown mask is written out cell by cell, which is equivalent for the tokens of this text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 
 
 def read_mask(function: Callable[..., Any]) -> Rule | None:
-    """The same rule as a value; None for a function that is not known."""
+    """The equivalent rule; None for an unknown function."""
     if function is theirs.causal_mask_function:
         return masks.Causal()
     if function is theirs.bidirectional_mask_function:
@@ -34,14 +34,14 @@ def read_mask(function: Callable[..., Any]) -> Rule | None:
 
 
 def rule_of(function: Callable[..., Any], mask: Tensor) -> Rule:
-    """The rule that this mask ``[1, 1, queries, keys]`` was made by; written out where it is not known."""
+    """The rule that this mask ``[1, 1, queries, keys]`` was made from; for an unknown one, its cells."""
     return read_mask(function) or masks.Written.of(mask[0, 0])
 
 
 def rule_of_cells(visible: Bool[Tensor, "heads queries keys"], *, across: bool = False) -> MaskRule:
-    """The rule of these cells, the same in every head: one that is known, or the cells themselves.
+    """The rule of these cells, which are the same for every head: a known one, or the cells themselves.
 
-    The last query is the last key, unless it looks ``across`` at another text.
+    The last query is the last key, unless it attends ``across`` to another text.
     """
     if not (visible == visible[0]).all():
         raise CannotRecord(N_("its heads are masked each in another way"))
@@ -53,7 +53,7 @@ def rule_of_cells(visible: Bool[Tensor, "heads queries keys"], *, across: bool =
 
 
 def is_of(rule: MaskRule, visible: Bool[Tensor, "heads queries keys"]) -> bool:
-    """Whether these cells are the rule's; the last query is the last key."""
+    """Whether the rule gives these cells; the last query is the last key."""
     _, queries, keys = visible.shape
     return bool((rule.tile(slice(keys - queries, keys), slice(0, keys), visible.device) == visible).all())
 

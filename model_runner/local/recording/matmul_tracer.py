@@ -1,4 +1,4 @@
-"""The products of an attention that its own code writes out, traced while it runs: q·k, a softmax over keys, and ·v."""
+"""Traces the products of attention written out in a model's own code: q·k, a softmax over keys, and ·v."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ SOFTMAX = {torch.softmax, Tensor.softmax, nn.functional.softmax}
 
 @dataclass(frozen=True, eq=False)
 class TracedTerm:
-    """A further product, of which the scores have one number a cell: ``left[h, i] · table[h, index[i, j]]``."""
+    """A further product that adds one number to each cell of the scores: ``left[h, i] · table[h, index[i, j]]``."""
 
     left: Tensor  # (heads, tokens, d_head)
     table: Tensor  # (heads, vectors, d_head)
-    index: Tensor | None  # (heads, tokens, others); None: the vectors stand in the order of the distances
+    index: Tensor | None  # (heads, tokens, others); None: the vectors are in the order of the distances
     origin: Origin  # of ``left``
 
 
 @dataclass(frozen=True, eq=False)
 class TracedAttention:
-    """One attention: ``scores`` is what the softmax was given, ``output`` what the values were mixed to."""
+    """One attention: ``scores`` are the input of the softmax, ``output`` is the weighted sum of the values."""
 
     q: Tensor  # (heads, queries, d_head)
     k: Tensor  # (kv_heads, keys, d_head)
@@ -40,7 +40,7 @@ class TracedAttention:
     output: Tensor  # (heads, queries, d_value)
     places: tuple[Any, ...]  # where in the model the three calls were made
     terms: tuple[TracedTerm, ...] = ()
-    origins: tuple[Origin, ...] = ()  # of q and of k
+    origins: tuple[Origin, ...] = ()  # for q and k
 
     @property
     def products(self) -> Tensor:
@@ -48,7 +48,7 @@ class TracedAttention:
         return self.q.float() @ self.k.float().repeat_interleave(len(self.q) // len(self.k), dim=0).transpose(1, 2)
 
     def of_head(self, head: int) -> TracedAttention:
-        """What one query head has in it, as the only one."""
+        """The part of one query head, as if it were the only one."""
         own, shared = slice(head, head + 1), head // (len(self.q) // len(self.k))
         k, v = self.k[shared : shared + 1], self.v[head // (len(self.q) // len(self.v)) :][:1]
         return replace(self, q=self.q[own], k=k, v=v, scores=self.scores[own], output=self.output[own])
@@ -56,7 +56,7 @@ class TracedAttention:
 
 @dataclass(frozen=True, eq=False)
 class _Product:
-    """``left @ right = made``, of axes in these orders."""
+    """A product ``left @ right = made``, with axes in these orders."""
 
     left: Tensor
     right: Tensor
@@ -65,7 +65,7 @@ class _Product:
     place: Any
 
     def by_head(self, side: int, given: Tensor) -> Tensor:
-        """A tensor of the axes of ``left``, ``right`` or ``made`` (0, 1, 2) as (heads, rows, columns)."""
+        """A tensor with the axes of ``left``, ``right`` or ``made`` (0, 1, 2) as (heads, rows, columns)."""
         order = self.orders[side]
         return _by_head(given if order is None else given.permute(order))
 
@@ -77,7 +77,7 @@ class _Product:
 
 @dataclass(frozen=True, eq=False)
 class _Softened:
-    """A softmax and the products that it was made of, before the weights have met any values."""
+    """A softmax and the products that went into it, before the weights are multiplied by values."""
 
     product: _Product
     scores: Tensor
@@ -88,17 +88,17 @@ class _Softened:
 
 
 class MatmulTracer(TorchFunctionMode):
-    """While it is entered, ``traced`` grows by every attention; nothing that is computed is changed.
+    """While entered, adds every attention to ``traced``, without changing what is computed.
 
-    ``at`` is asked where in the model a call is made. ``apart``: outputs are kept as the product made them, where the
-    code adds something else to them in place.
+    ``at`` returns where in the model a call is made. With ``apart``, outputs are kept as the product made them, for
+    code that adds to them in place.
     """
 
     def __init__(self, at: Callable[[], Any] = lambda: None, *, apart: bool = False) -> None:
         super().__init__()
         self._apart = apart
         self.traced: list[TracedAttention] = []
-        self.unread = False  # whether something was multiplied in a way that is not told apart
+        self.unread = False  # whether there was a multiplication that was not understood
         self.projected: list[tuple[Any, Tensor]] = []  # where, and what einsums made of tokens and a matrix
         self._at = at
         self._products: list[_Product] = []
@@ -125,7 +125,10 @@ class MatmulTracer(TorchFunctionMode):
         return made
 
     def _may_be_step(self, made: Any) -> bool:
-        """Not of scores, which are not kept a second time: as many numbers as something that was multiplied has."""
+        """Whether it may be an intermediate step: it has as many numbers as a factor.
+
+        Scores do not, and are not kept twice.
+        """
         known = [side.numel() for one in self._products for side in (one.left, one.right)]
         return torch.is_tensor(made) and (not known or made.numel() in known)
 
@@ -142,14 +145,16 @@ class MatmulTracer(TorchFunctionMode):
             self.projected.append((self._at(), made))
 
     def _multiply(self, product: _Product) -> bool:
-        """Whether it ends an attention; otherwise it may begin one."""
+        """Whether the product ends an attention; otherwise it may begin one."""
         ends = self._ends(product)
         if not ends:
             self._products.append(product)
         return ends
 
     def _choose(self, given: Tensor, dim: int, index: Tensor, **_: Any) -> None:
-        """A product whose last axis something is chosen of is no row of scores: its vectors are of distances."""
+        """Note a product from whose last axis something is gathered: its vectors are of distances, so it holds no
+        scores.
+        """
         product = next((one for one in self._products if one.made is given), None)
         if product is not None and dim in (-1, given.dim() - 1):
             self._products = [one for one in self._products if one is not product]
@@ -165,9 +170,9 @@ class MatmulTracer(TorchFunctionMode):
         return self._steps.origin(given, turned)
 
     def _soften(self, scores: Tensor, weights: Tensor) -> None:
-        """The scores are of the last product of their shape, whatever was added to it meanwhile.
+        """Match a softmax to the last product of its shape, whatever was added to it meanwhile.
 
-        Another one of the same queries, with vectors of distances, of which there are more than keys, is a term.
+        Another product of the same queries with more distance vectors than there are keys is a term.
         """
         fitting = [one for one in self._products if one.shape == _many(scores)]
         if fitting:
@@ -217,7 +222,7 @@ def _whole(  # noqa: PLR0913  the signature of torch's scaled_dot_product_attent
     scale: float | None = None,
     **_: Any,
 ) -> TracedAttention:
-    """What torch's own function does in one call: its scores are made again here."""
+    """Trace a call of torch's own function, whose scores are recomputed here."""
     q, k, v = (_by_head(one) for one in (query, key, value))
     traced = TracedAttention(q, k, v, q, _by_head(made), (place,) * 3)
     scores = traced.products * (q.shape[-1] ** -0.5 if scale is None else scale)
@@ -238,5 +243,5 @@ def _same(one: Tensor, other: Tensor) -> bool:
 
 
 def _by_head(tensor: Tensor) -> Tensor:
-    """``[..., rows, columns]`` of one text as (heads, rows, columns)."""
+    """Reshape ``[..., rows, columns]`` of one text to (heads, rows, columns)."""
     return tensor.reshape(-1, *tensor.shape[-2:])

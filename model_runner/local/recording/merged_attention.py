@@ -1,12 +1,12 @@
-"""Attention whose one softmax weighs keys of two kinds.
+"""Attention with a single softmax over two kinds of keys.
 
-T5Gemma 2's decoder attends to what it has written and to what it reads. DeepSeek-V4 attends to tokens and to compressed
-keys, each of which stands for several tokens (:mod:`model_runner.local.recording.compressed_keys`).
+T5Gemma 2's decoder attends to target and source tokens. DeepSeek-V4 attends to tokens and to compressed keys, each of
+which stands for several tokens (:mod:`model_runner.local.recording.compressed_keys`).
 
-Each row is kept in two parts, one a kind. A part's weights are exp(score − lse) with the lse of the whole row: what the
-other part's keys take of that sum stands as a sink, a number a head and a query. So the rows of the two maps sum to 1
-together, or to what a learned sink leaves. The output of a part is what the model's own attention returns where the
-values of the other part are 0.
+Each row is kept in two parts, one per kind. A part's weights are exp(score − lse) with the lse of the whole row; the
+other part's share of that sum acts as a sink, one number per head and query. So the rows of the two maps sum to 1
+together, or to what a learned sink leaves. The output of a part is what the model's own attention returns with the
+values of the other part set to 0.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Rows = Float[Tensor, "batch queries heads d_value"]
 
 
 def hook_merged(model: nn.Module, heard: Callable[[nn.Module, int], None]) -> None:
-    """Have ``heard`` told before each call of such a module how many of its keys, the last, are of what is read."""
+    """Call ``heard`` before each call of such a module with the number of source keys, which come last."""
 
     def hook(module: nn.Module, _: Any, given: dict[str, Any]) -> None:
         heard(module, given["encoder_hidden_states"].shape[1])
 
     for module in model.modules():
-        if _takes_both(module) and not any(map(_takes_both, module.children())):  # a layer hands both on
+        if _takes_both(module) and not any(map(_takes_both, module.children())):  # a layer passes on both
             module.register_forward_pre_hook(hook, with_kwargs=True)
 
 
@@ -51,9 +51,10 @@ def _takes_both(module: nn.Module) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class MergedPart:
-    """The keys of one kind as the request's edit leaves them, and the mask over these keys alone.
+    """The keys of one kind after the request's edit, and the mask over these keys alone.
 
-    ``rest_in`` is the attention whose map has the rest of each row, ``rotation`` why it is not known, if it is not.
+    ``rest_in`` is the attention whose map holds the rest of each row; ``rotation`` says why the rotation is not known,
+    if it is not.
     """
 
     key: Float[Tensor, "batch kv_heads keys d_head"]
@@ -65,8 +66,9 @@ class MergedPart:
     rotation: str | None = None
 
     def edited(self, query: Tensor, reason: str = OF_BOTH) -> MergedPart:
-        """The same with its edit made. Raises EditNotPossible for a head's temperature and for what stands in the place
-        of softmax: there is one softmax.
+        """The same after its edit.
+
+        Raises EditNotPossible for a temperature or a substitute, since the softmax is shared.
         """
         if self.edit.temperatures or self.edit.substitutes:
             raise EditNotPossible(reason=reason)
@@ -75,16 +77,16 @@ class MergedPart:
         return replace(self, key=key, value=value, rule=rule, mask=self.mask if mask is None else mask)
 
     def head_output_edited(self, output: Rows) -> Rows:
-        """What the heads give to the output projection of this kind of keys."""
+        """What the heads pass to the output projection from this kind of keys."""
         return self.edit.head_output_edited(output)
 
 
 @dataclass(frozen=True, eq=False)
 class MergedCall:
-    """One call of such a module; ``attend`` is the model's own attention, of keys, values and a mask of both kinds.
+    """One call of such a module; ``attend`` is the model's own attention, given keys, values and a mask of both kinds.
 
-    ``written`` are the keys of the queries' own tokens, ``read`` the others. ``sinks`` are what a model learns, one
-    a head; ``eager`` is as a record has it.
+    ``written`` are the keys of the queries' own tokens, ``read`` the others. ``sinks`` are learned, one per head;
+    ``eager`` is as in a record.
     """
 
     query: Float[Tensor, "batch heads queries d_head"]
@@ -95,7 +97,7 @@ class MergedCall:
     eager: bool = False
 
     def output(self) -> Rows:
-        """What the model goes on with: its own output, but where an edit changes what heads pass on."""
+        """The module's output: its own, except where an edit changes what heads pass on."""
         if self.written.edit.changes or self.read.edit.changes:
             own = self.outputs
             changed = (self.written.head_output_edited(own[0]), self.read.head_output_edited(own[1]))
@@ -105,7 +107,7 @@ class MergedCall:
 
     @cached_property
     def outputs(self) -> tuple[Rows, Rows]:
-        """What each of the two kinds of keys adds to the output."""
+        """What each kind of keys contributes to the output."""
         first, second = self.written.value, self.read.value
         return self._attend(first, torch.zeros_like(second)), self._attend(torch.zeros_like(first), second)
 
@@ -117,7 +119,7 @@ class MergedCall:
         )
 
     def records(self, scale: float, window: int | None) -> tuple[LayerRecord, LayerRecord]:
-        """What is kept of a call for each kind of keys; O(heads × ROWS × keys) memory beside it."""
+        """The records of a call for each kind of keys; uses O(heads × ROWS × keys) more memory."""
         written, read = (self._record(part, own, scale) for part, own in zip((self.written, self.read), self.outputs))
         heads, queries = (slice(0, count) for count in self.query.shape[1:3])
         of_written, of_read = (one.log_sum_exp(heads, queries, ROWS) for one in (written, read))
@@ -127,7 +129,7 @@ class MergedCall:
         )
 
     def _beside(self, rest: Float[Tensor, "heads queries"]) -> Float[Tensor, "heads queries"]:
-        """What takes part in the softmax beside a part's own keys: the other part's, and the learned sink."""
+        """The rest of the softmax beside a part's own keys: the other part's keys, and the learned sink."""
         return rest if self.sinks is None else torch.logaddexp(rest, self.sinks.to(rest)[:, None])
 
     def _record(self, part: MergedPart, output: Rows, scale: float) -> LayerRecord:

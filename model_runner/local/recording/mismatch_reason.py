@@ -1,4 +1,4 @@
-"""Why what is recorded of a model is not what it says: the cause where it can be tried out, else that it is not."""
+"""Explains why a model's recorded attention does not reproduce its output, if the cause can be determined by trial."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CHANGED_OUTPUT = N_("its own code changes what its attention returned, and that 
 
 
 def mismatch_reason(forward: Callable[[], Any]) -> str:
-    """The reason, for a model whose tracer do not give what was recorded as the output of its attention.
+    """The reason for a model whose traces do not give the output of its attention.
 
-    Some code adds something to it in place: torch counts such changes of a tensor.
+    Some code adds to that output in place, which is detected by torch's count of such changes.
     """
     tracer = MatmulTracer()
     with tracer:

@@ -1,4 +1,4 @@
-"""Where a model keeps its layers and its attention, found by running a few tokens through it."""
+"""Finds a model's layers and its attention modules by running a few tokens through it."""
 
 from __future__ import annotations
 
@@ -48,34 +48,35 @@ from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
 INT32 = 4  # bytes
-UNBOUNDED = 10**30  # tokens, as transformers has it of a tokenizer that names no length
-SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
+UNBOUNDED = 10**30  # tokens; transformers' value for a tokenizer that names no length
+SHORT_TEXT = 16  # tokens that run through the model twice at load: with transformers' own attention, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
 MORE_KEYS = N_(
     "beside the keys of its tokens, its queries read keys that each mix several tokens, and a map of tokens has no "
     "columns for them"
 )
 NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
-RECURRENT = N_("recurrent")  # the kind of a layer whose recurrence is drawn
-LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last of MPT
+RECURRENT = N_("recurrent")  # the kind of a layer whose recurrence is shown
+LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last is MPT's
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
 
 @dataclass(frozen=True, eq=False)
 class ModelStructure:
-    """The layers, which of them have attention, and what the others are."""
+    """The layers, which of them have attention, and what kind the others are."""
 
-    layers: tuple[nn.Module, ...]  # a module that runs several times stands here as often
-    attention: dict[int, str]  # layer -> the key of its attention's call: the module's name, if it is its first call
+    layers: tuple[nn.Module, ...]  # a module that runs several times is listed as often
+    attention: dict[int, str]  # layer -> the key of its attention call; for a first call, the module's name
     kinds: tuple[str, ...]
     names: dict[int, str]  # id of a module -> qualified name
     n_heads: int
     n_kv_heads: int
     bytes_per_token: float
     backbone: Backbone
-    legacy: bool = False  # its attention does not ask transformers' interface
-    calls: AttentionCalls = field(default_factory=AttentionCalls)  # of modules that attend more than once in a forward
-    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # see OrderedLayers, as all below
+    legacy: bool = False  # its attention does not use transformers' attention interface
+    calls: AttentionCalls = field(default_factory=AttentionCalls)  # for modules that attend more than once in a forward
+    # see OrderedLayers, also for the fields below
+    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])
     origins: tuple[LayerOrigin, ...] = ()
     breaks: frozenset[int] = frozenset()
     recurrent: bool = False  # its layers have no attention, but recurrences that are written out as matrices
@@ -91,7 +92,7 @@ class ModelStructure:
         edit: ForwardEdit | None = None,
         lengths: tuple[int, ...] = (),
     ) -> ActivationRecorder:
-        """Of a forward of this model; the arguments are those of :class:`ActivationRecorder`."""
+        """A recorder for a forward of this model; the arguments are those of :class:`ActivationRecorder`."""
         return ActivationRecorder(
             self.names, self.calls, keep, consumer, {} if known is None else known, keeps, whole_masks, edit, lengths
         )
@@ -99,32 +100,32 @@ class ModelStructure:
     def watched(
         self, take: Take, leave: Take | None = None, rows: Rows | None = None
     ) -> contextlib.AbstractContextManager[None]:
-        """The residual stream of a forward at its layers, see
+        """Observe the residual stream of a forward at its layers, see
         :func:`model_runner.local.recording.residual_stream.watched`.
         """
         return watched(self.layers, take, self.begins, leave, rows)
 
     def attention_in(self, layer: int) -> str | None:
-        """The name of a layer's attention module from the layer's own module on; None without attention."""
+        """The name of a layer's attention module relative to the layer; None without attention."""
         key = self.attention.get(layer)
         return key and module_of_call(key).removeprefix(f"{self.names[id(self.layers[layer])]}.")
 
     @property
     def shared(self) -> frozenset[nn.Module]:
-        """Modules that are several layers, or parts of several."""
+        """Modules that belong to several layers, or to parts of several."""
         return frozenset(module for module, count in Counter(self.layers).items() if count > 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Backbone:
-    """The module whose last hidden state the model's own output layer reads; the model itself where it has none.
+    """The module whose last hidden state the model's output layer reads; the model itself if it has no output layer.
 
     Usually that is ``model.base_model``, but OPT's output layer calls its decoder directly, and transformers 5.23 takes
     Llama 4's text model for its own base.
     """
 
     module: nn.Module
-    output: Callable[..., Any]  # the type of what it returns
+    output: Callable[..., Any]  # the class of its output
     has_head: bool
 
 
@@ -155,7 +156,7 @@ def _examine(model: Any) -> ModelStructure:
     if not asks:
         prove(records.values(), layers, ids.shape[1], lambda: run(model, ids))
     for layer, module in enumerate(layers):
-        if layer not in attention:  # where attention is, it asks by itself
+        if layer not in attention:  # attention modules use the interface themselves
             module.register_forward_pre_hook(lambda *_: pause())
     stream = width * (len(layers) + 2)
     kept = sum(record.nbytes for record in (*records.values(), *recording.compressed.values()))
@@ -172,7 +173,7 @@ def _examine(model: Any) -> ModelStructure:
 
 
 def _examine_scans(model: Any) -> ModelStructure:
-    """The same of a model whose layers have a recurrence each, and no attention. Raises CannotRecord."""
+    """Inspect a model whose layers have a recurrence each and no attention. Raises CannotRecord."""
     ids, names = probe_tokens(model), {id(module): qualified for qualified, module in model.named_modules()}
     plain = plain_forward(model, ids)
     install_scans(model)
@@ -195,8 +196,9 @@ def _examine_scans(model: Any) -> ModelStructure:
 
 
 def _proved(model: Any, ids: Tensor) -> tuple[ActivationRecorder, Backbone, int, bool]:
-    """A recording that changes nothing of what the model computes, its backbone and width, and whether its modules ask
-    for our attention or their own code is watched. Raises CannotRecord.
+    """A recording proven not to change the output, the backbone and its width, and whether modules use the interface.
+
+    Otherwise their own code is traced. Raises CannotRecord.
     """
     asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
     settle_hashes(model)
@@ -217,7 +219,8 @@ def _proved(model: Any, ids: Tensor) -> tuple[ActivationRecorder, Backbone, int,
             return recording, *_backbone(model, ids)
 
     recording, backbone, width, recorded = record()
-    if asks and not recording.records:  # transformers 5.23 tells by the file: in GIT's, its encoder of pictures asks
+    # transformers 5.23 decides by source file: in GIT's, only the image encoder uses the interface
+    if asks and not recording.records:
         asks = False
         _watch_instead(model, ids, before)
         recording, backbone, width, recorded = record()
@@ -251,20 +254,20 @@ def _calls(model: Any, ids: Tensor, recording: ActivationRecorder) -> tuple[Atte
 
 
 def _chosen_bytes(recording: ActivationRecorder) -> float:
-    """What is kept of a token for each indexer: the numbers of the chosen keys, and how they were chosen."""
+    """Bytes kept per token for the indexers: the indices of the chosen keys, and how they were chosen."""
     choices = {one.choice.indexer: one.choice for one in recording.records.values() if one.choice is not None}
     return math.fsum(choice.nbytes / len(choice.q) + INT32 * choice.top_k for choice in choices.values())
 
 
 def probe_tokens(model: Any) -> Tensor:
-    """The tokens that a model is tried with when it is loaded, ``[1, tokens]``."""
+    """The tokens with which a model is probed at load, ``[1, tokens]``."""
     own = text_config(model)
     length = min([SHORT_TEXT, *declared_lengths(own)])
     return torch.arange(length, device=model.device)[None] % own.vocab_size
 
 
 def _watch_instead(model: Any, ids: Tensor, before: str) -> None:
-    """Have its own code watched, ``before`` being the attention that it came with. Raises CannotRecord."""
+    """Trace the model's own code, with ``before`` as the attention implementation it came with. Raises CannotRecord."""
     model.set_attn_implementation(before)
     try:
         trace_legacy_attention(model, lambda: run(model, ids))
@@ -273,14 +276,14 @@ def _watch_instead(model: Any, ids: Tensor, before: str) -> None:
 
 
 def _by_layer(config: Any) -> Sequence[Any]:
-    """What is said of each layer, or of all alike: a configuration that differs by layer refuses to say it of all."""
+    """Configurations by layer, or the one of all layers; one that differs by layer refuses access as a whole."""
     return config.per_layer_config if getattr(config, "per_layer_attributes", None) else (config,)
 
 
 def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...], dict[int, str]] | None:
-    """The layers, and the name of each one's attention module among those that were recorded.
+    """The layers, and the name of each one's attention module among the recorded ones.
 
-    None where they are not those of one numbered stack, each of which attends once.
+    None unless they form one numbered stack whose layers attend once each.
     """
     places = {qualified: NUMBERED.match(qualified) for qualified in records}
     stacks = {place[1] for place in places.values() if place is not None}
@@ -291,7 +294,7 @@ def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...
 
 
 def declared_lengths(config: Any) -> list[int]:
-    """As how long a text may be, in tokens, by a configuration; XLNet says -1: as long as one likes."""
+    """The maximum text lengths in tokens that a configuration declares; XLNet's −1 means no limit."""
     said = (getattr(config, name, None) for name in LENGTHS)
     return [length for length in said if isinstance(length, int) and length > 0]
 
@@ -299,9 +302,9 @@ def declared_lengths(config: Any) -> list[int]:
 def describe(
     model: Any, tokenizer: Any, structure: Any, name: str, revision: str | None, learned: Iterable[int] = ()
 ) -> ModelInfo:
-    """The facts of this model under this name; ``structure`` has its layers and the numbers of its heads.
+    """The info of this model under this name; ``structure`` has its layers and head counts.
 
-    ``learned`` are the numbers of positions that it has vectors for: fewer, it may be, than its configuration says.
+    ``learned`` are the numbers of positions it has vectors for, which may be fewer than its configuration says.
     """
     config = text_config(model)
     reach = dynamic_reach(config)
@@ -326,13 +329,15 @@ def describe(
 
 
 def _tokenizers_length(tokenizer: Any) -> int | float:
-    """What is said beside its files: of a model that any length fits."""
+    """The limit in its tokenizer's files, for a model that any length fits."""
     length = tokenizer.model_max_length
     return length if isinstance(length, int | float) and length >= 1 else UNBOUNDED
 
 
 def _backbone(model: Any, ids: Tensor) -> tuple[Backbone, int, Tensor]:
-    """The last module to finish with a last hidden state and no logits, the bytes of one such state, what was said."""
+    """The last module to return a last hidden state without logits, the bytes of one such state, and the model's
+    output.
+    """
     with last_states(model) as finished:
         answer = said(run(model, ids))
     if not finished:
@@ -344,7 +349,7 @@ def _backbone(model: Any, ids: Tensor) -> tuple[Backbone, int, Tensor]:
 
 @contextlib.contextmanager
 def last_states(model: nn.Module) -> Generator[list[tuple[nn.Module, Any]]]:
-    """The modules that finish with a last hidden state and no logits, and what each returned, in their order."""
+    """The modules that return a last hidden state without logits, each with its output, in order."""
     finished: list[tuple[nn.Module, Any]] = []
 
     def watch(module: nn.Module, _: Any, output: Any) -> None:
@@ -363,14 +368,14 @@ def last_states(model: nn.Module) -> Generator[list[tuple[nn.Module, Any]]]:
 def _masked_windows(
     model: Any, ids: Tensor, attention: dict[int, str], recording: ActivationRecorder
 ) -> dict[int, int | None]:
-    """How far back each layer looks by its mask, which PhiMoE alone is told of."""
+    """How far back each layer attends by its mask, which for PhiMoE is the only source."""
     with record_with(recording):
         run(model, ids)
     return {layer: recording.records[qualified].window for layer, qualified in attention.items()}
 
 
 def _kinds(config: Any, n_layers: int, windows: dict[int, int | None]) -> tuple[str, ...]:
-    """One word per layer: the configuration's, or from what attention was given."""
+    """One word per layer, from the configuration or from the arguments of attention."""
     declared = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or ()
     kinds = []
     for layer in range(n_layers):

@@ -1,4 +1,4 @@
-"""What became of vectors on their way to a product: something was added to all tokens', and a number divided them."""
+"""Traces what happens to vectors before a product: a vector added to every token, and a division by a number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADDITIONS = {torch.add, Tensor.add, Tensor.__add__}
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a side of a product was before: the side is ``(base + added) / by``."""
+    """Where a factor of a product came from: it is ``(base + added) / by``."""
 
     base: Tensor  # (heads, tokens, d_head)
     by: float = 1.0
@@ -23,19 +23,19 @@ class Origin:
 
     @property
     def whole(self) -> Tensor:
-        """Before the division."""
+        """The vectors before the division."""
         return self.base if self.added is None else self.base + self.added[:, None]
 
 
 @dataclass(eq=False)
 class OpTrace:
-    """Those of one attention so far."""
+    """The operations traced in one attention so far."""
 
     divided: list[tuple[Tensor, Tensor, float]] = field(default_factory=list[tuple[Tensor, Tensor, float]])
     added: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list[tuple[Tensor, Tensor, Tensor]])
 
     def observe(self, func: Any, made: Tensor, left: Any, right: Any) -> None:
-        """A division or an addition that may be such a step."""
+        """Record a division or an addition that may be such a step."""
         if not torch.is_tensor(left) or made.dim() < 3:
             return
         if func in DIVISIONS and (isinstance(right, int | float) or (torch.is_tensor(right) and right.numel() == 1)):
@@ -44,7 +44,7 @@ class OpTrace:
             self.added.append((made, left, right))
 
     def origin(self, side: Tensor, by_head: Callable[[Tensor], Tensor]) -> Origin:
-        """``by_head`` is what gives a tensor of the side's axes those of (heads, tokens, d_head)."""
+        """The origin of a factor; ``by_head`` reshapes a tensor with the factor's axes to (heads, tokens, d_head)."""
         whole, by = next(((whole, by) for made, whole, by in self.divided if made is side), (side, 1.0))
         for made, base, added in self.added:
             if made is whole:

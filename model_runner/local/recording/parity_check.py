@@ -1,7 +1,7 @@
-"""A model's forward as transformers has it, and whether the recorded one says the same: tried once, at load.
+"""Compares a model's forward without and with recording, once, at load.
 
-A model may read its implementation of attention in places of its own, beside the function that it calls: whatever the
-reason, a forward that changes when it is recorded is not the model's.
+A model may read its attention implementation in other places than the attention function it calls. Whatever the reason,
+a forward that changes when it is recorded is not the model's.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ NO_NUMBERS = N_("what it says is no number (NaN): its weights are damaged, or to
 
 
 def text_config(model: Any) -> Any:
-    """What the configuration says of the text; a model of texts and pictures has several."""
+    """The configuration of the text model; multimodal models have several."""
     return model.config.get_text_config(decoder=True)
 
 
 @contextlib.contextmanager
 def tried(sentence: str) -> Generator[None]:
-    """What the model's own code does with a few tokens. Raises CannotRecord: the sentence, with its ``{error}``."""
+    """Runs the model's own code on a few tokens. Raises CannotRecord: the sentence, with its ``{error}``."""
     try:
         yield
     except BROKEN as error:
@@ -38,13 +38,13 @@ def tried(sentence: str) -> Generator[None]:
 
 
 def plain_forward(model: Any, ids: Tensor) -> Tensor:
-    """What the model says of these tokens before anything of ours touches it. Raises CannotRecord, of NaN too."""
+    """The model's output for these tokens before recording is installed. Raises CannotRecord, also for NaN."""
     with tried(N_("it does not run on a text alone ({error})")):
         return of_numbers(said(run(model, ids)))
 
 
 def run(model: Any, ids: Tensor) -> Any:
-    """One forward over these tokens, without a cache."""
+    """Run one forward over these tokens, without a cache."""
     with torch.no_grad():
         return model(input_ids=ids, use_cache=False, return_dict=True)
 
@@ -55,14 +55,14 @@ def said(output: Any) -> Tensor:
 
 
 def of_numbers(found: Tensor) -> Tensor:
-    """The same; −inf is a token that the model removes. Raises CannotRecord for NaN."""
+    """The same tensor; −inf marks a token that the model excludes. Raises CannotRecord for NaN."""
     if bool(found.isnan().any()):
         raise CannotRecord(NO_NUMBERS)
     return found
 
 
 def same(recorded: Tensor, plain: Tensor) -> bool:
-    """Whether rounding alone can make the difference: the first half of the digits agree."""
+    """Whether they differ only by rounding: the first half of the digits agree."""
     finite = plain.isfinite()
     if not torch.equal(recorded.isfinite(), finite):
         return False

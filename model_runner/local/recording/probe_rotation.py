@@ -1,4 +1,4 @@
-"""The frequencies of a model's rotation, read off its own cosines and sines at positions that tell them best."""
+"""Determines the frequencies of a model's rotation from its own cosines and sines at suitable positions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from model_runner.local.recording.forward_edit import ForwardEdit
 from model_runner.local.recording.model_inspection import ModelStructure
 from model_runner.local.recording.recorder import record_with
 
-DOUBLINGS = 11  # the furthest probed position is 2^10, less in a model of fewer positions
+DOUBLINGS = 11  # the furthest probed position is 2^10, or less for a model with fewer positions
 
 
 @dataclass(eq=False)
 class _Listener:
-    """Takes the place of an edit of the rotation: changes nothing, keeps what went by."""
+    """Stands in for an edit of the rotation: changes nothing and records the calls."""
 
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
@@ -41,7 +41,7 @@ def probe_rotation(structure: ModelStructure, max_tokens: int) -> tuple[Float[Te
             backbone(
                 input_ids=ids,
                 position_ids=torch.tensor([places], device=device),
-                attention_mask=torch.ones_like(ids),  # or transformers takes the gaps for packed documents
+                attention_mask=torch.ones_like(ids),  # otherwise transformers takes the gaps for packed documents
                 use_cache=False,
             )
     return thetas_from(listener.seen)

@@ -1,9 +1,8 @@
-"""The one place that sees every layer's q, k and v: an attention function registered with transformers.
+"""Records every layer's q, k and v with an attention function that is registered with transformers.
 
-The function computes nothing itself: it hands on to transformers' own scaled_dot_product_attention path, or, where
-that path cannot express the layer (soft-cap, sinks), to the modeling module's own eager function, a block of query
-rows at a time. While a :class:`ActivationRecorder` is active in this context it also keeps what went in and what came
-out.
+The function computes nothing itself: it delegates to transformers' scaled_dot_product_attention path or, where that
+path cannot express the layer (soft-cap, sinks), to the modeling module's own eager function, one block of query rows at
+a time. While an :class:`ActivationRecorder` is active in this context, the function also keeps the inputs and outputs.
 """
 
 from __future__ import annotations
@@ -78,10 +77,10 @@ from model_runner.rotary import Rotation
 
 V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
-WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal by the mask they are given alone
-IN_SCORES = ("softcap", "s_aux", "sinks", "position_bias", "indices")  # options that make scores more than products
-BY_QUERY = ("position_bias", "sinks")  # options of attention that may have a row a query
-EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks by themselves, as what is added to scores
+WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal only by the mask they are given
+IN_SCORES = ("softcap", "s_aux", "sinks", "position_bias", "indices")  # arguments that make scores more than products
+BY_QUERY = ("position_bias", "sinks")  # arguments of attention that may have a row per query
+EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks themselves, as additive ones
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
 GROWING_STATE = N_("its state is not kept here while a text grows, only keys and values are")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
@@ -92,14 +91,15 @@ IN_PARTS = N_("its heads get their values in two parts, and a variant of softmax
 
 @dataclass(frozen=True)
 class AttentionCalls:
-    """Of modules that attend more than once in a forward, by qualified name: how often, and in how many parts each.
+    """For modules that attend more than once in a forward, by qualified name: how often, and in how many parts.
 
-    A call in parts has the same queries and keys in every part and other values (DiffLlama): they make one record.
+    A call in parts has the same queries and keys in every part and different values (DiffLlama); its parts make one
+    record.
     """
 
     times: Mapping[str, int] = field(default_factory=dict[str, int])
     parts: Mapping[str, int] = field(default_factory=dict[str, int])
-    pairs: Mapping[str, HeadPairs] = field(default_factory=dict[str, HeadPairs])  # how a module joins its parts
+    pairs: Mapping[str, HeadPairs] = field(default_factory=dict[str, HeadPairs])  # how a module combines its parts
 
     def keys(self, modules: Iterable[str]) -> list[str]:
         """The keys of all calls of these modules."""
@@ -107,38 +107,39 @@ class AttentionCalls:
 
 
 def key_of_call(module: str, call: int) -> str:
-    """What the record of a module's call is kept under: the module's name, for the calls after the first numbered."""
+    """The key of a call's record: the module's name, with a number for calls after the first."""
     return module if call == 0 else f"{module}@{call}"
 
 
 def module_of_call(key: str) -> str:
-    """The qualified name of the module whose call this is."""
+    """The qualified name of the module of this call."""
     return key.partition("@")[0]
 
 
 @dataclass(eq=False)
 class ActivationRecorder:
-    """What one forward leaves behind; filled in place while the forward runs."""
+    """The record of one forward, filled in place while the forward runs."""
 
     names: dict[int, str]  # id of an attention module -> its qualified name
-    calls: AttentionCalls | None = field(default_factory=AttentionCalls)  # None: they are being found out
-    keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
-    consumer: StepConsumer | None = None  # takes what layers show, instead of ``records``
-    known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, where this forward need not show them
-    keeps: bool = True  # False: only ``edit`` is wanted of this forward, and it may be of a whole batch
-    whole_masks: bool = False  # have every mask made, also where the layer could do without
+    calls: AttentionCalls | None = field(default_factory=AttentionCalls)  # None while they are being determined
+    keep: Callable[[Tensor], Tensor] = torch.clone  # copies a tensor of the forward that is to be kept
+    consumer: StepConsumer | None = None  # receives the layers' records instead of ``records``
+    known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, if this forward need not provide them
+    keeps: bool = True  # False: this forward only applies ``edit``, and may be of a whole batch
+    whole_masks: bool = False  # have every mask built, even where the layer could do without one
     edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
-    lengths: tuple[int, ...] = ()  # of several texts of one batch, padded on their right; the first is the longest
-    start: int = 0  # position of the first query: tokens that a cache already held
+    lengths: tuple[int, ...] = ()  # lengths of the texts of a batch, padded on the right; the first is the longest
+    start: int = 0  # position of the first query, i.e. the number of tokens in the cache
     n_rotary: int = 0  # calls of the rotary function so far
-    device: torch.device | None = None  # where what is kept is; None until a layer has shown itself
+    device: torch.device | None = None  # device of what is kept; None until a layer was recorded
     called: dict[str, int] = field(default_factory=dict)  # how often each module has attended in this forward
-    held: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # values and output of a call's parts so far
-    again: set[str] = field(default_factory=set)  # calls with the queries and keys of the call before them
-    read: tuple[Tensor, Tensor] | None = None  # queries and keys of the last call, where calls are being found out
+    held: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # values and outputs of a call's parts so far
+    again: set[str] = field(default_factory=set)  # calls with the queries and keys of the call before
+    read: tuple[Tensor, Tensor] | None = None  # queries and keys of the last call, while calls are being determined
     records: dict[str, LayerRecord] = field(default_factory=dict)
-    beside: list[dict[str, LayerRecord]] = field(default_factory=list)  # of the second text of a batch, the third, …
-    shorter: dict[tuple[int, int], Rotation] = field(default_factory=dict[tuple[int, int], Rotation])  # of those beside
+    beside: list[dict[str, LayerRecord]] = field(default_factory=list)  # for the second text of a batch, the third, …
+    # for these other texts
+    shorter: dict[tuple[int, int], Rotation] = field(default_factory=dict[tuple[int, int], Rotation])
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
     made: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)  # id of a module -> what it made for its scores
@@ -147,15 +148,15 @@ class ActivationRecorder:
     )  # id of a module -> keys of what is read, the last
     n_compressed: dict[int, int] = field(default_factory=dict[int, int])  # id of a module -> its compressed keys
     compressed: dict[str, LayerRecord] = field(default_factory=dict[str, LayerRecord])  # beside those of ``records``
-    choices: list[IndexerChoice] = field(default_factory=list)  # what indexers have said in this forward
+    choices: list[IndexerChoice] = field(default_factory=list)  # the indexers' choices in this forward
     kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
     rotary_calls: list[RotaryCall] = field(default_factory=list)
-    rotations: list[InferredRotation] = field(default_factory=list)  # of the layers so far, each once
+    rotations: list[InferredRotation] = field(default_factory=list)  # of the layers so far, without duplicates
 
     def enter(self, module: str) -> tuple[str, int]:
-        """A module attends: the key of its call in this forward, and which part of that call this is.
+        """Register that a module attends: returns the key of its call in this forward, and the number of the part.
 
-        Raises CannotRecord where it attends more often than at load: its record would replace another one.
+        Raises CannotRecord if it attends more often than at load, since its record would replace another.
         """
         count = self.called.get(module, 0)
         self.called[module] = count + 1
@@ -166,13 +167,13 @@ class ActivationRecorder:
         return key_of_call(module, call), part
 
     def pass_over(self, key: str) -> None:
-        """The call of this key does not take place in this forward: its layer is left out."""
+        """Count the call of this key as done, since its layer is left out of this forward."""
         module = module_of_call(key)
         parts = 1 if self.calls is None else self.calls.parts.get(module, 1)
         self.called[module] = self.called.get(module, 0) + parts
 
     def join(self, module: str, given: Tensor) -> None:
-        """What a module that attends in parts has made of them, ``[1, queries, heads / parts · d_value]``."""
+        """Store what a module that attends in parts made of them, ``[1, queries, heads / parts · d_value]``."""
         pairs = None if self.calls is None else self.calls.pairs.get(module)
         if pairs is None or self.calls is None or not self.keeps:
             return
@@ -189,11 +190,11 @@ class ActivationRecorder:
         return self.parts_by_name(self.names[id(module)])
 
     def parts_by_name(self, key: str) -> int:
-        """The same by the module's name, or the key of a call of it."""
+        """The same by the module's name, or by the key of a call."""
         return 1 if self.calls is None else self.calls.parts.get(module_of_call(key), 1)
 
     def note_read(self, key: str, query: Tensor, keys: Tensor) -> None:
-        """While calls are being found out: whether one reads the very queries and keys of the call before it."""
+        """While calls are being determined, note whether one has the same queries and keys as the call before."""
         if self.calls is None:
             if self.read is not None and self.read[0] is query and self.read[1] is keys:
                 self.again.add(key)
@@ -206,9 +207,10 @@ class ActivationRecorder:
         chosen: NewlyChosen | None,
         own: TokenRows = NONE,
     ) -> Tensor | None:
-        """The output of a layer that the consumer knows already, substitutes in it; None of one that it does not know.
+        """The output, with substitutes, of a layer that the consumer knows already; None for a layer that it does not
+        know.
 
-        ``shown`` are queries, keys, values and output; ``own`` is what the new tokens make of bias, mask and sinks.
+        ``shown`` are queries, keys, values and output; ``own`` are the new tokens' parts of bias, mask and sinks.
         """
         query, _, _, output = shown
         here = self._brought((shown, chosen, own), query)
@@ -219,7 +221,7 @@ class ActivationRecorder:
         return self.consumer.substituted(name).to(output.device) if substitutes else output
 
     def _brought(self, shown: V, q: Tensor) -> V:
-        """What a layer with these queries shows, on the device of the first layer; the calls of its rotation too."""
+        """Move a layer's tensors, and its rotary calls, to the device of the first layer."""
         self.device = self.device or q.device
         if q.device == self.device:
             return shown
@@ -227,7 +229,7 @@ class ActivationRecorder:
         return to_device(shown, self.device)
 
     def take(self, name: str, seen: LayerRecord) -> None:
-        """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
+        """Keep a layer's record; its tensors are still the forward's own, and its rotation is not determined yet."""
         if not self.keeps:
             return
         seen = self._brought(seen, seen.q)
@@ -242,9 +244,10 @@ class ActivationRecorder:
         self.rotary_calls.clear()
 
     def take_beside(self, name: str, shown: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
-        """Keep what a layer shows of the other texts of a batch: all but its tensors is as of the first one.
+        """Keep a layer's tensors for the other texts of a batch; everything else is as for the first one.
 
-        ``shown`` are queries, keys, values and output. Raises CannotRecord where a layer makes something else of each.
+        ``shown`` are queries, keys, values and output. Raises CannotRecord if a layer differs by text in more than
+        these.
         """
         if len(self.lengths) < 2:
             return
@@ -261,7 +264,7 @@ class ActivationRecorder:
             records[name] = replace(first, q=q, k=k, v=v, output=self.keep(output[row, :length]), rotation=turned)
 
     def _turned_in(self, rotation: Rotation | str | None, length: int) -> Rotation | str | None:
-        """The rotation of the first so many tokens, once for all layers that turn alike."""
+        """The rotation of the first ``length`` tokens, made once for all layers that share it."""
         if not isinstance(rotation, Rotation):
             return rotation
         known = self.shorter.get((id(rotation), length))
@@ -271,11 +274,11 @@ class ActivationRecorder:
         return known
 
     def take_compressed(self, name: str, seen: LayerRecord) -> None:
-        """Keep a layer's look at its compressed keys."""
+        """Keep a layer's attention to its compressed keys."""
         self.compressed[name] = replace(self._kept(self._brought(seen, seen.q)), q=self.records[name].q)
 
     def _kept(self, seen: LayerRecord) -> LayerRecord:
-        """The record with tensors of its own."""
+        """The record with its own copies of the tensors."""
         return replace(
             seen,
             q=self.keep(seen.q),
@@ -286,14 +289,14 @@ class ActivationRecorder:
         )
 
     def _kept_choice(self, choice: KeyChoice | None) -> KeyChoice | None:
-        """Kept once for all layers that share it."""
+        """Keep the choice once for all layers that share it."""
         if choice is not None and choice.indexer not in self.kept_choices:
             q, k, weights = (self.keep(one) for one in (choice.q, choice.k, choice.weights))
             self.kept_choices[choice.indexer] = replace(choice, q=q, k=k, weights=weights)
         return None if choice is None else self.kept_choices[choice.indexer]
 
     def chosen(self, indices: Tensor | None, rule: MaskRule, key: Tensor) -> NewlyChosen | None:
-        """What the indexer said that these are the words of; None: every query reads all keys it may."""
+        """The choice of the indexer that returned these indices; None: every query reads all keys that it may."""
         if indices is None:
             return None
         choice = next((one for one in reversed(self.choices) if one.indices is indices), IndexerChoice(indices, None))
@@ -307,7 +310,7 @@ _ACTIVE: contextvars.ContextVar[ActivationRecorder | None] = contextvars.Context
 
 @contextlib.contextmanager
 def record_with(recording: ActivationRecorder) -> Generator[ActivationRecorder]:
-    """Record every attention call of this context (threads do not inherit it)."""
+    """Record every attention call in this context (threads do not inherit it)."""
     token = _ACTIVE.set(recording)
     try:
         edit = recording.edit
@@ -317,7 +320,7 @@ def record_with(recording: ActivationRecorder) -> Generator[ActivationRecorder]:
         _ACTIVE.reset(token)
         recording.choices.clear()
         recording.kept_choices.clear()
-        recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
+        recording.rules.clear()  # the forward's mask tensors end here; only their rules are kept
         recording.biases.clear()
         recording.made.clear()
         recording.read_keys.clear()
@@ -330,17 +333,17 @@ def record_with(recording: ActivationRecorder) -> Generator[ActivationRecorder]:
 
 
 def active_recorder() -> ActivationRecorder | None:
-    """What this context's forward is recorded by."""
+    """The recorder of this context's forward."""
     return _ACTIVE.get()
 
 
 def hook_rotations(model: nn.Module) -> None:
-    """Have the calls of the model's rotary functions kept while a recording is active, process-wide."""
+    """Record the calls of the model's rotary functions while a recording is active, process-wide."""
     hook_rotary(model, _take_rotation, _edit_rotation)
 
 
 def hook_joined(pairs: Mapping[str, HeadPairs]) -> None:
-    """Have what these modules make of the parts of their attention kept while a recording is active."""
+    """Record what these modules make of the parts of their attention while a recording is active."""
 
     def hear(name: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
         def hook(_: nn.Module, args: tuple[Any, ...]) -> None:
@@ -354,7 +357,7 @@ def hook_joined(pairs: Mapping[str, HeadPairs]) -> None:
 
 
 def install_scans(model: nn.Module) -> None:
-    """Make the model's recurrences recordable: process-wide for their functions."""
+    """Make the model's recurrences recordable; their functions are wrapped process-wide."""
     hook_scans(model, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps, _take_scan)
 
 
@@ -369,13 +372,15 @@ def _take_scan(mixer: nn.Module, seen: LayerRecord) -> None:
 
 
 def install_recorder(model: nn.Module) -> None:
-    """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
+    """Make the model's attention recordable; its rotary functions are wrapped process-wide, attention for this model
+    only.
+    """
     hook_rotations(model)
     hook_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
     hook_made_biases(model, _take_made)
     hook_merged(model, _take_read)
     compresses = watch_compressors(model, _take_compressed)
-    name = EAGER_MASKS if compresses else NAME  # DeepSeek-V4 appends numbers to its mask, which must not be cells
+    name = EAGER_MASKS if compresses else NAME  # DeepSeek-V4 appends numbers to its mask, which must not be booleans
     model.set_attn_implementation(name)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
@@ -421,7 +426,7 @@ def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
 def recording_mask(
     *args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any
 ) -> Any:
-    """transformers' sdpa mask, remembering the rule it was made from."""
+    """transformers' sdpa mask, with a note of the rule it was made from."""
     recording = _ACTIVE.get()
     if recording is not None and recording.whole_masks:
         options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
@@ -432,12 +437,12 @@ def recording_mask(
 
 
 def recording_whole_mask(*args: Any, **options: Any) -> Any:
-    """The same where transformers would leave a causal one out, for attention that it knows to be causal by itself."""
+    """The same, built even where transformers would omit a causal mask since attention is causal by itself."""
     return recording_mask(*args, **{**options, "allow_is_causal_skip": False})
 
 
 def recording_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **options: Any) -> Any:
-    """The same as 0 and the least number, as transformers' eager attention adds it: NLLB-MoE's experts read it too."""
+    """The same as an additive mask, as transformers' eager attention uses it; NLLB-MoE's experts read it too."""
     mask = recording_whole_mask(*args, **options)
     if mask is None:
         return None
@@ -467,11 +472,11 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
     if recording is not None and recording.n_compressed.get(id(module)):
         return _with_compressed(recording, module, (query, key, value), attention_mask, scaling, options), None
     rule, edit, chosen, own_bias, name, part, n_parts = None, None, None, None, "", 0, 1
-    indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
+    indices = options.pop("indices", None)  # which keys each query reads, if an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
     sinks = _sinks_in(options)
     own = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
-    causal = own and (query.shape[2] > 1 or key.shape[2] == 1)  # one token that reads a cache sees all of it
+    causal = own and (query.shape[2] > 1 or key.shape[2] == 1)  # a single token that reads a cache sees all of it
     eager, window = softcap is not None or sinks is not None, options.get("sliding_window")
     if recording is not None:
         name, part = recording.enter(recording.names[id(module)])
@@ -489,7 +494,8 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
     if recording is not None and rule is not None and edit is not None:
         if own_bias is not None:
             check_edit(own_bias.bias, edit)
-            if own_bias.mask is not None and (edit.masks or edit.temperatures):  # a bias is edited apart from the mask
+            # a bias is edited separately from the mask
+            if own_bias.mask is not None and (edit.masks or edit.temperatures):
                 attention_mask, options["position_bias"] = own_bias.mask, own_bias.added
         key, value = edit.read(key), edit.read(value)
         query = _sharpened(recording, edit, query, eager, first=part == 0)
@@ -515,7 +521,7 @@ def recording_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record,
         own_rows = rows_of(token_bias, rule, per_query, query.shape[2])
 
         def record(value: Tensor, output: Tensor) -> Tensor:
-            """The output, of substitutes where an edit puts them in the place of softmax."""
+            """The output, with substitutes where an edit replaces softmax."""
             if (grown := recording.grown(name, (query, key, value, output), chosen, own_rows)) is not None:
                 return grown
             seen = LayerRecord(
@@ -557,7 +563,7 @@ def _merged(
     scaling: float | None,
     options: dict[str, Any],
 ) -> Tensor:
-    """The output of a module whose one softmax weighs two texts; ``given`` are queries, and keys and values of both."""
+    """The output of a module with one softmax over two texts; ``given`` are queries, and keys and values of both."""
     query, key, value = given
     n_read, name = recording.read_keys.pop(id(module)), recording.enter(recording.names[id(module)])[0]
 
@@ -570,7 +576,7 @@ def _merged(
         raise CannotRecord(MERGED)
     window, written = getattr(module, "sliding_window", None), key.shape[2] - n_read
     cells, across = mask[:1, ..., :written], cells_of(mask[:1, ..., written:], query.shape[2])
-    if across is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
+    if across is None or not bool((mask == mask[:1]).all()):  # the texts of a batch are masked alike
         raise CannotRecord(OTHER_MASK)
     rules = _rule_of(recording, cells, False, window, query.shape[2]), rule_of_cells(across[None], across=True)
     edits = [LayerEdit() if recording.edit is None else recording.edit.layers[one] for one in both_of(name)]
@@ -611,7 +617,7 @@ def _with_compressed(
     if mask is None or compression is None or recording.consumer is not None or recording.start:
         raise CannotRecord(GROWING)
     window, cells = options.get("sliding_window"), cells_of(mask[:1], query.shape[2])
-    if cells is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
+    if cells is None or not bool((mask == mask[:1]).all()):  # the texts of a batch are masked alike
         raise CannotRecord(OTHER_MASK)
     rule = _rule_of(recording, mask[:1, ..., :n_tokens], False, window, query.shape[2])
     own = rule_of_entries(cells[:, n_tokens:], compression)
@@ -637,14 +643,14 @@ def _with_compressed(
 
 
 def both_of(name: str) -> tuple[str, str]:
-    """The keys of what a module that merges two texts is kept under: of what is written, and of what is read."""
+    """The keys of the two records of a module that merges two texts: for the target and for the source."""
     return name, key_of_call(name, 1)
 
 
 def _made_bias(
     recording: ActivationRecorder, module: nn.Module, query: Tensor, mask: Tensor | None, bias: Tensor | None
 ) -> MadeBias | None:
-    """What the module made for its own scores in this call; None where it makes nothing, or it is not wanted."""
+    """What the module added to its scores in this call; None if it adds nothing, or if that is not wanted."""
     made = recording.made.pop(id(module), None)
     if made is None:
         return None
@@ -654,7 +660,7 @@ def _made_bias(
         return None if bias is None or len(query) != 1 else profile_bias(module, made, bias, recording.start)
     if mask is None:
         raise CannotRecord(OTHER_MASK)
-    if len(query) != 1:  # several texts, of which nothing is kept
+    if len(query) != 1:  # several texts, which are not recorded
         if recording.edit is not None and any(edit.masks for edit in recording.edit.layers.values()):
             raise CannotRecord(SEVERAL)
         return several(module, made[0], mask, query.shape[1])
@@ -662,9 +668,9 @@ def _made_bias(
 
 
 def _sharpened(recording: ActivationRecorder, edit: LayerEdit, query: Tensor, eager: bool, *, first: bool) -> Tensor:
-    """Queries with the temperatures of their heads in them; what was recorded of their rotation then has them too.
+    """Multiply the temperatures of heads into the queries, and into what was recorded of their rotation.
 
-    ``first``: of several parts of a call the first one, after which the rotation has been told.
+    ``first``: whether it is the first part of a call, after which the rotation is settled.
     """
     sharpened = edit.sharpen(query)
     if sharpened is query:
@@ -688,18 +694,18 @@ def _rule_of(
     for made, rule in recording.rules:
         if made is mask or (made.data_ptr() == mask.data_ptr() and made.shape == mask.shape):
             return rule
-    alike = [rule for made, rule in recording.rules if same_cells(made, mask)]  # on several devices layers have copies
-    if any(rule != alike[0] for rule in alike):  # a short text does not tell them apart
+    alike = [rule for made, rule in recording.rules if same_cells(made, mask)]  # on several devices, layers have copies
+    if any(rule != alike[0] for rule in alike):  # a short text does not distinguish them
         alike = [rule for rule in alike if window_of(rule.own) == window]
     if alike:
         return alike[0]
     if not recording.whole_masks and (cells := cells_of(mask, queries)) is not None:
-        return rule_of_cells(cells[None], across=len(cells) != cells.shape[1])  # of its making: for this text alone
+        return rule_of_cells(cells[None], across=len(cells) != cells.shape[1])  # made for this text only
     raise CannotRecord(OTHER_MASK)
 
 
 def _bias_of(recording: ActivationRecorder, bias: Tensor | None) -> RelativeBias | None:
-    """The rule of a bias, found once for all layers that share the tensor; None where it adds nothing."""
+    """The rule of a bias, determined once for all layers that share the tensor; None if it adds nothing."""
     if bias is None or not bias.any():
         return None
     if recording.consumer is not None:
@@ -714,12 +720,12 @@ def _bias_of(recording: ActivationRecorder, bias: Tensor | None) -> RelativeBias
 
 
 def _scale(scaling: float | None, query: Tensor) -> float:
-    """What scores are multiplied by; transformers' own where a module names none."""
+    """The factor of the scores; transformers' default if a module names none."""
     return float(scaling) if scaling is not None else query.shape[-1] ** -0.5
 
 
 def _sinks_in(options: dict[str, Any]) -> Tensor | None:
-    """The learned sinks of a call, by either of their names."""
+    """The learned sinks of a call, under either of their names."""
     return options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
 
 

@@ -1,7 +1,8 @@
-"""The residual stream of a forward, seen at the layers' own forwards.
+"""Observes the residual stream of a forward at the layers' own ``forward`` methods.
 
-While it is watched each layer has a ``forward`` of its own that gives it away and hands on. Hooks would do the same,
-but they send every call of a module down torch's slow path: about a twentieth of a decoding step of a small model.
+While observed, each layer has a ``forward`` of its own that reports the stream and then calls the original. Hooks would
+do the same, but they send every call of a module down torch's slow path: about a twentieth of a decoding step of a
+small model.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-OF_TEXT_AND_GLOBALS = "PegasusXEncoderLayer"  # which hands on two streams: here one's rows stand after the other's
+OF_TEXT_AND_GLOBALS = "PegasusXEncoderLayer"  # returns two streams; here the rows of one follow those of the other
 
 Take = Callable[[int, Float[Tensor, "tokens d_model"]], None]
 Forward = Callable[..., Any]
@@ -23,8 +24,8 @@ Rows: TypeAlias = Callable[[Tensor], Tensor]
 
 @contextlib.contextmanager
 def standing_in(modules: Sequence[nn.Module], instead: Callable[[int, Forward], Forward]) -> Generator[None]:
-    """Each module runs what ``instead`` makes of its place among them and the forward that it has."""
-    before = [vars(module).get("forward") for module in modules]  # none: usually it is the class that has it
+    """Replace each module's forward by what ``instead`` makes from its index and its original forward."""
+    before = [vars(module).get("forward") for module in modules]  # usually none: the method is the class's
     for place, module in enumerate(modules):
         vars(module)["forward"] = instead(place, module.forward)
     try:
@@ -44,13 +45,13 @@ def watched(
     leave: Take | None = None,
     rows: Rows | None = None,
 ) -> Generator[None]:
-    """``take(i, stream)`` is given what enters layer i, and, with the number of layers for i, what leaves the last.
+    """Call ``take(i, stream)`` with the input of layer i and, with the number of layers for i, the output of the last.
 
-    Every i once for a forward, in order: what would enter a layer that does not run enters the next that does. Where
-    the last ones do not run, what leaves is given at the end. A module that runs several times stands in ``layers`` as
-    often. A layer in ``begins`` starts inside the module of the layer before it: its stream is what the module given
-    there reads. ``leave(i, stream)`` is given what leaves layer i, which need not be what enters the next one. ``rows``
-    is what a layer's own tensor is taken for; None: for the one text of a batch.
+    Every i comes once per forward, in order. The input of a layer that does not run is that of the next layer that
+    does; if the last layers do not run, the output is reported at the end. A module that runs several times is in
+    ``layers`` as often. A layer in ``begins`` starts inside the module of the layer before it: its stream is the input
+    of the module given there. ``leave(i, stream)`` is called with the output of layer i, which need not be the input of
+    the next. ``rows`` converts a layer's own tensor; None: for the one text of a batch.
     """
     begins = begins or {}
     passing = _Passing(len(layers), take, leave or (lambda _, __: None))
@@ -72,21 +73,21 @@ def watched(
 
 
 def _last_part(place: int, begins: Mapping[int, nn.Module]) -> int:
-    """The last layer of the run of a module that begins with this one."""
+    """The last layer in the module run that begins with this layer."""
     while place + 1 in begins:
         place += 1
     return place
 
 
 class _Passing:
-    """How far a forward has come. Mllama's layers that look at a picture do not run without one."""
+    """How far a forward has come. Mllama's layers that attend to an image do not run without one."""
 
     def __init__(self, count: int, take: Take, leave: Take) -> None:
         self.count, self.take, self.on_leave, self.next = count, take, leave, 0
-        self.left: Tensor | None = None  # what left the layer that ran last
+        self.left: Tensor | None = None  # the output of the last layer that ran
 
     def place_of(self, places: Sequence[int]) -> int:
-        """Which layer a module is now, of those that it is; the first one where a new forward begins."""
+        """Which of its layers a module is now; the first one at the start of a new forward."""
         return next((place for place in places if place >= self.next), places[0])
 
     def enter(self, place: int, stream: Tensor) -> None:
@@ -105,7 +106,7 @@ class _Passing:
             self.end()
 
     def end(self) -> None:
-        """Of a forward that began."""
+        """End a forward that began."""
         if self.left is not None:
             for one in range(self.next, self.count + 1):
                 self.take(one, self.left)
@@ -116,7 +117,7 @@ class _Passing:
 
 @contextlib.contextmanager
 def outputs_of(module: nn.Module) -> Generator[list[Any]]:
-    """The outputs of the module, one for each time it runs."""
+    """Collect the outputs of the module, one for each time it runs."""
     outputs: list[Any] = []
 
     def instead(_: int, forward: Forward) -> Forward:
@@ -133,7 +134,7 @@ def outputs_of(module: nn.Module) -> Generator[list[Any]]:
 def _giving(forward: Forward, passing: _Passing, places: Sequence[int], ends: Mapping[int, int], rows: Rows) -> Forward:
     def giving(*args: Any, **kwargs: Any) -> Any:
         place = passing.place_of(places)
-        if "prev_attn_output" in kwargs:  # Reformer's layers hand on two streams, which stand side by side here
+        if "prev_attn_output" in kwargs:  # Reformer's layers return two streams, which are concatenated here
             passing.enter(place, rows(torch.cat([kwargs["prev_attn_output"], kwargs["hidden_states"]], dim=-1)))
             output = forward(*args, **kwargs)
             passing.leave(ends[place], rows(torch.cat([output.attn_output, output.hidden_states], dim=-1)))
@@ -152,7 +153,7 @@ def _giving(forward: Forward, passing: _Passing, places: Sequence[int], ends: Ma
 
 
 def _entering(forward: Forward, passing: _Passing, places: Sequence[int], rows: Rows) -> Forward:
-    """Of a module at which a layer begins inside the module of the layer before it."""
+    """A forward for a module at which a layer begins inside the module of the layer before it."""
 
     def entering(*args: Any, **kwargs: Any) -> Any:
         place, stream = passing.place_of(places), rows(args[0] if args else kwargs["hidden_states"])
@@ -164,9 +165,9 @@ def _entering(forward: Forward, passing: _Passing, places: Sequence[int], rows: 
 
 
 def _rows(hidden: Tensor) -> Tensor:
-    """Of the one text of a batch; of Gemma 3n's streams beside each other (AltUp) the first, which its layers read.
+    """The rows of the one text of a batch; of Gemma 3n's parallel streams (AltUp), the first, which its layers read.
 
-    XLNet's layers have the tokens first, then the texts. HY-V4's several streams of each token are laid side by side.
+    XLNet's layers have the tokens first, then the texts. HY-V4's several streams of each token are concatenated.
     """
     if hidden.dim() == 3 and hidden.shape[1] == 1 < len(hidden):
         return hidden[:, 0]

@@ -1,9 +1,9 @@
-"""The rotation of an attention that turns queries and keys in its own code: read off the vectors before and after.
+"""Infers the rotation of attention that rotates queries and keys in its own code, from the vectors before and after.
 
-Which number of a projection became which coordinate is seen at position 0, where nothing is turned. Of each pair of
-coordinates the angle at a position is the one that turns all heads' queries and keys from before to after (least
-squares, in float64); it must be position × frequency, and so turned they must be what attention was given, all but for
-rounding. What does not stand these is not believed.
+Which number of a projection became which coordinate is seen at position 0, where nothing is rotated. The angle of each
+pair of coordinates at a position is a least-squares fit (in float64) over all heads' queries and keys before and after.
+It must be position × frequency, and vectors rotated by it must equal the inputs of attention up to rounding. A rotation
+that fails these tests is rejected.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from model_runner.positions import Unread, theta_of
 from model_runner.rotary import Rotation
 
 EPS = torch.finfo(torch.float32).eps
-ROUGH = 64 * EPS  # of an angle that is read off vectors
+ROUGH = 64 * EPS  # of an angle computed from vectors
 CLOSE = 8 * EPS  # of a pair's length: three roundings of each of two products, and the angle's own
 
 
 def infer_rotation(projected: Sequence[Tensor], traced: TracedAttention) -> Rotation | None:
-    """The rotation from what the module's projections made to what was traced; None where it is not certain.
+    """The rotation from the module's projections to what was traced; None unless it is certain.
 
-    In float32 only: rounded coarser, the vectors do not tell the angles.
+    In float32 only: rounded more coarsely, the vectors do not determine the angles.
     """
     n_tokens = traced.q.shape[1]
     rows = [made[0] for made in projected if made.dim() == 3 and made.shape[:2] == (1, n_tokens)]
@@ -53,7 +53,7 @@ def infer_rotation(projected: Sequence[Tensor], traced: TracedAttention) -> Rota
 
 
 def _before(numbers: Float[Tensor, "tokens made"], after: Tensor) -> Float[Tensor, "heads tokens d_head"] | None:
-    """The projected numbers that became these vectors, found by their values at position 0."""
+    """The projected numbers that became these vectors, matched by their values at position 0."""
     first, order = numbers[0].sort()
     values = after[:, 0].float().flatten()
     places = torch.searchsorted(first, values).clamp(max=len(first) - 1)

@@ -1,9 +1,9 @@
-"""The lengths at which a model begins to turn every token otherwise, those it has already read too.
+"""The text lengths at which a model begins to rotate every token differently, including those it has already read.
 
-LongRoPE (Ding et al. 2024, arXiv:2402.13753) has one set of frequencies for texts up to the length of the first
-training and another for longer ones; dynamic NTK scaling has others for every length beyond it. Keys in a cache that
-were turned by the first are of no use to the second: transformers (5.23) reads the text anew for Phi-3, and leaves
-other families their old keys.
+LongRoPE (Ding et al. 2024, arXiv:2402.13753) has one set of frequencies for texts up to the length of the original
+training and another for longer ones; dynamic NTK scaling has a new set for every length beyond it. Cached keys rotated
+with the first set are useless with the second: transformers (5.23) recomputes the text for Phi-3, and leaves other
+families their old keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FURTHEST = 1 << 31  # tokens, whatever a configuration says
 
 
 def rope_switches(model: Any) -> Sequence[int]:
-    """The largest numbers of tokens that are turned as shorter texts are, ascending."""
+    """The largest text lengths whose tokens are rotated as in shorter texts, ascending."""
     config = text_config(model)
     lengths = {kind["original_max_position_embeddings"] for kind in _kinds(config) if _type(kind) == "longrope"}
     reach = dynamic_reach(config)
@@ -28,15 +28,15 @@ def rope_switches(model: Any) -> Sequence[int]:
 
 
 def crosses(switches: Sequence[int], held: int, count: int) -> bool:
-    """Whether a text of ``count`` tokens is turned otherwise than its first ``held`` were."""
+    """Whether a text of ``count`` tokens is rotated differently than its first ``held`` tokens were."""
     after = bisect_left(switches, held)
     return held > 0 and after < len(switches) and switches[after] < count
 
 
 def dynamic_reach(config: Any) -> int | None:
-    """As how many tokens a rotation that stretches with the text was made for; None of any other.
+    """How many tokens a rotation that stretches with the text was made for; None for any other rotation.
 
-    By transformers' description of ``factor`` (5.23): so many times the length of the first training.
+    transformers (5.23) describes ``factor`` as a multiple of the original training length.
     """
     kinds = [kind for kind in _kinds(config) if "dynamic" in _type(kind)]
     if not kinds:
@@ -46,10 +46,10 @@ def dynamic_reach(config: Any) -> int | None:
 
 
 def forget_lengths(model: nn.Module) -> None:
-    """Each forward stretches the rotation for its own text, as a new model does.
+    """Have each forward stretch the rotation for its own text, as a newly loaded model does.
 
     transformers (5.23) keeps the frequencies of the longest text until one comes that is as short as those of the
-    first training: what is said of a text would depend on the texts before it.
+    original training: the output for a text would depend on the texts before it.
     """
     for module in model.modules():
         if hasattr(module, "original_max_seq_len") and "dynamic" in str(getattr(module, "rope_type", "")):
@@ -66,7 +66,7 @@ def _forget(rotary: Any, _: Any) -> None:
 
 
 def _kinds(config: Any) -> Iterator[dict[str, Any]]:
-    """How tokens are turned, in all layers or in each kind of them."""
+    """The rotation settings, of all layers or of each kind of layer."""
     own = getattr(config, "rope_parameters", None) or {}
     return (kind for kind in (own, *own.values()) if isinstance(kind, dict))
 

@@ -1,8 +1,8 @@
-"""The model's own rotary functions, watched while a capture records, and read: which coordinates they turn together.
+"""Wraps a model's rotary functions while a capture records, and determines which coordinates they rotate together.
 
-Nothing here knows families. A rotary function is linear in the vector it turns, so handing it the unit vectors with
-cosines and sines of our choosing shows its layout. What was read is tried on noise against the function, there and
-back, before it is believed.
+Nothing here is specific to a family. A rotary function is linear in the vector it rotates, so applying it to unit
+vectors with chosen cosines and sines reveals its layout. The result is tested on noise against the function, in both
+directions, before it is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from model_runner.errors import N_
 from model_runner.rotary import Rotation
 
-ROUND_TRIP_TOLERANCE = 1e-4  # of unit-variance noise in float32: cos² + sin² divides errors of a few eps
+ROUND_TRIP_TOLERANCE = 1e-4  # for unit-variance noise in float32: cos² + sin² divides errors of a few eps
 NOT_IN_PAIRS = N_("it does not turn coordinates two by two")
 
 
@@ -44,13 +44,13 @@ class RotaryCall:
 
 @dataclass(frozen=True, eq=False)
 class InferredRotation:
-    """A rotation with the call that it was read of, so that the next layer's same call need not be read again."""
+    """A rotation with the call it was determined from, so that the same call in another layer is not analyzed."""
 
     rotation: Rotation
-    call: RotaryCall  # its q let go
+    call: RotaryCall  # without its q
 
     def is_of(self, call: RotaryCall, start: int, stop: int) -> bool:
-        """Whether this call turned the same slice by the very same cosines and sines."""
+        """Whether this call rotated the same slice by the very same cosines and sines."""
         own = self.call
         return (
             call.cos_sin is not None
@@ -73,7 +73,7 @@ def hook_rotary(
 ) -> None:
     """Wrap the rotary functions of the model's modeling modules, once per process.
 
-    ``on_call`` is given each call; ``edit`` may replace its cosine and sine.
+    ``on_call`` receives each call; ``edit`` may replace its cosine and sine.
     """
     for name in {type(module).__module__ for module in model.modules()}:
         modeling = sys.modules.get(name)
@@ -90,7 +90,7 @@ def _watched(
     edit: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
 ) -> Callable[..., Any]:
     def wrapper(q: Tensor, k: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
-        if k is None:  # of one vector alone: what an indexer asks before attention, of no capture
+        if k is None:  # for a single vector: an indexer's query before attention, not part of a capture
             return function(q, *args, **kwargs)
         options = dict(kwargs)
         given = [*args, *(options.pop(name) for name in ("cos", "sin") if name in options)] if kwargs else list(args)
@@ -114,9 +114,9 @@ def _is_real(part: Any) -> bool:
 def find_rotation(
     calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"], known: Iterable[InferredRotation] = ()
 ) -> InferredRotation | str | None:
-    """The rotation among ``calls`` whose output is (a slice of) this ``q``; None: no call; a text: why not.
+    """The rotation among ``calls`` whose output contains this ``q`` as a slice; None: no call; a str: why not.
 
-    ``known`` are rotations that other layers were found to have: one of them need not be tried again.
+    ``known`` are rotations found in other layers, which need not be tested again.
     """
     if not calls:
         return None
@@ -127,7 +127,7 @@ def find_rotation(
 
 
 def find_call(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"]) -> tuple[RotaryCall, int, int] | None:
-    """The last call whose output is a slice of this ``q``, and where that slice of d_head starts and stops."""
+    """The last call whose output contains this ``q`` as a slice, with the start and stop of that slice of d_head."""
     for call in reversed(calls):
         turned = call.rotated_q
         if turned.dim() != 4 or turned.shape[1:3] != q.shape[:2] or turned.shape[-1] > q.shape[-1]:
@@ -140,7 +140,7 @@ def find_call(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"])
 
 
 def read_rotation(call: RotaryCall, start: int, stop: int) -> InferredRotation | str:
-    """The rotation of a call that turned this slice of d_head, once it was tried; a text: why not."""
+    """The rotation of a call that rotated this slice of d_head, after a test; a str: why it cannot be determined."""
     if call.cos_sin is None:
         return N_("the rotation is not given as a cosine and a sine")
     rotation = _read(call, call.cos_sin, start, stop)
@@ -152,11 +152,11 @@ def read_rotation(call: RotaryCall, start: int, stop: int) -> InferredRotation |
 
 
 def _read(call: RotaryCall, cos_sin: tuple[Tensor, Tensor], start: int, stop: int) -> Rotation | None:
-    """What moves where. None where it does not turn coordinates two by two.
+    """Which coordinate moves where; None if the function does not rotate coordinates in pairs.
 
-    With the sine 0 a unit vector arrives where its coordinate goes to, multiplied by the number we put into its column
-    of the cosine; with the cosine 0 it arrives at its partner's place, with a sign that says which of the two is first.
-    What is passed through keeps its 1.
+    With sine 0, a unit vector arrives at its coordinate's target, multiplied by the number we put into its column of
+    the cosine. With cosine 0, it arrives at its partner's place, with a sign that tells which of the two is first. A
+    coordinate that is passed through keeps its 1.
     """
     cos, width = cos_sin[0], stop - start
     columns = (torch.arange(cos.shape[-1], dtype=torch.float32, device=cos.device) + 2).view(*[1] * (cos.dim() - 1), -1)
@@ -166,7 +166,7 @@ def _read(call: RotaryCall, cos_sin: tuple[Tensor, Tensor], start: int, stop: in
     crossed = crossed - passed
     if any(bool((part != 0).sum(dim=1).max() > 1) for part in (kept, crossed)) or not bool((kept != 0).any(1).all()):
         return None
-    value, target = kept.max(dim=1)  # by the coordinate that came in: its cosine column + 2, and where it goes to
+    value, target = kept.max(dim=1)  # by input coordinate: its cosine column + 2, and its target
     sine, partner = crossed.abs().max(dim=1)
     first = (crossed.sum(dim=1) > 0).nonzero()[:, 0]
     coordinates = torch.arange(width, device=cos.device)
@@ -198,7 +198,7 @@ def _read(call: RotaryCall, cos_sin: tuple[Tensor, Tensor], start: int, stop: in
 
 
 def _stands(rotation: Rotation, call: RotaryCall) -> bool:
-    """Whether noise is turned as the model's function turns it, and comes back."""
+    """Whether noise is rotated as by the model's function, and recovered by the inverse."""
     generator = torch.Generator().manual_seed(0)
     cos = rotation.cos
     noise = torch.randn(1, cos.shape[-2], rotation.stop - rotation.start, generator=generator).to(cos.device)
@@ -212,6 +212,6 @@ def _same_place(one: Tensor, other: Tensor) -> bool:
 
 
 def _alike(mine: tuple[Any, ...], its: tuple[Any, ...]) -> bool:
-    """Whether these are the same settings; tensors are only where they are the same object."""
+    """Whether these are the same settings; tensors are compared by identity."""
     tensors = any(torch.is_tensor(one) for one in (*mine, *its))
     return len(mine) == len(its) and all(a is b or (not tensors and a == b) for a, b in zip(mine, its, strict=True))

@@ -1,8 +1,8 @@
-"""Layers that mix tokens by a recurrence: what goes into it and what comes out, from transformers' own functions.
+"""Records layers that mix tokens by a recurrence: its inputs and outputs, from transformers' own functions.
 
 transformers computes each recurrence in one function of the modeling module, or in one module (xLSTM). It is wrapped
-once per process, and called as always; while a recorder is active, what it was given is written out as a matrix. A gate
-and a skip that the same function applies afterwards are left out by calling it once more without them.
+once per process, and called as always; while a recorder is active, its inputs are written out as a matrix. A gate and a
+skip that the same function applies afterwards are left out by calling it once more without them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from model_runner.record import LayerRecord
 
 SEVERAL = N_("it splits one text into a batch of several")
 CARRIED_ON = N_("its recurrence goes on from an earlier state, which a capture of one text does not have")
-MIXERS = {  # class of the module whose tokens a recurrence mixes, and nothing else → the function that computes it
+MIXERS = {  # class of a module that only mixes tokens by a recurrence → the function that computes it
     "MambaMixer": "mamba_selective_scan",
     "FalconMambaMixer": "mamba_selective_scan",
     "Mamba2Mixer": "mamba2_chunk_scan",
     "RwkvSelfAttention": "rwkv_linear_attention",
     "xLSTMLayer": "mlstm_backend",
 }
-INSIDE = ("mlstm_backend",)  # those that are a module of the mixer
+INSIDE = ("mlstm_backend",)  # those that are a submodule of the mixer
 
 Arguments = Mapping[str, Any]
 Seen = Callable[[nn.Module, LayerRecord], None]
@@ -41,12 +41,12 @@ _RUNNING: contextvars.ContextVar[nn.Module | None] = contextvars.ContextVar("att
 
 
 def mixers_of(model: nn.Module) -> dict[str, nn.Module]:
-    """By qualified name the modules whose tokens a recurrence mixes that can be written out."""
+    """The modules, by qualified name, with a recurrence over tokens that can be written out."""
     return {name: module for name, module in model.named_modules() if type(module).__name__ in MIXERS}
 
 
 def hook_scans(model: nn.Module, wanted: Wanted, take: Seen) -> None:
-    """``take`` is given the mixer and the record of each recurrence that is computed while ``wanted()``."""
+    """Call ``take`` with the mixer and the record of each recurrence computed while ``wanted()``."""
     for module in mixers_of(model).values():
         scan = MIXERS[type(module).__name__]
         if scan in INSIDE:
@@ -96,13 +96,13 @@ def _record(unrolled: Unrolled, q: Tensor, k: Tensor, x: Tensor, output: Tensor)
 
 
 def _step(dt: Tensor, bias: Tensor | None, softplus: bool) -> Tensor:
-    """The sizes of the steps, batch and tokens first; in the numbers that the scan computes them in."""
+    """The step sizes, batch and tokens first, in the dtype in which the scan computes them."""
     dt = dt if bias is None else dt + bias.to(dt.dtype)
     return functional.softplus(dt) if softplus else dt
 
 
 def _with(given: Arguments, **changed: Any) -> dict[str, Any]:
-    """The arguments of a call, those that it takes by any name included, with others in their place."""
+    """The arguments of a call, including keyword arguments, with some replaced."""
     return {**{name: value for name, value in given.items() if name != "kwargs"}, **given.get("kwargs", {}), **changed}
 
 
@@ -149,7 +149,7 @@ def _weighted_mean(given: Arguments, _: Callable[..., Any], result: Any) -> Laye
     unrolled = DecayedMean(k.float().T.contiguous(), decay, bonus)
     n_heads = heads_of(k.shape[1])
     values = _by_heads(v, n_heads).transpose(0, 1)
-    none = values[..., :0]  # it has no queries, and of keys a number a channel, see DecayedMean
+    none = values[..., :0]  # it has no queries, and one number per channel as keys, see DecayedMean
     return _record(unrolled, none, none, values, _by_heads(output, n_heads))
 
 

@@ -1,8 +1,8 @@
-"""Scores of several products: q·k, and what the query and the key each say of the distance between them.
+"""Scores that are sums of products: q·k, and terms of the query and of the key with the distance between them.
 
-DeBERTa multiplies its queries, and its keys, by a table of vectors and chooses of each row the number of the distance;
-XLNet adds vectors to its queries, others for the keys than for the distances. Such a sum is believed where every cell
-of the scores is its own, all but for rounding.
+DeBERTa multiplies its queries and its keys by a table of vectors, and gathers from each row by distance; XLNet adds
+vectors to its queries, different ones for keys and for distances. Such a sum is accepted if it reproduces every cell of
+the scores up to rounding.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from model_runner.relative_bias import RelativeBias
 from model_runner.relative_key_bias import DistanceTerm, RelativeKeyBias
 
 MORE_IN_TERMS = N_("its scores hold more than q·k and what a query and a key each say of the distance alone")
-CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
+CLOSE = 8.0  # units of the dtype of the factors: no rounding of one score is larger
 Side = Literal["query", "key"]
 PARTS = (1, 2, 3, 4)  # a sum of so many products may be divided by √(parts · d)
 
 
 @dataclass(frozen=True)
 class ScoreTerms:
-    """Whose vectors each further product is of, where its table begins, and how much the scores count q·k and each.
+    """Which vectors each further product uses, where its table begins, and the factors of q·k and of each product.
 
-    ``shifts`` are of tables in the order of the distances: the place of distance 0, from the number of tokens on.
+    ``shifts`` are for tables in the order of the distances: the index of distance 0, minus the number of tokens.
     """
 
     of: tuple[Side, ...]
@@ -42,7 +42,7 @@ class ScoreTerms:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedScores:
-    """The vectors as projections made them, and the scores made of these."""
+    """The vectors as projections made them, and the terms of the scores made from them."""
 
     q: Tensor
     k: Tensor
@@ -51,7 +51,7 @@ class ExplainedScores:
 
 
 def find_score_terms(traced: TracedAttention, visible: Bool[Tensor, "heads queries keys"]) -> ScoreTerms:
-    """What the first text shows. Raises CannotRecord where the scores are no such sum."""
+    """The terms found in the first text. Raises CannotRecord if the scores are not such a sum."""
     for trial in _trials(traced):
         whole = slice(0, traced.q.shape[1])
         columns = [traced.products]
@@ -69,7 +69,7 @@ def find_score_terms(traced: TracedAttention, visible: Bool[Tensor, "heads queri
 def explain_scores(
     traced: TracedAttention, visible: Bool[Tensor, "heads queries keys"], form: ScoreTerms
 ) -> ExplainedScores:
-    """The record's part of one text. Raises CannotRecord where a cell says otherwise; O(tokens²) memory, a head's."""
+    """The record's part for one text. Raises CannotRecord if a cell contradicts it; O(tokens²) memory, for one head."""
     if len(form.of) != len(traced.terms) or not _fits(traced, visible, form):
         raise CannotRecord(MORE_IN_TERMS)
     of_q, of_k = traced.origins
@@ -81,14 +81,14 @@ def explain_scores(
         one, origin = _term(heard_term, form, number), heard_term.origin
         own = origin.added if kept or of == "key" else None
         terms.append(DistanceTerm(of, one.table, one.rows, one.first, one.scale / origin.by, own))
-    if kept and of_q.added is not None:  # what is added to the queries for the keys alone, is a number a key
+    if kept and of_q.added is not None:  # a vector added to the queries for the keys only gives one number per key
         rows = torch.zeros_like(terms[0].rows)
         terms.append(DistanceTerm("key", of_q.added[:, None], rows, terms[0].first, scale))
     return ExplainedScores(of_q.base if kept else of_q.whole, of_k.whole, scale, RelativeKeyBias(tuple(terms)))
 
 
 def _fits(traced: TracedAttention, visible: Tensor, form: ScoreTerms) -> bool:
-    """Whether every visible cell is the sum; a head at a time."""
+    """Whether every visible cell is the sum, one head at a time."""
     n_tokens = traced.q.shape[1]
     if traced.k.shape != traced.q.shape:
         return False
@@ -109,7 +109,7 @@ def _fits(traced: TracedAttention, visible: Tensor, form: ScoreTerms) -> bool:
 
 
 def _trials(traced: TracedAttention) -> Iterator[ScoreTerms]:
-    """What the products may be; of a table in the order of the distances it is tried where that begins."""
+    """Candidates for the terms; for a table in the order of the distances, its start is searched."""
     if traced.k.shape != traced.q.shape:
         return
     sides: list[Side | None] = [_side(traced, term.origin, term.index is None) for term in traced.terms]
@@ -121,7 +121,7 @@ def _trials(traced: TracedAttention) -> Iterator[ScoreTerms]:
 
 
 def _side(traced: TracedAttention, origin: Origin, shifted: bool) -> Side | None:
-    """Whose vectors a product is of."""
+    """Whose vectors a product uses."""
     of_q, of_k = traced.origins
     if _same(origin.base, of_q.base):
         return "query"
@@ -133,11 +133,11 @@ def _same(one: Tensor, other: Tensor) -> bool:
 
 
 def _term(traced: TracedTerm, form: ScoreTerms, number: int) -> DistanceTerm:
-    """The vectors of the distances that there are. Raises CannotRecord where a distance alone does not choose them."""
+    """The vectors by distance. Raises CannotRecord if they are not chosen by distance alone."""
     n_tokens, of, factor = traced.left.shape[1], form.of[number], form.factors[1 + number]
     places = torch.arange(2 * n_tokens - 1, device=traced.table.device)
     if traced.index is None:
-        rows = (places + form.shifts[number]).clamp(max=traced.table.shape[1] - 1)  # later keys may have none: unseen
+        rows = (places + form.shifts[number]).clamp(max=traced.table.shape[1] - 1)  # later keys may have none: masked
     else:
         index = traced.index.reshape(-1, *traced.index.shape[-2:])
         if index.shape[1:] != (n_tokens, n_tokens) or not bool((index == index[:1]).all()):
@@ -157,7 +157,7 @@ def _by_distance(rows: Int[Tensor, "distances"], n_tokens: int) -> Int[Tensor, "
 
 
 def _known(factor: float, traced: TracedAttention) -> float:
-    """1, what divided q or k, or 1/√(parts · d), where rounding alone parts them: a coarse dtype tells it no better."""
+    """1, the divisor of q or k, or 1/√(parts · d), if within rounding of it: a coarse dtype determines it no better."""
     d_head, unit = traced.q.shape[-1], max(torch.finfo(one.dtype).eps for one in (traced.scores, traced.q))
     divisors = [1 / origin.by for origin in traced.origins]
     for number in (1.0, *divisors, *((parts * d_head) ** -0.5 for parts in PARTS)):

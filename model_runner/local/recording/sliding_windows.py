@@ -27,19 +27,19 @@ PROJECTIONS = ("query", "key", "value")
 
 
 def windowed(modules: Iterable[nn.Module]) -> list[nn.Module]:
-    """Those whose own code attends in sliding windows."""
+    """The modules whose own code attends in sliding windows."""
     found = [module for one in modules for module in one.modules()]
     return [one for one in found if hasattr(one, "_sliding_chunks_query_key_matmul")]
 
 
 def rows_of(layers: Iterable[nn.Module], n_tokens: int) -> int:
-    """How many rows these layers have of so many tokens: what attends in windows pads to whole ones."""
+    """How many rows these layers have for so many tokens; windowed attention pads to whole windows."""
     size = max((2 * one.one_sided_attn_window_size for one in windowed(layers)), default=1)  # type: ignore[operator]  # torch types attributes as Tensor | Module
     return -(-n_tokens // int(size)) * int(size)
 
 
 def hook_windows(model: nn.Module) -> bool:
-    """From now on what such modules do is recorded; False where there are none."""
+    """Record these modules from now on. Returns False if the model has none."""
     every = windowed([model])
     for module in every:
         _watch(module)
@@ -63,7 +63,7 @@ def _watch(module: Any) -> None:
 
     def leave(_module: nn.Module, _: Any, given: dict[str, Any], output: Any) -> None:
         recording = active_recorder()
-        if is_open and recording is not None and output is not None:  # None: it ended by an error
+        if is_open and recording is not None and output is not None:  # None if it ended by an error
             name, _ = recording.enter(recording.names[id(module)])
             if recording.consumer is not None:
                 raise CannotRecord(UNKNOWN_MASK)
@@ -78,7 +78,7 @@ def _watch(module: Any) -> None:
 
 
 def _record(module: Any, made: dict[str, Tensor], given: dict[str, Any], output: Tensor) -> LayerRecord:
-    """Of one text: ``made`` are ``[tokens, 1, d_model]``, the output has the text first."""
+    """The record for one text: ``made`` are ``[tokens, 1, d_model]``; the output has the batch axis first."""
     if len(output) != 1 or bool(given["is_index_global_attn"].any()):
         raise CannotRecord(GLOBAL)
     n_tokens = int((~given["is_index_masked"][0]).sum())

@@ -1,4 +1,4 @@
-"""What takes the layers of a text that grows, a forward at a time."""
+"""The interface of an object that receives the layers of a growing text, one forward at a time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from model_runner.record import LayerRecord
 
 @runtime_checkable
 class StepConsumer(Protocol):
-    """Takes what layers show over several forwards; see
+    """Receives the layers' records over several forwards, see
     :class:`model_runner.local.recording.growing_buffers.GrowingBuffers`.
     """
 
     def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
-        """A layer shows itself for the first time."""
+        """Receive a layer for the first time."""
         ...
 
     def more(
@@ -31,16 +31,17 @@ class StepConsumer(Protocol):
         chosen: NewlyChosen | None,
         own: TokenRows,
     ) -> bool:
-        """Queries, keys, values and output of a layer, batch axis included, where only the new rows are news, the keys
-        that an indexer chose for them, and what they make of its bias, mask and sinks; False if the layer is not known
-        yet.
+        """Receive a layer's queries, keys, values and output, with the batch axis, of which only the new rows are new.
+
+        Also receives the keys that an indexer chose for them, and their parts of its bias, mask and sinks. Returns
+        False if the layer is not known yet.
         """
         ...
 
     def join(self, name: str, given: Tensor, pairs: HeadPairs) -> None:
-        """What a layer that attends in parts has made of them in this forward, batch axis included."""
+        """Receive what a layer that attends in parts made of them in this forward, with the batch axis."""
         ...
 
     def substituted(self, name: str) -> Tensor:
-        """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""
+        """The layer's output for the new rows, with the batch axis, after substitutes have replaced softmax."""
         ...

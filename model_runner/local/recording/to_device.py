@@ -1,4 +1,4 @@
-"""What a model that is spread over several devices shows, brought to the one that its first layer is on; its masks."""
+"""Moves what is recorded of a model on several devices, and its masks, to the device of its first layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 def to_device(value: V, device: torch.device) -> V:
-    """The same value with all tensors in it there; itself where they are."""
+    """The same value with all of its tensors on the device; tensors that are already there are not copied."""
     return _at(value, device)
 
 
@@ -34,7 +34,7 @@ def _at(held: Any, device: torch.device) -> Any:
 
 
 def cells_of(mask: Tensor, queries: int) -> Tensor | None:
-    """Which cells ``[queries, keys]`` of one text a mask keeps; None where it says more than that of some."""
+    """Which cells ``[queries, keys]`` of one text a mask keeps; None if it is more than a boolean mask."""
     keep = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
     if mask.dtype != torch.bool and bool((mask[keep] != 0).any()):
         return None

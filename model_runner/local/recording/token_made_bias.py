@@ -1,9 +1,9 @@
-"""What attention of a module's own making adds to its scores, read as a number a key or a profile a query.
+"""Biases that an attention module computes from tokens, read as a number per key or a profile per query.
 
-Doge makes its mask of the values: where a query may look, it holds a number that the key has (`dt_proj`); where there
-are more keys than its window, each query reads those with the largest numbers. Inkling's `rel_logits_proj` mixes
-learned profiles over distances. Both are heard where they are made, and compared with the tensor that attention is
-given: what does not fit is refused.
+Doge makes its mask from the values: a cell that a query may see holds a number of the key (`dt_proj`); if there are
+more keys than its window, each query reads those with the largest numbers. Inkling's `rel_logits_proj` mixes learned
+profiles over distances. Both are recorded where they are computed, and compared with the tensor that attention is
+given; a mismatch raises an error.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Heard = Callable[[nn.Module, tuple[Tensor, ...]], None]
 
 @dataclass(frozen=True, eq=False)
 class MadeBias:
-    """``mask`` keeps cells and ``added`` is what they hold, as tensors of this call; ``bias`` is the same, kept.
+    """``mask`` keeps cells and ``added`` holds their numbers, as tensors of this call; ``bias`` is the same, kept.
 
-    ``rule`` is that of the mask, None where another one says it. ``bias`` has all keys of the call, or its queries.
+    ``rule`` is that of the mask, None if another one covers it. ``bias`` has all keys of the call, or its queries.
     """
 
     mask: Tensor | None
@@ -45,7 +45,7 @@ class MadeBias:
 
 
 def hook_made_biases(model: nn.Module, heard: Heard) -> None:
-    """Have ``heard`` told what such modules made, and by which module, before each attention of theirs."""
+    """Call ``heard`` with what such modules computed, and with the module, before each of their attention calls."""
     for module in model.modules():
         part, tell = None, _tell_profiles
         if isinstance(getattr(module, "rel_logits_proj", None), nn.Module):
@@ -73,9 +73,9 @@ def _tell_numbers(module: nn.Module, heard: Heard) -> Any:
 def key_bias(
     module: Any, heard: Tensor, mask: Tensor, rules: Sequence[tuple[Tensor, MaskRule]], n_heads: int, *, grows: bool
 ) -> MadeBias:
-    """Doge's: ``heard`` is what `dt_proj` made, ``rules`` are those that masks of this forward were made by.
+    """The bias of Doge: ``heard`` is the output of `dt_proj`, ``rules`` are those of this forward's masks.
 
-    Raises CannotRecord where the ``mask`` is not made so.
+    Raises CannotRecord if the ``mask`` does not match it.
     """
     values = torch.exp(module.A * nn.functional.softplus(heard[0])).T.to(mask.dtype)
     group = n_heads // len(values)
@@ -97,7 +97,7 @@ def key_bias(
 
 
 def several(module: Any, heard: Tensor, mask: Tensor, n_heads: int) -> MadeBias:
-    """The same of several texts at once, of which nothing is kept: each has a mask of its own."""
+    """The same for several texts at once, which are not recorded: each has a mask of its own."""
     values = torch.exp(module.A * nn.functional.softplus(heard)).transpose(1, 2).to(mask.dtype)
     group = n_heads // values.shape[1]
     added = values.repeat_interleave(group, dim=1)[:, :, None]
@@ -105,7 +105,7 @@ def several(module: Any, heard: Tensor, mask: Tensor, n_heads: int) -> MadeBias:
 
 
 def _choice(values: Tensor, keep: Tensor, cells: Tensor, group: int, start: int) -> masks.LargestKeys:
-    """Of queries from ``start`` on; those before it read what they like."""
+    """The choice for queries from ``start`` on; those before it read any keys."""
     numbers = values[:, None].float()
     least = numbers.expand_as(keep).masked_fill(~keep, torch.inf).amin(dim=-1)
     least = least.masked_fill((keep == cells).all(dim=-1), -torch.inf)
@@ -118,15 +118,15 @@ def _choice(values: Tensor, keep: Tensor, cells: Tensor, group: int, start: int)
 
 
 def profile_bias(module: Any, heard: tuple[Tensor, ...], added: Tensor, start: int) -> MadeBias:
-    """Inkling's: ``heard`` are the states of the queries and what was made of them; the first one stands at ``start``.
+    """The bias of Inkling: ``heard`` are the states of the queries and the bias made from them, from ``start`` on.
 
-    Raises CannotRecord where what is ``added`` is not made so.
+    Raises CannotRecord if ``added`` does not match it.
     """
     states, made = heard[0][0].transpose(0, 1), heard[1]
     places = torch.arange(start, start + states.shape[1], device=states.device)
     factors = torch.ones_like(places, dtype=torch.float32)
     floor = getattr(module.config, "log_scaling_n_floor", None)
-    if added is not made and floor is not None:  # later queries count more, as Inkling has it
+    if added is not made and floor is not None:  # Inkling scales later queries up
         factors = 1.0 + module.config.log_scaling_alpha * torch.log(((places + 1) / floor).clamp(min=1.0))
     profiles = module.rel_logits_proj.proj.detach()
     bias, n_keys = ProfileBias(states, profiles, factors), added.shape[-1]
@@ -143,13 +143,13 @@ def profile_bias(module: Any, heard: tuple[Tensor, ...], added: Tensor, start: i
 
 
 def sharpened(bias: TokenBias, edit: LayerEdit) -> TokenBias:
-    """The bias as the temperatures of the heads leave it."""
+    """The bias after the temperatures of the heads."""
     for head, temperature in edit.temperatures:
         bias = bias.sharpened(head, temperature)
     return bias
 
 
 def check_edit(bias: TokenBias, edit: LayerEdit) -> None:
-    """Raises EditNotPossible for one that would change of what a mask is made."""
+    """Raises EditNotPossible for an edit that would change what a mask is made from."""
     if isinstance(bias, KeyBias) and (edit.kv_heads is not None or edit.int8):
         raise EditNotPossible(reason=OF_VALUES)

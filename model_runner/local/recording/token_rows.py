@@ -1,4 +1,4 @@
-"""What the tokens of a text make of a layer's bias, mask and sinks, a row a token; and a record made of such rows."""
+"""Splits a layer's bias, mask and sinks into a row per token, and builds records from such rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_runner.token_bias import TokenBias
 
 @dataclass(frozen=True, eq=False)
 class TokenRows:
-    """``rows`` have a row a token; ``left_out`` are the cells that the mask leaves out one by one."""
+    """``rows`` have a row per token; ``left_out`` are the cells that the mask hides one by one."""
 
     rows: tuple[Tensor, ...] = ()
     left_out: Tensor | None = None
@@ -26,7 +26,7 @@ NONE = TokenRows()
 
 
 def rows_of(bias: object, rule: MaskRule, sinks: Tensor | None, count: int) -> TokenRows:
-    """Those of the last ``count`` tokens."""
+    """The rows of the last ``count`` tokens."""
     own = bias.rows if isinstance(bias, TokenBias) else ()
     chosen = _chosen(rule)
     if chosen is not None:
@@ -37,7 +37,7 @@ def rows_of(bias: object, rule: MaskRule, sinks: Tensor | None, count: int) -> T
 
 
 def with_rows(form: LayerRecord, rows: Sequence[Tensor], left_out: Tensor | None) -> LayerRecord:
-    """The record's bias, mask and sinks of the tokens of these rows, in the order of :func:`rows_of`."""
+    """The record with the bias, mask and sinks of these rows, in the order of :func:`rows_of`."""
     left = list(rows)
     if isinstance(form.bias, TokenBias):
         count = len(form.bias.rows)
@@ -57,6 +57,6 @@ def joined(before: Tensor | None, more: Tensor | None) -> Tensor | None:
 
 
 def _chosen(rule: MaskRule) -> masks.LargestKeys | None:
-    """The choice of keys by numbers of their own, if the layer's rule ends in one."""
+    """The choice of keys by their own numbers, if the layer's rule ends in one."""
     own = rule.own
     return own.second if isinstance(own, masks.And) and isinstance(own.second, masks.LargestKeys) else None

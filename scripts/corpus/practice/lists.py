@@ -41,7 +41,7 @@ def chinese_lookup(writer: Writer) -> str:
 
 
 def chinese_dialogue(writer: Writer) -> str:
-    """A shopping list that comes back, or someone who says the same again."""
+    """A shopping list that comes back, or someone who repeats the same thing."""
     rng = writer.rng
     goods = "、".join(writer.some(cast.FOODS, 3, 6))
     (one, she), (two, _) = (cast.child(rng, taken) for taken in [set[str]()] * 2)

@@ -1,4 +1,4 @@
-"""What Streamlit runs for every look at the app: navigation and page config. In a folder of its own, see app.py."""
+"""The script that Streamlit runs for every interaction: page config and navigation. In its own folder, see app.py."""
 
 import streamlit as st
 

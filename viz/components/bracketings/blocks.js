@@ -1,4 +1,5 @@
-// Lightning: the map in blocks, those on the diagonal by the left product, all below by the state; and the output's parts.
+// Lightning: the map in blocks, those on the diagonal by the left product, all others by the state; and the output's
+// parts.
 
 import { element } from "../shared/dom.js"
 import { inRoom } from "../shared/room.js"
@@ -37,7 +38,7 @@ export function drawBlocks(parts, { state, theme, step, across }) {
     const [r, c] = [Math.floor(i / n), i % n]
     if (c > r) return hidden
     if (r >= stop) return ahead
-    const size = 0.15 + (0.85 * Math.sqrt(Math.abs(map[i]))) / most // small weights are seen too
+    const size = 0.15 + (0.85 * Math.sqrt(Math.abs(map[i]))) / most // makes small weights visible
     return Math.floor(r / block) === Math.floor(c / block) ? own(size) : before(size)
   }
   drawMatrix(parts.map, { name: `${meta.query} ${meta.key}ᵀ`, rows: n, columns: n, cell: side, wordAt: colorOf, marked: { first: start, stop, along: "rows" } })

@@ -12,7 +12,7 @@ import { apart, blocksOf, keptStates, mapFirst, mapOf, stateFirst } from "./sums
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./types" */
 
-const REST = 300 // milliseconds at a token or a size before the host is told
+const REST = 300 // milliseconds without a change of token or size before the host is told
 const PACE = 350 // milliseconds from step to step while it plays
 const ICONS = { play: "M6 3.5 16 10 6 16.5z", pause: "M6.5 4v12M13.5 4v12" }
 
@@ -64,9 +64,9 @@ function receive(state, { meta, arrays }) {
   state.at = clamp(state.at, 0, n - 1)
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
-// A step is a token, or a block of them.
+// A step is a token, or a block of tokens.
 /** @type {(state: State) => number} */
 const stepOf = ({ at, block }) => (block ? Math.floor(at / block) : at)
 /** @type {(state: State) => number} */
@@ -74,7 +74,7 @@ const lastStep = ({ work, block }) => (block ? Math.ceil(work.n / block) - 1 : w
 /** @type {(state: State, step: number) => number} */
 const lastOfStep = ({ work, block }, step) => (block ? Math.min(work.n, (step + 1) * block) - 1 : step)
 
-// The output by blocks of the size that is shown, and how far the second way is from the first.
+// The output by blocks of the current size, and its difference from the second order's.
 /** @param {State} state */
 function cut(state) {
   const { work, block, left, right } = state
@@ -93,7 +93,7 @@ function show(state, at) {
 function move(state, at) {
   state.at = at
   told(state, "read", at)
-  later(state, () => paint(state)) // a hand moves more often than a screen is drawn
+  later(state, () => paint(state)) // the pointer moves more often than the screen is drawn
 }
 
 function resize(state, block) {
@@ -103,7 +103,7 @@ function resize(state, block) {
   later(state, () => paint(state))
 }
 
-// Tell what the reader stays at, once nothing else was chosen for a moment.
+// Tell the host the position once it has not changed for a moment.
 function told(state, name, value) {
   chosen(state, name, value)
   clearTimeout(state.resting[name])
@@ -140,7 +140,7 @@ function follow(state, { of, at, block }) {
   draw(state)
 }
 
-// A picture's name that is short however long its text is.
+// A name for the picture that is short however long its text is.
 /** @type {(state: State) => string} */
 function brief(state) {
   let sum = 0
@@ -158,7 +158,7 @@ function draw(state) {
   paint(state)
 }
 
-// All that a token or a size changes, in the colours that there are.
+// Everything that depends on the token or the size, in the current colours.
 /** @param {State} state */
 function paint(state) {
   const { root, meta, work, at, block, theme } = state

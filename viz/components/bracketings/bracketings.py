@@ -1,7 +1,7 @@
-"""Linear attention in both orders, (QKᵀ)V and Q(KᵀV), and Lightning's blocks, of which some are computed in each.
+"""Linear attention in both orders, (QKᵀ)V and Q(KᵀV), and Lightning's blocks, some of which are computed in each.
 
-Everything is computed in the browser of the queries, keys and values that are sent. Sends "read", the last token that
-the reader has let in, and "block", the tokens in a block.
+Everything is computed in the browser from the queries, keys and values that are sent. Sends "read", the last token that
+the reader has included, and "block", the number of tokens in a block.
 """
 
 from __future__ import annotations
@@ -57,27 +57,27 @@ SOURCE = read_source(Path(__file__).parent, "bracketings", '<div class="bracketi
 
 @dataclass(frozen=True, eq=False)
 class BracketingsPicture(ColoredPicture):
-    """What linear attention is computed of, and how it is shown."""
+    """The inputs of linear attention, and how it is shown."""
 
     q: Floats
-    """[tokens, d], as they are compared."""
+    """[tokens, d], after the feature map."""
     k: Floats
     v: Floats
     """[tokens, d_value]"""
     labels: Sequence[str]
     first: int
-    """The number of the first token in the text."""
+    """Number of the first token in the text."""
     causal: bool
-    """Whether a query sees nothing after it."""
+    """Whether attention is causal."""
     decay: float
-    """What is left of a token one token later; 1 where nothing fades."""
+    """What remains of a token one token later; 1 without decay."""
     divides: bool
     """Whether a row is divided by the sum of its weights."""
     block: int
-    """Tokens in a block; 0 where both orders are shown in the place of blocks."""
+    """Tokens in a block; 0 to show both orders instead of blocks."""
     read: int
-    """The last token that has been read."""
+    """The last token read."""
     query: str
-    """How queries are called: φ(Q) where they are features."""
+    """The label of the queries: φ(Q) if they are features."""
     key: str
     texts: Texts

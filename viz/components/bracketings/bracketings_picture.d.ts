@@ -4,19 +4,19 @@ import type { Floats, Palette, Texts } from "../shared/types"
 
 export interface Meta {
   labels: string[]
-  /** The number of the first token in the text. */
+  /** Number of the first token in the text. */
   first: number
-  /** Whether a query sees nothing after it. */
+  /** Whether attention is causal. */
   causal: boolean
-  /** What is left of a token one token later; 1 where nothing fades. */
+  /** What remains of a token one token later; 1 without decay. */
   decay: number
   /** Whether a row is divided by the sum of its weights. */
   divides: boolean
-  /** Tokens in a block; 0 where both orders are shown in the place of blocks. */
+  /** Tokens in a block; 0 to show both orders instead of blocks. */
   block: number
-  /** The last token that has been read. */
+  /** The last token read. */
   read: number
-  /** How queries are called: φ(Q) where they are features. */
+  /** The label of the queries: φ(Q) if they are features. */
   query: string
   key: string
   texts: Texts
@@ -24,7 +24,7 @@ export interface Meta {
 }
 
 export interface Arrays {
-  /** [tokens, d], as they are compared. */
+  /** [tokens, d], after the feature map. */
   q: Floats
   k: Floats
   /** [tokens, d_value] */

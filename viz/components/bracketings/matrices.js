@@ -1,4 +1,4 @@
-// A matrix as a picture of its numbers, with its name and its shape, and what of it is meant now.
+// A matrix as a picture of its numbers, with its name, its shape, and the part that is marked.
 
 import { element } from "../shared/dom.js"
 import { CLEAR, hatchImage } from "../shared/hatch.js"
@@ -18,8 +18,8 @@ export function createMatrix(name) {
 
 /** @typedef {{ first: number, stop: number, along: string }} Marked */
 
-// `wordAt` gives the colour of a cell; `marked` rows or columns are outlined.
-// `like`: a matrix that shows the same and was just drawn, whose colours are not looked up again.
+// `wordAt` gives the colour of a cell; `marked` rows or columns are outlined. `like`: a matrix just drawn with the same
+// contents, whose colours are not computed again.
 /** @type {(matrix: any, what: { name: string, rows: number, columns: number, cell: number, wordAt: (index: number) => number, marked?: Marked | null }, like?: any) => void} */
 export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns, cell, wordAt, marked }, like = null) {
   const [named, shaped] = [say(title, name), say(shape, `${rows} × ${columns}`)]
@@ -40,7 +40,7 @@ export function drawMatrix({ canvas, mark, title, shape }, { name, rows, columns
   })
 }
 
-// Words that stand there already cost the page a layout too; whether they are others now.
+// Writing the same text again costs a layout too; returns whether the text changed.
 /** @type {(node: Element, words: string) => boolean} */
 export function say(node, words) {
   if (node.textContent === words) return false
@@ -51,7 +51,7 @@ export function say(node, words) {
 /** @type {WeakMap<object, any>} */
 const kept = new WeakMap()
 
-// What is made of an object that stays as it is, and perhaps of a name, made once.
+// A value made once from an object that does not change, and possibly from a name.
 /** @type {<T>(object: object, name: string, make: () => T) => T} */
 function once(object, name, make) {
   const found = kept.get(object) ?? {}
@@ -59,7 +59,7 @@ function once(object, name, make) {
   return (found[name] ??= make())
 }
 
-// The largest size of these numbers, which stay as they are; at least a trace of one.
+// The largest absolute value of these numbers, which do not change; at least a tiny one.
 /** @type {(values: ArrayLike<number>) => number} */
 export const largest = (values) =>
   once(values, "largest", () => {
@@ -70,7 +70,7 @@ export const largest = (values) =>
 
 const STEPS = 64
 
-// Colours by size, from the page's own tone to `color`; 0 is seen as a cell.
+// Colours by absolute value, from the page's own tone to `color`; a 0 is still visible as a cell.
 /** @type {(theme: Theme, color: RGB) => (share: number) => number} */
 export function shades(theme, color) {
   const tone = (_, i) => wordOf(mix(theme.background, color, 0.08 + (0.92 * i) / STEPS))
@@ -86,7 +86,7 @@ export function signs(theme) {
   return (share) => words[Math.round(STEPS * (1 + clamp(share, -1, 1)))]
 }
 
-// What is still to come, and what a mask hides: there the paper of its canvas shows.
+// The colours of cells still to come and of masked ones, where the canvas's paper shows.
 /** @type {(theme: Theme) => { ahead: number, hidden: number, paper: string }} */
 export const blanks = (theme) => ({ ahead: wordOf(mix(theme.background, theme.secondary, 0.9)), hidden: CLEAR, paper: hatchImage(theme) })
 

@@ -1,4 +1,4 @@
-// Both orders, one below the other: each product of matrices with its shapes, its work, and what lies between.
+// Both orders, one below the other: each product of matrices with its shapes, its cost, and the intermediate results.
 
 import { element } from "../shared/dom.js"
 import { inRoom } from "../shared/room.js"
@@ -9,7 +9,7 @@ import { addsOf, stateAfter } from "./sums.js"
 
 const NAMES = { left: ["q", "k", "map", "v", "o"], right: ["q", "k", "v", "state", "o"] }
 const SIGNS = { left: ["(", "·", "→", ") ·", "→"], right: ["", "· (", "·", "→", ") →"] }
-const HIGH = 150 // pixels that the higher of two sides has
+const HIGH = 150 // pixels of the larger of two sides
 const WIDEST = 12 // pixels of a cell
 
 export function createOrders() {
@@ -34,7 +34,7 @@ export function drawOrders(orders, { state, theme, across }) {
   const { meta, work, map, kept, left, right, off, at } = state
   const { n, d, dv, q, k, v, causal } = work
   const { texts } = meta
-  const wide = across - 190 // what signs and gaps take
+  const wide = across - 190 // the width of signs and gaps
   const cell = Math.max(0.4, Math.min(WIDEST, inRoom(HIGH) / Math.max(n, d), wide / (d + 2 * dv + n + Math.max(n, dv))))
   const { ahead, hidden, paper } = blanks(theme)
   const sized = (values, color) => {

@@ -3,7 +3,7 @@
 
 /** @import { Blocks, Work } from "./types" */
 
-const APART = 16 // tokens from one kept state to the next: a dragged slider adds fewer than these to it
+const APART = 16 // tokens between stored states: a dragged slider adds fewer than these
 
 /** @type {(work: Work, i: number, j: number) => number} */
 export function weightOf({ d, q, k, decay }, i, j) {
@@ -12,7 +12,7 @@ export function weightOf({ d, q, k, decay }, i, j) {
   return decay === 1 ? product : product * decay ** (i - j)
 }
 
-// The map of all pairs, 0 where a causal text hides the key.
+// The map of all pairs, 0 where a causal mask hides the key.
 /** @type {(work: Work) => Float64Array} */
 export function mapOf(work) {
   const { n, causal } = work
@@ -51,7 +51,7 @@ function read({ d, dv, k, v, decay }, { sums, keys }, token) {
   }
 }
 
-// The states after every few tokens, the blank one first.
+// The states after every few tokens, starting with the empty one.
 /** @type {(work: Work) => State[]} */
 export function keptStates(work) {
   const state = blank(work)
@@ -63,7 +63,7 @@ export function keptStates(work) {
   return kept
 }
 
-// The state once so many tokens are read.
+// The state after so many tokens.
 /** @type {(work: Work, kept: State[], count: number) => State} */
 export function stateAfter(work, kept, count) {
   const from = Math.floor(count / APART)
@@ -72,7 +72,7 @@ export function stateAfter(work, kept, count) {
   return state
 }
 
-// Q (Kᵀ V): each query reads the state; in a causal text the one after its own token, else the last one.
+// Q (Kᵀ V): each query reads the state; with a causal mask the one after its own token, otherwise the last one.
 /** @type {(work: Work) => Float64Array} */
 export function stateFirst(work) {
   const { n, dv, causal } = work
@@ -86,7 +86,7 @@ export function stateFirst(work) {
   return output
 }
 
-// What a query reads of a state that is `faded` times what it was.
+// What a query reads from a state that has decayed by `faded`.
 /** @type {(work: Work, state: State, i: number, faded: number) => Float64Array} */
 function rowOf({ d, dv, q, divides }, { sums, keys }, i, faded) {
   const row = new Float64Array(dv)
@@ -99,7 +99,7 @@ function rowOf({ d, dv, q, divides }, { sums, keys }, i, faded) {
   return divides && total ? row.map((value) => value / total) : row
 }
 
-// By blocks of `size` tokens (Lightning): inside a block over its own map, of all before it over the state.
+// By blocks of `size` tokens (Lightning): inside a block with its own map, for everything before it with the state.
 /** @type {(work: Work, size: number) => Blocks} */
 export function blocksOf(work, size) {
   const { n, dv, v, decay } = work
@@ -119,7 +119,7 @@ export function blocksOf(work, size) {
   return { size, intra, inter }
 }
 
-// Multiply-adds of a text: products inside the blocks, and those with the state, written and read.
+// Multiply-adds for a text: products inside the blocks, and those that write and read the state.
 /** @type {(n: number, d: number, dv: number, size: number) => { left: number, right: number }} */
 export const addsOf = (n, d, dv, size) => ({ left: n * Math.min(size, n) * (d + dv), right: 2 * n * d * dv })
 
@@ -127,7 +127,7 @@ export const addsOf = (n, d, dv, size) => ({ left: n * Math.min(size, n) * (d + 
 /** @type {(one: Float64Array, other: Float64Array) => number} */
 export const apart = (one, other) => one.reduce((most, value, at) => Math.max(most, Math.abs(value - other[at])), 0)
 
-// The cells of the map that the left product makes, and those that the state stands for.
+// The cells of the map that the left product computes, and those covered by the state.
 /** @type {(n: number, size: number) => { intra: number, inter: number }} */
 export function cellsOf(n, size) {
   let intra = 0

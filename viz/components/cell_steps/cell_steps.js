@@ -15,7 +15,7 @@ import { buildWalk, carry, drawWalk, endCarry, lastStep, stopWalk } from "./walk
 /** @import { Arrays, At, Meta, State } from "./types" */
 
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
-const NARROW = 720 // below this width the steps stand in one column
+const NARROW = 720 // below this width the steps form one column
 const STEPS = ["query_key", "product", "scale", "mask", "softmax", "values", "push", "next"]
 
 /** @param {Host} host */
@@ -59,7 +59,7 @@ function receive(state, { meta, arrays }) {
   pictured(state, [meta.head, ...meta.query], ["key", "step"])
   if (!state.asking) state.query = meta.query[1]
   const key = reconcile(state, "key", meta.key)
-  state.key = arrays.positions.includes(key) ? key : meta.key // a key that is not drawn is on its way
+  state.key = arrays.positions.includes(key) ? key : meta.key // the data of this key are on their way
   state.open = Math.min(reconcile(state, "step", meta.step), lastStep(state))
   state.steps.forEach((step) => (step.words.textContent = meta.texts[step.title] ?? ""))
 }
@@ -95,7 +95,7 @@ function draw(state) {
   pointed(state, { of, key, open, dimension, valueDimension })
 }
 
-// The key, the open step and the dimensions that somebody else looks at, of the same query.
+// The key, the open step and the dimensions that another user looks at, for the same query.
 /**
  * @param {State} state
  * @param {At} at
@@ -115,11 +115,11 @@ function follow(state, { of, key, open, dimension, valueDimension }) {
   })
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 function actions(state) {
   const repaint = () => later(state)
-  // A drawn key is shown at once; any other comes with the next data.
+  // A drawn key is shown at once, any other one with the next data.
   const choose = (key, delay = 0) => {
     stopWalk(state)
     if (!mayChoose(state) && !state.arrays.positions.includes(key)) return

@@ -1,6 +1,6 @@
-"""One cell of a head's map in seven steps, from q and k to the push on the next-token logits.
+"""One cell of a head's map in seven steps, from q and k to the effect on the next-token logits.
 
-Sends "key" and "query", the positions chosen; a "key" of None asks for the one looked at most.
+Sends "key" and "query", the selected positions; a "key" of None asks for the one with the most weight.
 """
 
 from __future__ import annotations
@@ -125,12 +125,12 @@ class LogitPush:
     suppressed: Sequence[Added]
     mean: float
     predicted: Annotated[tuple[str, float, float], Parts(("token", "added", "logit"))]
-    """The predicted token: what is added to its logit, and its whole logit."""
+    """The predicted token: the addition to its logit, and its whole logit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """The keys that are drawn, positions rising: rows of k and v, dot products with q, scores, weights."""
+    """The keys that are drawn, in order: rows of k and v, dot products with q, scores, weights."""
 
     positions: Sequence[int]
     labels: Sequence[str]
@@ -144,46 +144,46 @@ class Keys:
 
 @dataclass(frozen=True, eq=False)
 class CellStepsPicture(ColoredPicture):
-    """How the weight of one cell comes about, and what follows from it. ValueError where the shapes do not fit."""
+    """How a cell's weight is computed, and its effect. Raises ValueError if shapes do not match."""
 
     head: str
     shared: Sequence[str]
-    """Heads that read the same key and value."""
+    """Heads that share the same key and value."""
     query: Annotated[tuple[str, int], Parts(("label", "position"))]
     key: int
-    """A position among those of `keys`."""
+    """One of the positions in `keys`."""
     keys: Annotated[Keys, UNSENT]
     total: int
-    """All keys, drawn or not."""
+    """Number of keys, drawn or not."""
     n_visible: int
-    """Those the query may look at."""
+    """Number of keys that the query may attend to."""
     window: int | None
     rotated: bool
     scale: float
     root: int | None
-    """d where the scale is 1 ÷ √d."""
+    """d if the scale is 1 ÷ √d."""
     softcap: float | None
     lse: float | None
     sink: float | None
     q: Floats
     rest: float
-    """The weight of visible keys that are not drawn."""
+    """Total weight of visible keys that are not drawn."""
     mixed: Floats
     """Σ weight · v over all keys."""
     difference: float
-    """How far `mixed` is from the model's own output."""
+    """Distance of `mixed` from the model's own output."""
     push: LogitPush | str
     """Or why there is none."""
     texts: Texts
     next: Sequence[Annotated[tuple[str, float], Parts(("token", "probability"))]] = ()
-    """What the model predicts at the query's place, the likeliest first; none where it predicts no token."""
+    """Predictions at the query's position, the likeliest first; empty if it predicts no token."""
     passed_on: Floats | None = None
-    """Given where edits changed the output on its way to W_O."""
+    """Set if edits changed the output on its way to W_O."""
     step: int = 0
     """The open step, counted from 1; 0 for none."""
 
     def __post_init__(self) -> None:
-        """Check the shapes; a head that shares with none names none."""
+        """Check the shapes; a head that shares with no other names none."""
         _check(self.keys, self.key, self.q, self.mixed)
         if self.passed_on is not None and self.passed_on.shape != self.mixed.shape:
             raise ValueError(f"passed_on {self.passed_on.shape} and mixed {self.mixed.shape} do not fit")
@@ -192,7 +192,7 @@ class CellStepsPicture(ColoredPicture):
 
     @sent
     def labels(self) -> Sequence[str]:
-        """Of the keys that are drawn."""
+        """Labels of the keys that are drawn."""
         return self.keys.labels
 
     @sent
@@ -227,7 +227,7 @@ class CellStepsPicture(ColoredPicture):
 
     @sent
     def biases(self) -> Floats | None:
-        """[keys]: added to the scores, where the model does."""
+        """[keys]: added to the scores, if the model does that."""
         return self.keys.biases
 
 

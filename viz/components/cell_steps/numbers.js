@@ -1,5 +1,5 @@
-// Numbers written so that what is shown adds up: each shown number is made from the shown ones before it, and all parts
-// of a sum have one count of decimals, its last part taking what rounding left over.
+// Formats numbers so that what is shown adds up: each shown number is computed from the shown ones before it, and all
+// parts of a sum have the same number of decimals, with the rounding error in the last part.
 
 import { clamp } from "../shared/numbers.js"
 import { WHOLE, fill, isolate } from "../shared/words.js"
@@ -20,7 +20,7 @@ export const fixed = (value, decimals) => {
 
 export const signed = (value, decimals) => (Number(value.toFixed(decimals)) >= 0 ? "+" : "") + fixed(value, decimals)
 
-// In a product or a sum a negative number stands in brackets.
+// In a product or a sum, a negative number is in brackets.
 export const inner = (value, decimals) => (value < 0 ? `(${fixed(value, decimals)})` : fixed(value, decimals))
 
 export const rounded = (value, decimals) => Number(value.toFixed(decimals))
@@ -41,11 +41,11 @@ export const largest = (values) => values.reduce((most, value) => Math.max(most,
 
 export const norm = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
 
-// The row of a matrix, as a view.
+// A row of the matrix, as a view.
 export const rowOf = (matrix, row) => matrix.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1])
 
-// Everything the picture says of the chosen key, derived from the packed arrays. dot, scaled, capped, bias, score and exponent
-// are the shown numbers; the weight is the model's.
+// Everything the picture shows of the chosen key, derived from the packed arrays. dot, scaled, capped, bias, score and
+// exponent are the shown numbers; the weight is the model's.
 /** @param {State} state */
 export function readCell({ meta, arrays, key }) {
   const at = arrays.positions.indexOf(key)

@@ -1,4 +1,4 @@
-// The open step's formula with the numbers in it; with none open, the whole way in one glance.
+// The open step's formula with its numbers; if none is open, a summary of all steps.
 
 import { element } from "../shared/dom.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -153,7 +153,7 @@ function nextLines({ meta }) {
   return [...lines, words(fill(texts.f_next_push, shares))]
 }
 
-// What is pushed: the output, or what edits made of it.
+// What pushes the logits: the output, or the output after edits.
 /** @type {(arrays: Arrays, texts: Texts) => { kind: string, text: string }[]} */
 function pushedLines({ mixed, passed_on }, texts) {
   if (!passed_on) return [math("push = W_U · norm(W_O · output)"), words(texts.f_push)]
@@ -175,7 +175,7 @@ export function drawPanel(state, cell) {
   const heading = state.open ? `${state.open} ${steps[state.open - 1].words.textContent}` : `${meta.head}: ${cell.query} → ${cell.token}`
   const lines = formulaLines(state, cell).map(({ kind, text }) => element("div", { className: kind, textContent: text }))
   panel.replaceChildren(element("div", { className: "heading", textContent: heading }), ...lines)
-  // Narrow: the formula unfolds under its step. Wide: it has a place of its own under the score.
+  // Narrow: the formula unfolds below its step. Wide: it has its own place below the score.
   const home = state.narrow && state.open ? steps[state.open - 1].section : state.columns[0]
   if (panel.parentElement !== home) home.append(panel)
   panel.hidden = state.narrow && !state.open

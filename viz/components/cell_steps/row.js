@@ -1,4 +1,4 @@
-// Steps 5 to 7: the softmax row, the values mixed by it, and the push on the logits.
+// Steps 5 to 7: the softmax row, the weighted sum of the values, and the push on the logits.
 
 import { measuring } from "../shared/canvas.js"
 import { closest, element } from "../shared/dom.js"
@@ -10,7 +10,7 @@ import { describeStrip } from "./score.js"
 import { dimensionAt, paintStrip, stripRow } from "./strips.js"
 /** @import { Arrays, State } from "./types" */
 
-const NAMED_VALUES = 4 // keys whose values are drawn one by one; the rest is one strip
+const NAMED_VALUES = 4 // keys whose values are drawn one by one; the others share one strip
 
 // ---- 5: the row -----------------------------------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ export function drawRow(state, cell) {
   showBar(row.bars)
 }
 
-// Names stand upright where they fit below their bar.
+// Names are upright where they fit below their bar.
 function standNames(bars, theme) {
   const pen = measuring(`600 11px ${theme.font}`)
   const nodes = [...bars.children]
@@ -115,7 +115,7 @@ export function nameOfOthers(count, texts) {
   return count === 1 ? texts.other : fill(texts.others, { count: count ?? 0 })
 }
 
-// The strips of the mix: the keys that bring most, the chosen one, all others as one, and their sum.
+// The strips of the sum: the keys that contribute most, the chosen one, all others together, and the total.
 /** @param {State} state */
 export function mixedParts(state, cell) {
   const { meta, arrays } = state
@@ -166,7 +166,7 @@ export function drawValues(state, cell) {
   state.valueReadout.textContent = hover === null ? texts.value_hint : fill(texts.value_dimension, valueTerms(parts, arrays, hover))
 }
 
-// Terms and sum of one dimension, and what edits made of the sum; the last term takes the rounding, so that the line
+// Terms and sum for one dimension, and the sum after edits; the last term takes the rounding error, so that the line
 // adds up.
 /** @type {(parts: { values: Float32Array }[], arrays: Arrays, i: number) => Record<string, unknown>} */
 export function valueTerms(parts, { mixed, passed_on }, i) {
@@ -223,7 +223,7 @@ export function drawPush(state) {
 
 // ---- 8: the next token ----------------------------------------------------------------------------------------------
 
-// What all heads and layers together predict at the query's place.
+// What all heads and layers together predict at the query's position.
 /** @param {State} state */
 export function drawNext(state) {
   const { meta, steps } = state

@@ -77,7 +77,7 @@ export function describeStrip(canvas, texts, name, token, values) {
   canvas.setAttribute("aria-label", fill(texts.strip, { name, token, count: values.length, low, high }))
 }
 
-// The row of the mask: a square for each drawn key, hatched where the query may not look.
+// The row of the mask: a square for each drawn key, hatched where the query may not attend to it.
 /** @param {State} state */
 function drawMask(state, cell) {
   const { meta, arrays, theme, mask } = state

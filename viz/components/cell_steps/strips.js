@@ -1,4 +1,4 @@
-// Vectors as strips: one column a dimension, positive numbers above the line, negative ones below, darker is larger.
+// Vectors as strips: one column per dimension, positive numbers above the line, negative ones below; darker is larger.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
@@ -7,7 +7,7 @@ import { sharpness } from "../shared/room.js"
 import { css, mix } from "../shared/theme.js"
 import { largest } from "./numbers.js"
 
-const BAR_GAP = 4 // columns narrower than this touch each other
+const BAR_GAP = 4 // narrower columns touch each other
 
 // Left and right edge of a column, in CSS pixels on whole device pixels.
 function column(i, count, width) {

@@ -1,6 +1,5 @@
-// The query walks through its steps by itself, from the two vectors to the next token: a step at a time, and what a step
-// found moves to where the next one takes it up. Who asks their system for less motion sees the steps change, and nothing
-// move. The host is told where the walk stops.
+// Plays the query's steps, from the two vectors to the next token: one step at a time, with each result moving to where
+// the next step uses it. With reduced motion, the steps change without movement. The host is told where the walk stops.
 
 import { chosen } from "../shared/choice.js"
 import { element, svg } from "../shared/dom.js"
@@ -9,7 +8,7 @@ import { fill } from "../shared/words.js"
 /** @import { State } from "./types" */
 
 const PACE = 4000 // milliseconds at a step
-const CARRY = 1100 // of which what the step before it found needs so many to arrive
+const CARRY = 1100 // the part of it in which the previous step's result moves
 const PLAY = { play: "M6 3.5 16 10 6 16.5z", pause: "M6.5 4v12M13.5 4v12" }
 
 export function buildWalk(state) {
@@ -35,11 +34,11 @@ export function drawWalk(state) {
   state.root.dataset.walking = String(Boolean(walking))
 }
 
-// Of a model that predicts no token here the walk ends at the step before it.
+// If the model predicts no token here, the walk ends at the step before.
 /** @type {(state: State) => number} */
 export const lastStep = ({ steps, meta }) => steps.length - (meta.next.length ? 0 : 1)
 
-// On from the open step; from the first one where none is open, or the last.
+// Continue from the open step, or from the first one if none or the last one is open.
 /** @param {State} state */
 export function startWalk(state) {
   state.walking = true
@@ -87,7 +86,7 @@ function walkTo(state, number) {
 
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 
-// A step that is not in the window comes into it.
+// Scroll a step into view.
 /** @param {State} state */
 function showStep({ steps }, number) {
   const { top, bottom } = steps[number - 1].section.getBoundingClientRect()
@@ -95,7 +94,7 @@ function showStep({ steps }, number) {
   steps[number - 1].section.scrollIntoView({ block: top < 0 || bottom - top > innerHeight ? "start" : "end", behavior: still() ? "instant" : "smooth" })
 }
 
-// What moves into a step, and where to: elements of the step before it, and one of its own.
+// What moves into a step, and where to: elements of the previous step, and one of this step.
 /** @type {(state: State, number: number) => [from: (Element | null)[], to: Element | null]} */
 function passedOn({ steps, vectors, mask, row, values }, number) {
   const result = steps[number - 2].result
@@ -134,7 +133,7 @@ function middleIn(node, root) {
   return pointIn({ clientX: left + width / 2, clientY: top + height / 2 }, root)
 }
 
-// A picture as it stands there, or a number, the last of its equation.
+// A copy of a picture, or of a number, the last one of its equation.
 /** @type {(node: Element) => HTMLElement} */
 function copyOf(node) {
   const copy = node instanceof HTMLCanvasElement ? document.createElement("canvas") : element("span", { textContent: node.textContent?.split(" = ").at(-1) })

@@ -7,7 +7,7 @@ import { tidy } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
 /** @import { ChartDrawing, Slider, Meta, State } from "./types" */
 
-const REST = 200 // milliseconds until the host is told where the slider stands
+const REST = 200 // milliseconds until the host is told the slider's position
 
 /** @param {Host} host */
 export default function (host) {
@@ -45,7 +45,7 @@ function receive(state, { meta }) {
   plot.setAttribute("aria-label", meta.label)
   const pictured = Boolean(knob?.pictures.length)
   state.picture.hidden = !pictured
-  root.style.height = pictured ? "auto" : `${meta.height}px` // with a picture below the plot alone is so high
+  root.style.height = pictured ? "auto" : `${meta.height}px` // the height if only a picture is below the plot
   plot.style.flex = pictured ? `0 0 ${meta.height}px` : ""
   legend.hidden = below.hidden = !meta.below
   root.classList.toggle("bars", !meta.below)
@@ -61,7 +61,7 @@ function receive(state, { meta }) {
   show(state)
 }
 
-// The chart, or the one where the slider stands.
+// The chart, or the one at the slider's position.
 /** @param {State} state */
 function show(state) {
   const { meta, plot, legend, slide, slideValue, said, picture } = state
@@ -90,7 +90,7 @@ function parsed(kept, at, written) {
 /** @param {Slider} knob */
 const placesOf = ({ label, values }) => [label, values.length, values[0], values.at(-1)].join()
 
-// Where somebody else has drawn the slider over the same charts.
+// Where another user has moved the slider over the same charts.
 /** @type {(state: State, told: { of: string, at: number }) => void} */
 function follow(state, { of, at }) {
   const { knob } = state.meta
@@ -104,7 +104,7 @@ function follow(state, { of, at }) {
 /** @param {State} state */
 const valueOf = ({ meta, slide }) => meta.knob?.values[Number(slide.value)]
 
-// The hand has let go, or pressed a key, which may be one of several.
+// The slider was released, or a key was pressed, possibly one of several.
 /** @param {State} state */
 function rest(state) {
   clearTimeout(state.turning)

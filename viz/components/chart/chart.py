@@ -1,7 +1,7 @@
-"""A chart drawn by `viz/chart_svg.py` and changed in place: one whose numbers still come, or one with a slider.
+"""A chart drawn by `viz/chart_svg.py` and updated in place: while its numbers arrive, or by a slider.
 
-With a slider there are several charts, one for each place of it, and the browser turns from one to the other while the
-slider is drawn. Sends "knob", the value at which it came to rest.
+With a slider there is one chart per position, and the browser switches between them while it is dragged. Sends "knob",
+its value when released.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SOURCE = read_source(Path(__file__).parent, "chart", '<div class="chart"></div>\
 
 @dataclass(frozen=True)
 class LegendLine:
-    """A line's name, and how it is drawn."""
+    """A line's name and style."""
 
     name: str
     color: int
@@ -32,7 +32,7 @@ class LegendLine:
 
 @dataclass(frozen=True)
 class ChartDrawing:
-    """What stands inside the axes, and the names of its lines."""
+    """What is inside the axes, and the names of its lines."""
 
     svg: str
     legend: Sequence[LegendLine]
@@ -40,7 +40,7 @@ class ChartDrawing:
 
 @dataclass(frozen=True)
 class Slider:
-    """Its places, each with the chart that belongs there and what is said of it; `at` is one of `values`."""
+    """Positions with the chart and the text of each; `at` is one of `values`."""
 
     label: str
     values: Sequence[float]
@@ -48,23 +48,23 @@ class Slider:
     charts: Annotated[Sequence[Chart], UNSENT]
     said: Sequence[str]
     names: Sequence[str] = ()
-    """The values as they are written; none where as they are."""
+    """The labels of the values; empty to use the values themselves."""
     pictures: Sequence[str] = ()
-    """An SVG document for each value, which stands below the chart and is described by what is said; or none."""
+    """An SVG document per value, shown below the chart and described by the text; or empty."""
 
     @sent
     def frames(self) -> Sequence[ChartDrawing]:
-        """The charts as they are drawn."""
+        """The charts as drawn."""
         return [ChartDrawing(screen_svg(one), _legend(one)) for one in self.charts]
 
 
 @dataclass(frozen=True, eq=False)
 class ChartPicture(Picture):
-    """A chart; with a slider, the one where it stands."""
+    """A chart; with a slider, the one at its position."""
 
     chart: Annotated[Chart, UNSENT]
     label: str
-    """What a screen reader says of it."""
+    """Description for screen readers."""
     knob: Slider | None = None
 
     @sent
@@ -79,7 +79,7 @@ class ChartPicture(Picture):
 
     @sent
     def right(self) -> float:
-        """px for the words after the longest bar, or for the names of lines, wherever the slider stands."""
+        """px for the words after the longest bar or for line names, at any position of the slider."""
         charts = [self.chart, *(self.knob.charts if self.knob else [])]
         return max(map(right_of, charts))
 
@@ -90,17 +90,17 @@ class ChartPicture(Picture):
 
     @sent
     def svg(self) -> str:
-        """What stands inside the axes."""
+        """What is inside the axes."""
         return screen_svg(self.chart)
 
     @sent
     def legend(self) -> Sequence[LegendLine]:
-        """The names of its lines, where they do not stand at their ends."""
+        """Names of its lines, if they are not at their ends."""
         return _legend(self.chart)
 
 
 def _legend(chart: Chart) -> list[LegendLine]:
-    """Of lines that are not named at their ends."""
+    """Lines that are not named at their ends."""
     if isinstance(chart, Bars) or line_ends(chart):
         return []
     lines = zip(chart.series, colors_of(chart), strict=True)

@@ -41,7 +41,7 @@ function receive(state, { meta, arrays }) {
   makeCards(state)
 }
 
-// One button a kind, kept from call to call so that the focus stays where it is.
+// One button per kind, kept from call to call so that the focus stays where it is.
 /** @param {State} state */
 function makeCards(state) {
   const { meta, list } = state
@@ -96,7 +96,7 @@ function draw(state) {
 /** @param {State} state */
 const gridsOf = ({ meta }) => meta.kinds.map(({ name, tokens }) => `${name} ${tokens.length}`).join()
 
-// The kind and the cell that somebody else looks at in grids of the same sizes.
+// The kind and the cell that another user looks at, in grids of the same sizes.
 /** @type {(state: State, told: { of: string, selected: string, hovered: State["hovered"] }) => void} */
 function follow(state, { of, selected, hovered }) {
   if (of !== gridsOf(state)) return
@@ -119,7 +119,7 @@ function showFoot(state) {
   state.root.dataset.hovered = state.hovered ? `${kinds[state.hovered.kind].name} ${state.hovered.query} ${state.hovered.key}` : ""
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 // Draw the choice at once and tell the host after `wait` milliseconds.
 function open(state, name, wait = 0) {

@@ -1,4 +1,4 @@
-"""The kinds of transformers side by side, each as a small grid of who may look at whom; one of them is open.
+"""The kinds of transformers side by side, each as a small attention mask; one of them is open.
 
 Sends "kind", the name of the one to open.
 """
@@ -42,23 +42,23 @@ class Kind:
     name: str
     title: str
     use: str
-    """What it is for."""
+    """What it is used for."""
     who: str
-    """Which models are of it."""
+    """Models of this kind."""
     note: str
-    """What is to be said of this picture."""
+    """A note about this picture."""
     tokens: Sequence[str]
     cells: Bytes
-    """[queries, keys]: 0 not seen, 1 seen at or before the query, 2 after it, 3 across two texts."""
+    """[queries, keys]: 0 masked, 1 visible at or before the query, 2 after it, 3 across two texts."""
     n_read: int = 0
-    """Tokens of the text that is read, where another is written; 0 for a single text."""
+    """Tokens of the source, if there is a target; 0 for a single text."""
     cut: int = 0
     """Tokens that are not drawn."""
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyMasksPicture(ColoredPicture):
-    """The cards. ValueError where a grid does not fit its tokens, or none has the name `selected`."""
+    """The cards. Raises ValueError if a grid does not match its tokens, or none has the name `selected`."""
 
     kinds: Sequence[Kind]
     selected: str
@@ -76,7 +76,7 @@ class FamilyMasksPicture(ColoredPicture):
 
     @sent
     def cells(self) -> Bytes:
-        """[kinds, side, side], each kind's in the upper left corner of its own."""
+        """[kinds, side, side], each kind's mask in the upper left corner."""
         side = max(len(kind.tokens) for kind in self.kinds)
         cells = np.zeros((len(self.kinds), side, side), np.uint8)
         for one, kind in zip(cells, self.kinds, strict=True):

@@ -10,7 +10,7 @@ export interface Meta {
 }
 
 export interface Arrays {
-  /** [kinds, side, side], each kind's in the upper left corner of its own. */
+  /** [kinds, side, side], each kind's mask in the upper left corner. */
   cells: Bytes
 }
 
@@ -18,14 +18,14 @@ export interface Arrays {
 export interface Kind {
   name: string
   title: string
-  /** What it is for. */
+  /** What it is used for. */
   use: string
-  /** Which models are of it. */
+  /** Models of this kind. */
   who: string
-  /** What is to be said of this picture. */
+  /** A note about this picture. */
   note: string
   tokens: string[]
-  /** Tokens of the text that is read, where another is written; 0 for a single text. */
+  /** Tokens of the source, if there is a target; 0 for a single text. */
   n_read: number
   /** Tokens that are not drawn. */
   cut: number

@@ -1,4 +1,4 @@
-// One small grid: a cell for each pair of tokens, the tokens that look at its left where they have room.
+// One small grid: a cell per pair of tokens, with the queries' tokens at its left where there is room.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { hatch } from "../shared/hatch.js"
@@ -8,11 +8,11 @@ import { isolate } from "../shared/words.js"
 /** @import { State } from "./types" */
 
 const SIDE = 144 // the height of a grid
-const LABEL = 10.5 // the least height of a cell beside which its token can be read
+const LABEL = 10.5 // the minimum height of a cell for its token to be readable
 const PART = 52 // the width of the names of two texts
 const LARGEST = 18
 
-// By what a cell that is seen is: at or before the query, after it, across; the first, not seen, has no colour.
+// The colour of a visible cell: key at or before the query, after it, or across; the first, hidden, has none.
 /** @param {State} state */
 export function colorsOf({ theme }) {
   return [theme.background, rampColor(theme.sequential, 0.76), rampColor(theme.sequential, 0.42), theme.compare]
@@ -58,7 +58,7 @@ export function paintGrid(state, canvas, i) {
   context.strokeRect(left + hovered.key * cell, hovered.query * cell, cell - gap, cell - gap)
 }
 
-// Which rows are of the text that is read, and which of the one that is written; a line between them.
+// Which rows belong to the source and which to the target; a line separates them.
 function paintParts(context, { meta, theme }, { left, cell, n, nRead }) {
   const { texts } = meta
   context.fillText(fitText(context, texts.read, left - 6), left - 6, (nRead / 2) * cell)
@@ -68,7 +68,7 @@ function paintParts(context, { meta, theme }, { left, cell, n, nRead }) {
   context.fillRect(left + nRead * cell - 0.75, 0, 1, n * cell)
 }
 
-// The cell under a pointer, or null beside the grid.
+// The cell under a pointer, or null outside the grid.
 export function cellUnder(canvas, event, n) {
   const { x, y } = pointIn(event, canvas)
   const cell = Number(canvas.dataset.cell)

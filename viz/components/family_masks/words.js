@@ -1,9 +1,9 @@
-// What a cell and a whole grid say.
+// Text for a cell and for a whole grid.
 
 import { fill, isolate } from "../shared/words.js"
 /** @import { State } from "./types" */
 
-const SAYS = ["hidden", "sees", "ahead", "across"] // by what a cell is
+const SAYS = ["hidden", "sees", "ahead", "across"] // by kind of cell
 
 /** @param {State} state */
 export function cellWords({ meta, cells }, { kind, query, key }) {
@@ -21,7 +21,7 @@ export function countWords({ meta, cells }, i) {
   return fill(meta.texts.counts, { title, seen: own.reduce((seen, cell) => seen + Number(cell > 0), 0), cells: tokens.length ** 2 })
 }
 
-// What stands there while no cell is pointed at: how many cells the open kind sees, and of how much of the text.
+// The text while no cell is pointed at: how many cells the open kind sees, and of how much of the text.
 /** @param {State} state */
 export function restWords(state) {
   const { meta, selected } = state

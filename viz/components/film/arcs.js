@@ -1,5 +1,6 @@
-// Arcs over the text, from the newest token to what it looks at in the open head: the wider, the larger the share. Below
-// them the labels of the columns, where the chips of the text have no room over theirs.
+// Arcs over the text, from the newest token to the tokens it attends to in the open head: the wider, the larger the
+// weight. Below them are the labels of the columns, where there is no room for the chips of the text over their
+// columns.
 
 import { fitText, measuring } from "../shared/canvas.js"
 import { element, svg } from "../shared/dom.js"
@@ -9,7 +10,7 @@ import { fill, formatShort, isolate } from "../shared/words.js"
 import { arcHeight, middleOf, namedColumns } from "./axis_layout.js"
 import { labelAt } from "./frames.js"
 
-const FAINTEST = 0.005 // of a look: a smaller one has no arc
+const FAINTEST = 0.005 // a smaller weight has no arc
 const SHARE = 0.045 // a smaller one is not written
 
 export function createArcs() {
@@ -41,7 +42,7 @@ export function drawArcs(arcs, layout, shown, theme) {
   drawShares(arcs.shares, layout, row, shown.meta.texts)
 }
 
-// From one place of the base line to another; to itself a loop.
+// From one place on the base line to another; a loop for a token that attends to itself.
 function arcOf(from, to, base) {
   const [a, b, y] = [from, to, base].map((value) => Math.round(value * 10) / 10)
   if (a === b) return `M${a - 5},${y}C${a - 13},${y - 26} ${a + 13},${y - 26} ${a + 5},${y}`
@@ -67,7 +68,7 @@ function drawLabels(words, layout, { reel, meta, frame, now }, names, theme) {
   words.replaceChildren(...nodes)
 }
 
-// A label in its column: upright where it fits, else on its side; letters that are written downwards stay upright.
+// A label in its column: upright if it fits, otherwise on its side; scripts that are written downwards stay upright.
 function labelNode(pen, label, share, x, layout, color) {
   const bottom = layout.above - (layout.mode === "named" ? 11 : 4)
   const room = bottom - layout.base - 3
@@ -91,7 +92,7 @@ function textNode(words, attributes, tag = "text") {
   return node
 }
 
-// Under the chips, how large the shares are.
+// Below the chips, the values of the weights.
 function drawShares(shares, layout, row, texts) {
   const nodes = layout.mode !== "chips" ? [] : Array.from(row).flatMap((weight, column) => {
     if (!(weight >= SHARE)) return []

@@ -1,5 +1,5 @@
-// One axis of tokens for all that the new token touches: its looks, in every layer and in each head of the open one, and
-// the cache's keys and values, which have one column more in every frame.
+// One axis of tokens for everything that the new token affects: its attention, in every layer and in each head of the
+// open one, and the KV cache, which has one more column in every frame.
 
 import { fitText, measuring, sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
@@ -47,7 +47,7 @@ export function createAxis(act, chips) {
   return axis
 }
 
-// Where everything stands; the chips need it before they are drawn.
+// Where everything is; the chips need it before they are drawn.
 export function layOut(axis, state, theme) {
   const width = axis.box.clientWidth
   if (!width) return null
@@ -114,7 +114,8 @@ function drawRows(context, axis, view, frame, theme) {
   if (open >= 0) around(open, open, theme.primary)
 }
 
-// The cache's columns up to now, one colour scale for all frames: it clips nothing and does not change while scrubbing.
+// The cache's columns so far, with one colour scale for all frames, which does not clip and does not change while
+// scrubbing.
 function drawCache(context, axis, reel, name, now, theme) {
   const { layout } = axis
   const columns = reel[name]
@@ -140,7 +141,7 @@ function drawCache(context, axis, reel, name, now, theme) {
 
 const pictureOf = (axis, name) => (axis.pictures[name] ??= document.createElement("canvas"))
 
-// Some rows of one column of a picture.
+// Some rows of a picture's column.
 function drawPart(context, canvas, [column, first, count], [x, y, width, height]) {
   context.imageSmoothingEnabled = height * sharpness() < count
   context.drawImage(canvas, column, first, 1, count, x, y, width, height)

@@ -1,13 +1,13 @@
-// Where the parts of the axis stand, in CSS pixels: every token has a column, which its chip, its row cells, its key and
-// its value share.
+// Positions of the parts of the axis, in CSS pixels: every token has a column, which its chip, its row cells, its key
+// and its value share.
 
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 /** @import { State } from "./types" */
 
 const GUTTER = 54 // room for the names of the rows
-const SIZES = [[15, 18, 6], [13, 9, 3]] // of a chip: its letters, the room around its label, the gap after it
-const CHIP = [24, 170] // how wide a chip is, at least and at most
+const SIZES = [[15, 18, 6], [13, 9, 3]] // of a chip: its letters, the padding of its label, the gap after it
+const CHIP = [24, 170] // minimum and maximum width of a chip
 const WIDEST = 34 // of a column that is as wide as its neighbours
 const LABEL = 14 // such a column has room for a label
 const NAMED = 8 // columns at most where not all of them have room,
@@ -15,14 +15,14 @@ const APART = 14 // and the pixels from one name to the next
 const ARCS = [18, 64] // heights of the nearest and of the farthest arc
 const WORDS = { words: 72, named: 92 } // room for labels that stand on their side
 const LEAST_WORDS = 60 // in a low window
-const LAYERS = 150 // the most that the rows of the layers take together,
+const LAYERS = 150 // the most height of all rows of the layers,
 const HEADS = 96 // and those of the open layer's heads
-const DEEP = 128 // the most that keys, and values, take where no rows stand above them
+const DEEP = 128 // the most height of keys, and of values, where no rows are above them
 const GAP = 12
 export const MASKED = 255 // in a strip; 0..254 is a weight
 
-// Where everything stands in a figure of this width. `mode` is "chips" where the chips of the text stand over their
-// columns, "words" where there is room only for labels on their side, and "named" where only some columns have a name.
+// Where everything is in a figure of this width. `mode` is "chips" if the chips of the text are over their columns,
+// "words" if there is only room for labels on their side, and "named" if only some columns have a name.
 /** @type {(state: State, width: number, measure: (text: string, size: number) => number) => any} */
 export function axisLayout(state, width, measure) {
   const { reel, meta, shown } = state
@@ -42,7 +42,7 @@ export function axisLayout(state, width, measure) {
 
 const evenly = (columns, cell) => Array.from({ length: columns }, (_, column) => GUTTER + column * cell)
 
-// Chips over their columns, in the largest letters with which all of them fit; nothing where they do not.
+// Chips over their columns, in the largest letters with which all of them fit; null if they do not fit.
 function chipLane(items, room, measure) {
   if (items.length * CHIP[0] > room) return null
   for (const [size, around, gap] of SIZES) {
@@ -71,7 +71,7 @@ function itemsOf({ prompt, frames }, shown) {
   return [...read, ...frames.slice(1, shown + 1).map(({ label }) => ({ label, count: 1 }))]
 }
 
-// The rows under the text: runs of rows of one height, a row a layer or, of the open one, a row a head; then keys and
+// The rows below the text: runs of rows of one height, a row per layer or, for the open one, per head; then keys and
 // values.
 /** @param {State} state */
 function rowsLayout({ reel, meta }) {
@@ -104,20 +104,20 @@ function rowsLayout({ reel, meta }) {
   return { runs, cache, height: y + 3 }
 }
 
-// The place of a row: its run's, counted from above.
+// The position of a row: its run's, counted from the top.
 export const rowBox = ({ runs }, row) => {
   const run = runs.find(({ first, count }) => row >= first && row < first + count)
   return { y: run.y + (row - run.first) * run.row, height: run.row }
 }
 
-// How far a column's middle is from the figure's left edge.
+// The distance of a column's middle from the figure's left edge.
 export const middleOf = ({ left, wide }, column) => left[column] + wide[column] / 2
 
-// How high an arc is that goes so far: the farther the higher, and never higher than there is room.
+// The height of an arc over this distance: the longer the higher, within the room there is.
 export const arcHeight = (distance) => inRoom(Math.min(ARCS[1], ARCS[0] + 0.16 * Math.abs(distance)))
 
-// Where not all columns have room for a name: the new token's, and those that are looked at most. Each as [column, x of
-// its name], the names apart, none of them beyond `width`.
+// Where not all columns have room for a name: the new token's, and those with the largest weights. Each as [column, x
+// of its name], with gaps between the names, none of them beyond `width`.
 /** @type {(row: ArrayLike<number>, now: number, at: { left: number[], wide: number[], width: number }) => [column: number, x: number][]} */
 export function namedColumns(row, now, at) {
   const most = Array.from(row).flatMap((value, column) => (column !== now && value > 0.02 ? [column] : []))
@@ -130,7 +130,7 @@ export function namedColumns(row, now, at) {
   return columns.map((column, i) => [column, places[i]])
 }
 
-// What a point of the canvas is in: a row of the looks, or the keys or values; null where it is in none.
+// What is at a point of the canvas: a row of weights, or the keys or values; null outside them.
 export function place({ layout }, x, y) {
   if (!layout) return null
   const column = layout.left.findIndex((left, i) => x >= left && x < (layout.left[i + 1] ?? left + layout.wide[i]))

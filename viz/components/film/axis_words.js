@@ -1,4 +1,4 @@
-// What is written above and under the axis, and said of it.
+// The text above and below the axis, and its description.
 
 import { element } from "../shared/dom.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
@@ -21,7 +21,7 @@ export function drawWords(axis, state, frame) {
   axis.caption.textContent = hovered || ""
   if (axis.canvas.getAttribute("aria-label") !== summary) axis.canvas.setAttribute("aria-label", summary)
   axis.canvas.style.cursor = axis.hover && place(axis, axis.hover.x, axis.hover.y)?.part === "strip" ? "pointer" : ""
-  if (summary !== axis.announced) axis.announce(summary) // a forced token is another one at the same frame
+  if (summary !== axis.announced) axis.announce(summary) // a forced token differs at the same frame
   axis.announced = summary
   axis.cache.textContent = cacheWords(reel, meta, frame)
 }
@@ -30,8 +30,8 @@ export function drawWords(axis, state, frame) {
 /** @type {(template: string, values: Record<string, Node | string>) => (Node | string)[]} */
 export const phrase = (template, values) => template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part] : part))
 
-// A token in quotes, without the dot of its space, in the colour of its part; with its position where the text up to
-// `last` has it twice.
+// A token in quotes, without the dot of its space, in the colour of its part; with its position if the text up to `last`
+// has it twice.
 export function tokenNode(reel, texts, position, last, part) {
   const name = bare(labelAt(reel, position))
   let count = 0
@@ -42,7 +42,7 @@ export function tokenNode(reel, texts, position, last, part) {
 
 const bare = (label) => label.replace(/^·+|·+$/g, "") || label.replaceAll("·", "␣")
 
-// What comes after the frame in view, as far as it was seen.
+// What comes after the current frame, as far as it was seen.
 function nextWords({ reel, meta, at, shown }) {
   const next = at < shown ? reel.frames[at + 1] : null
   if (!next) return at === lastFrame(reel) && meta.stop ? meta.texts[meta.stop] : ""

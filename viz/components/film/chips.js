@@ -1,13 +1,13 @@
-// The text so far: the prompt quiet, what was generated tinted by its probability, what is still to come a ghost. Each
-// chip stands over its column, or, where they have no room side by side, all of them stand as lines of text.
+// The text so far: the prompt in a quiet colour, generated tokens tinted by their probability, later ones as ghosts.
+// Each chip is over its column or, where there is no room for that, all of them form lines of text.
 
 import { closest, element } from "../shared/dom.js"
 import { css, inkOn, rampColor } from "../shared/theme.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { shareText } from "./choice.js"
 
-const PROMPT_CHIPS = 240 // of a longer prompt the last ones are drawn, with the number of those before
-const TINT = 0.5 // a chip is a label first
+const PROMPT_CHIPS = 240 // the last tokens of a longer prompt are drawn, with the number of those before
+const TINT = 0.5 // a chip starts as a label
 
 export function createChips(act) {
   const box = element("div", { className: "chips" })
@@ -42,7 +42,7 @@ export function drawChips(chips, { reel, meta, at, seen, shown }, layout, theme)
   chips.box.setAttribute("aria-label", fill(meta.texts.chips, { count: at }))
 }
 
-// Chips that stay the same stay where they are: a click that has begun on one is not lost when more frames arrive.
+// Chips that stay the same are not moved, so that a click that has begun on one is not lost when more frames arrive.
 function buildChips(box, reel, shown, meta, theme) {
   const wanted = [...promptChips(reel.prompt, meta.texts)]
   for (let i = 1; i <= shown; i++) wanted.push(drawnChip(reel.frames[i], i, meta, theme))
@@ -85,7 +85,7 @@ function drawnChip(frame, number, { texts }, theme) {
   return node
 }
 
-// Bring a chip's line into the box; scrollIntoView would move the whole page.
+// Scroll a chip's line into the box; scrollIntoView would move the whole page.
 function reveal(box, node) {
   const frame = box.getBoundingClientRect()
   const { top, bottom } = node.getBoundingClientRect()

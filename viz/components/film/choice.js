@@ -1,6 +1,7 @@
-// What comes after the frame in view: the most likely tokens as bars, the model's probability as an outline, what the
-// settings made of it filled, and those that the settings removed grey. The numbers are of what the settings made: together
-// 100 %. One of them was drawn, if the film went on; a click on another forces it. Lines lead there from the newest token.
+// What comes after the current frame: the most likely tokens as bars, with the model's probability as an outline, the
+// probability under the settings filled, and removed tokens grey. The numbers are those under the settings: together
+// 100 %. One of them was drawn, if the film went on; a click on another forces it. Lines lead there from the newest
+// token.
 
 import { closest, element, svg } from "../shared/dom.js"
 import { mayChoose } from "../shared/follow.js"
@@ -31,7 +32,7 @@ function candidateRow() {
   const row = element("button", { type: "button", className: "candidate" })
   const [label, bar, number] = ["label", "bar", "number"].map((className) => element("span", { className }))
   const [model, final] = ["model", "final"].map((className) => element("i", { className }))
-  bar.append(final, model) // an outline is seen on what is filled, not under it
+  bar.append(final, model) // an outline is visible on the filled bar, not below it
   row.append(label, bar, number)
   return { row, label, number, model, final }
 }
@@ -84,7 +85,7 @@ function drawHeading(heading, { reel, meta, at }, frame) {
   heading.replaceChildren(name, element("span", { textContent: words.join(" · "), title: after }))
 }
 
-// Lines from the newest token to the candidates, the wider the likelier; `from` is how far below the box's top it stands.
+// Lines from the newest token to the candidates, the wider the likelier; `from` is how far below the box's top it is.
 export function drawFan({ fan, box, list }, frame, from) {
   const top = list.getBoundingClientRect().top - box.getBoundingClientRect().top
   const zoom = box.offsetWidth ? box.getBoundingClientRect().width / box.offsetWidth : 1

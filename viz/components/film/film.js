@@ -1,6 +1,6 @@
-// A text being generated, as a film. The frames come in chunks and stay here; stepping, playing and scrubbing among them
-// asks nobody: the host is told once where the reader stays. Only at the end of what is here does it ask for more, for at
-// most about a second ahead.
+// A text being generated, as a film. The frames arrive in chunks and are cached here; stepping, playing and scrubbing
+// among them sends nothing: the host is told once where the user stops. Only near the end of the cached frames does it
+// request more, for at most about a second ahead.
 
 import { closest, element } from "../shared/dom.js"
 import { mayChoose, pointed } from "../shared/follow.js"
@@ -18,7 +18,7 @@ import { createTransport, drawTransport } from "./transport.js"
 /** @import { Arrays, Meta, State } from "./types" */
 
 const REST = 300 // milliseconds at a frame before the host is told
-const PATIENCE = 15000 // milliseconds after which an ask without an answer is forgotten
+const PATIENCE = 15000 // milliseconds after which a request without an answer is forgotten
 
 /** @param {Host} host */
 export default function (host) {
@@ -50,7 +50,7 @@ function create(root, signal) {
   return state
 }
 
-// ---- what arrives ---------------------------------------------------------------------------------------------------
+// ---- data -----------------------------------------------------------------------------------------------------------
 
 /**
  * @param {State} state
@@ -73,19 +73,19 @@ function receive(state, { meta, arrays }) {
     state.at += 1
     state.stepping = false
     rest(state)
-    ask(state, 1) // the next step will be there when it is asked for
+    ask(state, 1) // the next step will be ready when it is requested
   }
-  if (state.bound !== null) state.at = state.bound // where the film is to open, as soon as it is there
+  if (state.bound !== null) state.at = state.bound // where the film should open, as soon as that frame is here
   state.at = clamp(state.at, 0, Math.max(0, lastFrame(reel)))
   if (state.playing) prefetch(state)
   else if (lastFrame(reel) < meta.goal && mayGoOn(state)) ask(state, meta.goal - lastFrame(reel))
-  else if (meta.pending) ask(state, 0) // the other ways of the address, a moment at a time
+  else if (meta.pending) ask(state, 0) // the other parameters of the URL, a moment at a time
 }
 
 /** @param {State} state */
 const mayGoOn = ({ meta, reel }) => meta.alive && !meta.stop && lastFrame(reel) < meta.limit
 
-// Ask the host for frames beyond those here; one ask at a time.
+// Request frames beyond the cached ones from the host; one request at a time.
 /** @param {State} state */
 function ask(state, wanted, have = lastFrame(state.reel) + 1) {
   const waiting = state.asking && performance.now() - state.askedAt < PATIENCE
@@ -101,7 +101,7 @@ const prefetch = (state) => {
   if (ahead < Math.max(2, state.speed * 0.75)) ask(state, Math.max(1, Math.ceil(state.speed * 0.75)))
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 const ACTIONS = {
   start: (state) => show(state, 0),
@@ -116,7 +116,7 @@ const ACTIONS = {
     pause(state)
     if (state.at < lastFrame(state.reel)) show(state, state.at + 1)
     else state.stepping = mayGoOn(state)
-    if (state.at >= lastFrame(state.reel)) ask(state, 1) // one ahead, so that the next step is at once there
+    if (state.at >= lastFrame(state.reel)) ask(state, 1) // one ahead, so that the next step is ready at once
     draw(state)
   },
   force: (state, token) => {
@@ -136,7 +136,7 @@ function show(state, frame) {
   draw(state)
 }
 
-// Tell where the reader stays, once nothing else was shown for a moment.
+// Tell the host the frame once it has not changed for a moment.
 /** @param {State} state */
 function rest(state) {
   clearTimeout(state.resting)
@@ -151,7 +151,7 @@ function tellRest(state) {
   state.send("rest", { film: state.reel.film, have: lastFrame(state.reel) + 1, at: state.at })
 }
 
-// What the page does with the text is done with the frame in view: there the film stops, and that is told first.
+// What the page does with the text refers to the current frame: the film stops there, and the host is told first.
 /**
  * @param {State} state
  * @param {MouseEvent} event
@@ -184,7 +184,7 @@ function play(state) {
 function advance(state, now) {
   if (state.at < lastFrame(state.reel)) {
     state.at += 1
-    state.due = Math.max(state.due + 1000 / state.speed, now) // behind, it does not race to catch up
+    state.due = Math.max(state.due + 1000 / state.speed, now) // if it lags, it does not race to catch up
     prefetch(state)
     draw(state)
     playBeats(state)
@@ -214,7 +214,7 @@ function key(state, event) {
   event.preventDefault()
 }
 
-// The frame that somebody else looks at in the same film, as soon as it is there.
+// The frame that another user looks at in the same film, as soon as it is here.
 /** @param {State} state */
 function follow(state, { film, at }) {
   if (film !== state.reel.film) return
@@ -243,7 +243,7 @@ function draw(state) {
   }
   Object.assign(root.dataset, {
     film: reel.film, frame: String(state.at), frames: String(reel.frames.length), playing: String(state.playing),
-    stepping: String(state.stepping), // to a frame that is being made
+    stepping: String(state.stepping), // to a frame that is being generated
   })
   markPainted(root)
   pointed(state, { film: reel.film, at })

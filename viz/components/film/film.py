@@ -1,9 +1,9 @@
-"""A text being generated, as a film: each frame is one token, how it was drawn, where it looked, the cache it joined.
+"""A generation as a film: each frame is one token, how it was drawn, its attention, and the cache that it was added to.
 
-Frames arrive in chunks and are kept by the script, which steps, plays, rewinds and scrubs through them without asking.
-It sends "more" = {film, have, at, wanted, ask} when it needs frames beyond those it has, "rest" = {film, have, at} once
-the reader stays at a frame, "force" = {film, frame, token} for a token clicked in the list, and "head" = [layer, head]
-for a row clicked in the picture of all heads.
+Frames arrive in chunks and are kept by the script, which steps, plays, rewinds and scrubs without the server. It sends
+"more" = {film, have, at, wanted, ask} when it needs further frames, "rest" = {film, have, at} when the reader stays at
+a frame, "force" = {film, frame, token} for a click in the list of tokens, and "head" = [layer, head] for a click on a
+row in the picture of all heads.
 """
 
 from __future__ import annotations
@@ -99,23 +99,23 @@ Shorts: TypeAlias = Annotated[Sequence[float], Digits(6)]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One frame as it is drawn. The first one of a film is the prompt: nothing chosen, `label` its last token.
+    """One frame. The first one is the prompt: nothing is chosen, and `label` is its last token.
 
-    The candidates are listed by falling probability of the model, the chosen one among them. `probability`, `rank` and
-    `entropy` are the model's own; `final` and all named after it belong to what the settings make of it.
+    Candidates are listed by decreasing model probability and include the chosen one. `probability`, `rank` and
+    `entropy` are the model's own; `final` and the fields after it are those after the sampling settings.
     """
 
     token: int | None
     label: str
     special: bool
     position: int
-    """Where the token stands."""
+    """The token's position."""
     how: str
     probability: ShortOrNone
     rank: int | None
     entropy: Short
     changed: bool
-    """Whether the settings make another distribution of it than the model's own."""
+    """Whether the settings change the model's distribution."""
     final: ShortOrNone
     final_rank: int | None
     final_entropy: Short
@@ -127,14 +127,14 @@ class Frame:
     tokens: Sequence[int]
     probabilities: Shorts
     finals: Shorts
-    """What the candidates were drawn with."""
+    """The random number with which a candidate was drawn."""
     kept: Sequence[bool]
     row: Floats
-    """The open head's attention row, a value per column; NaN where masked."""
+    """The open head's attention row, one value per column; NaN where masked."""
     strip: Bytes | None
-    """The rows of the heads and layers shown, 0..254 as 0..1, and 255 where masked."""
+    """The rows of the heads and layers shown: 0..254 for 0..1, 255 where masked."""
     keys: Ints | None = None
-    """The positions of the tokens that have the values of `row`, where a column has several."""
+    """Positions of the tokens with the values in `row`, if columns have several tokens."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +143,12 @@ class Prompt:
 
     labels: Sequence[str]
     units: Sequence[Annotated[tuple[str, int, bool], Parts(("label", "start", "special"))]]
-    """Its chips: a label, the first token that it stands for (the bytes of a character share one), a special one."""
+    """Its chips: a label, the index of its first token (bytes of one character share a chip), whether it is special."""
 
 
 @dataclass(frozen=True)
 class GrowingBytes:
-    """Bytes of the cache, over all layers: `fixed`, and of each part so many a token, up to so many tokens."""
+    """Bytes of the cache in all layers: `fixed`, plus bytes per token for each part, up to a number of tokens."""
 
     parts: Sequence[Annotated[tuple[int, int | None], Parts(("each", "most"))]]
     fixed: int
@@ -167,31 +167,31 @@ class Cache:
     pooled: int
     """Dimensions in one row of the picture."""
     growth: GrowingBytes | None
-    """null where none is known."""
+    """null if unknown."""
     before: int = 0
-    """Positions of the picture that are read and not written."""
+    """Positions in the picture that belong to the source."""
 
 
 @dataclass(frozen=True)
 class FilmView:
-    """What the picture shows beside the frames: a head, and the rows of the strip, or none."""
+    """What the picture shows beside the frames: a head, and the rows of the strip, if any."""
 
     head: HeadPlace
     heads: Sequence[Annotated[tuple[int, int | None], Parts(("layer", "head"))]]
-    """A row without a head is the largest of its layer's heads."""
+    """A row without a head is the maximum over its layer's heads."""
     n_heads: int
     """Of the whole model."""
     bin: int
     """Tokens in one column."""
     group: int = 1
-    """Neighbouring heads that share one key and value head."""
+    """Adjacent heads that share a key/value head."""
 
 
 @dataclass(frozen=True, eq=False)
 class FilmPicture(ColoredPicture):
-    """The frames from number `start` on of a film; with `start` 0 the script forgets all others.
+    """The film's frames from number `start` on; with `start` 0 the script drops all others.
 
-    ValueError where rows, strips and keys do not fit one another.
+    Raises ValueError if rows, strips and keys do not match.
     """
 
     film: str
@@ -200,66 +200,66 @@ class FilmPicture(ColoredPicture):
     frames: Sequence[Frame]
     prompt: Prompt | None
     prefill: Annotated[tuple[int, float], Parts(("tokens", "seconds"))] | None
-    """How many tokens were read at once, and in how many seconds."""
+    """Number of tokens of the prefill, and its seconds."""
     cache: Cache
     view: FilmView
     n_vocab: int
     limit: int
-    """How many tokens the film may have."""
+    """Longest possible film, in tokens."""
     stop: str
-    """Why it does not go on; empty while it may."""
+    """Why it does not continue; empty while it may."""
     at: int
-    """The frame a new film opens at."""
+    """The frame at which a new film opens."""
     goal: int
-    """Up to which one it is fetched unasked."""
+    """The number of frames to fetch in advance."""
     pending: bool
-    """There is more to make beside it."""
+    """Other branches are still to be generated."""
     answered: int
-    """The last ask heard."""
+    """The last request that was handled."""
     alive: bool
-    """Not in a file, where nobody answers."""
+    """False in a file, where no server answers."""
     labels: Mapping[int, str]
     """Of the candidates."""
     texts: Texts
     ahead: Frame | None = None
-    """What may come after the last frame; its position is 0."""
+    """Candidates after the last frame; its position is 0."""
 
     def __post_init__(self) -> None:
-        """Check the shapes; the prompt is sent with the first frame alone."""
+        """Check the shapes; the prompt is sent with the first frame only."""
         _check(self.frames, self.cache, self.view)
         if self.start:
             self._set(prompt=None)
 
     @sent
     def widths(self) -> Sequence[int]:
-        """Columns of each frame's attention row."""
+        """Number of columns in each frame's attention row."""
         return [frame.row.size for frame in self.frames]
 
     @sent
     def rows(self) -> Floats:
-        """The frames' rows, one after the other."""
+        """The frames' rows, concatenated."""
         return np.concatenate([np.zeros(0, np.float32), *(frame.row.astype(np.float32) for frame in self.frames)])
 
     @sent
     def keys(self) -> Ints:
-        """Where a column has several tokens, the position of the one that has each of these weights."""
+        """If columns have several tokens, the position of the one with each weight."""
         keys = [frame.keys for frame in self.frames if frame.keys is not None]
         return np.concatenate([np.zeros(0, np.int32), *keys]).astype(np.int32)
 
     @sent
     def strips(self) -> Bytes:
-        """The frames' strips, one after the other."""
+        """The frames' strips, concatenated."""
         strips = [frame.strip.ravel().astype(np.uint8) for frame in self.frames if frame.strip is not None]
         return np.concatenate([np.zeros(0, np.uint8), *strips])
 
     @sent
     def k(self) -> Floats:
-        """[columns, d] of the cache."""
+        """[columns, d]: keys in the cache."""
         return self.cache.k
 
     @sent
     def v(self) -> Floats:
-        """[columns, d] of the cache."""
+        """[columns, d]: values in the cache."""
         return self.cache.v
 
 

@@ -8,64 +8,64 @@ export interface Meta {
   start: number
   frames: Frame[]
   prompt: Prompt | null
-  /** How many tokens were read at once, and in how many seconds. */
+  /** Number of tokens of the prefill, and its seconds. */
   prefill: [tokens: number, seconds: number] | null
   cache: Cache
   view: FilmView
   n_vocab: number
-  /** How many tokens the film may have. */
+  /** Longest possible film, in tokens. */
   limit: number
-  /** Why it does not go on; empty while it may. */
+  /** Why it does not continue; empty while it may. */
   stop: string
-  /** The frame a new film opens at. */
+  /** The frame at which a new film opens. */
   at: number
-  /** Up to which one it is fetched unasked. */
+  /** The number of frames to fetch in advance. */
   goal: number
-  /** There is more to make beside it. */
+  /** Other branches are still to be generated. */
   pending: boolean
-  /** The last ask heard. */
+  /** The last request that was handled. */
   answered: number
-  /** Not in a file, where nobody answers. */
+  /** False in a file, where no server answers. */
   alive: boolean
   /** Of the candidates. */
   labels: Record<string, string>
   texts: Texts
-  /** What may come after the last frame; its position is 0. */
+  /** Candidates after the last frame; its position is 0. */
   ahead: Frame | null
   palette: Palette
-  /** Columns of each frame's attention row. */
+  /** Number of columns in each frame's attention row. */
   widths: number[]
 }
 
 export interface Arrays {
-  /** The frames' rows, one after the other. */
+  /** The frames' rows, concatenated. */
   rows: Floats
-  /** Where a column has several tokens, the position of the one that has each of these weights. */
+  /** If columns have several tokens, the position of the one with each weight. */
   keys: Ints
-  /** The frames' strips, one after the other. */
+  /** The frames' strips, concatenated. */
   strips: Bytes
-  /** [columns, d] of the cache. */
+  /** [columns, d]: keys in the cache. */
   k: Floats
-  /** [columns, d] of the cache. */
+  /** [columns, d]: values in the cache. */
   v: Floats
 }
 
 /**
- * One frame as it is drawn. The first one of a film is the prompt: nothing chosen, `label` its last token. The
- * candidates are listed by falling probability of the model, the chosen one among them. `probability`, `rank` and
- * `entropy` are the model's own; `final` and all named after it belong to what the settings make of it.
+ * One frame. The first one is the prompt: nothing is chosen, and `label` is its last token. Candidates are listed
+ * by decreasing model probability and include the chosen one. `probability`, `rank` and `entropy` are the model's
+ * own; `final` and the fields after it are those after the sampling settings.
  */
 export interface Frame {
   token: number | null
   label: string
   special: boolean
-  /** Where the token stands. */
+  /** The token's position. */
   position: number
   how: string
   probability: number | null
   rank: number | null
   entropy: number
-  /** Whether the settings make another distribution of it than the model's own. */
+  /** Whether the settings change the model's distribution. */
   changed: boolean
   final: number | null
   final_rank: number | null
@@ -77,7 +77,7 @@ export interface Frame {
   kept_mass: number
   tokens: number[]
   probabilities: number[]
-  /** What the candidates were drawn with. */
+  /** The random number with which a candidate was drawn. */
   finals: number[]
   kept: boolean[]
 }
@@ -85,7 +85,9 @@ export interface Frame {
 /** The tokens before the first generated one. */
 export interface Prompt {
   labels: string[]
-  /** Its chips: a label, the first token that it stands for (the bytes of a character share one), a special one. */
+  /**
+   * Its chips: a label, the index of its first token (bytes of one character share a chip), whether it is special.
+   */
   units: [label: string, start: number, special: boolean][]
 }
 
@@ -94,13 +96,13 @@ export interface Cache {
   first: number
   /** Dimensions in one row of the picture. */
   pooled: number
-  /** null where none is known. */
+  /** null if unknown. */
   growth: GrowingBytes | null
-  /** Positions of the picture that are read and not written. */
+  /** Positions in the picture that belong to the source. */
   before: number
 }
 
-/** Bytes of the cache, over all layers: `fixed`, and of each part so many a token, up to so many tokens. */
+/** Bytes of the cache in all layers: `fixed`, plus bytes per token for each part, up to a number of tokens. */
 export interface GrowingBytes {
   parts: [each: number, most: number | null][]
   fixed: number
@@ -108,15 +110,15 @@ export interface GrowingBytes {
   shape: [number, number, number, number] | null
 }
 
-/** What the picture shows beside the frames: a head, and the rows of the strip, or none. */
+/** What the picture shows beside the frames: a head, and the rows of the strip, if any. */
 export interface FilmView {
   head: [layer: number, head: number]
-  /** A row without a head is the largest of its layer's heads. */
+  /** A row without a head is the maximum over its layer's heads. */
   heads: [layer: number, head: number | null][]
   /** Of the whole model. */
   n_heads: number
   /** Tokens in one column. */
   bin: number
-  /** Neighbouring heads that share one key and value head. */
+  /** Adjacent heads that share a key/value head. */
   group: number
 }

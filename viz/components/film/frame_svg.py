@@ -1,4 +1,4 @@
-"""One frame of the film as a self-contained SVG: the looks as arcs and cells, what comes next as bars.
+"""One frame of the film as self-contained SVG: attention as arcs and cells, candidates as bars.
 
 For files and prints; on the screen the film component draws the same numbers.
 """
@@ -16,12 +16,12 @@ from viz.share_text import exact_digits
 from viz.svg import LIGHT, MARGIN, document, element, label, lines_across, rgb, text
 
 _WIDTH, _ROW = 760, 22
-_BAR = (190, 330)  # where bars begin, and the longest
+_BAR = (190, 330)  # x at which bars start, and the longest bar
 _LABEL_EMS = 11.0
 _REMOVED = "#deded6"
-_RAMP = 120  # pixels of the scale of attention
-_ARCS, _LABELS = 64, 96  # how high they stand over the cells
-_LEAST_ARC = 0.005  # of a look
+_RAMP = 120  # px of the attention scale
+_ARCS, _LABELS = 64, 96  # height of the arcs and of the labels above the cells
+_LEAST_ARC = 0.005  # smallest weight that has an arc
 
 
 def frame_svg(
@@ -35,10 +35,10 @@ def frame_svg(
     caption: str,
     texts: Mapping[str, str],
 ) -> str:
-    """The frame as SVG text: arcs and cells of its attention row, then what comes next; None where nothing does.
+    """The frame as SVG text: arcs and cells of its attention row, then the candidates, unless there are none (None).
 
-    The bars and numbers are of what the settings made, the outlines of the model's own distribution. ``columns`` name
-    the cells. Every string is escaped here.
+    Bars and numbers are after the sampling settings, outlines are the model's own distribution. ``columns`` labels the
+    cells. Strings are escaped here.
     """
     if len(columns) != len(frame.row):
         raise ValueError(f"{len(columns)} labels for {len(frame.row)} columns")
@@ -56,11 +56,11 @@ def frame_svg(
 
 
 def _arcs(row: NDArray[np.floating], base: int) -> list[str]:
-    """From the newest token, the last one, to what it looks at, over the labels: the wider, the larger the share."""
+    """Arcs over the labels from the newest token to those it attends to; width is proportional to the weight."""
     cell = _cell(row)
     here = MARGIN + (len(row) - 0.5) * cell
     parts: list[str] = []
-    for i in np.argsort(np.nan_to_num(row)):  # the strongest over the others
+    for i in np.argsort(np.nan_to_num(row)):  # the strongest are drawn last, on top
         if not row[i] >= _LEAST_ARC:
             continue
         there = MARGIN + (i + 0.5) * cell
@@ -80,7 +80,7 @@ def _cell(row: NDArray[np.floating]) -> float:
 
 
 def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: Mapping[str, str]) -> str:
-    """A token's label, the model's probability as an outline, what the settings made of it filled, both written."""
+    """A candidate's label, the model's probability as an outline, that after the settings filled, both as numbers."""
     token, probability, final, kept = frame.tokens[i], frame.probabilities[i], frame.finals[i], frame.kept[i]
     most = max([*frame.probabilities, *frame.finals, 1e-9])
     left, width = _BAR
@@ -101,7 +101,7 @@ def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: M
 
 
 def _others(frame: Frame, y: int, count: int, texts: Mapping[str, str]) -> list[str]:
-    """The tokens that are not listed, which make it 100 %, and which distribution all the numbers are of."""
+    """The tokens that are not listed, whose rest makes 100 %, and which distribution the numbers are of."""
     left, width = _BAR
     number = texts["percent"].format(number=exact_digits(frame.final_rest))
     entropy = texts["entropy"].format(bits=f"{frame.final_entropy:.1f}")
@@ -132,14 +132,14 @@ def _cells(row: NDArray[np.floating], columns: Sequence[str], top: int) -> str:
 
 
 def _column_label(words: str, x: float, y: float, room: float) -> str:
-    """Over its cell, upright where it fits, else on its side."""
+    """Above its cell, upright if it fits, otherwise rotated."""
     if len(words) == 1 or 7.5 * len(words) <= room:
         return text(words, x=x, y=y, text_anchor="middle")
     return text(label(words, _LABEL_EMS * 0.7), transform=f"translate({x + 4:.2f} {y}) rotate(-90)")
 
 
 def _legend(y: float, follows: Frame | None, texts: Mapping[str, str]) -> list[str]:
-    """What the colour of a cell says, from no attention to all of it, and what a grey bar is."""
+    """The colour scale of the cells, from 0 to 1, and the meaning of a grey bar."""
     ends = [texts["percent"].format(number=number) for number in (0, 100)]
     stops = [element("stop", offset=t, stop_color=rgb(color)) for t, *color in palette()["sequential"]["light"]]
     gradient = element("linearGradient", *stops, id="atlas-share")

@@ -1,4 +1,4 @@
-// The film's frames as they came, in chunks. Each frame keeps its numbers, its attention row and the row of every head.
+// The film's frames, in chunks. Each frame has its numbers, its attention row and the row of every head.
 
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 
@@ -40,8 +40,8 @@ export const lastFrame = (reel) => reel.frames.length - 1
 
 const LISTED = 12 // candidates of a frame, CANDIDATES of analysis/film.py; beyond them is a chosen one that is none of them
 
-// What comes after this frame and how it was chosen; or, where the reader did not see that yet, what may come; null where
-// nothing does or nothing is known.
+// What comes after this frame and how it was chosen; or, if the user has not seen that yet, what may come; null if
+// nothing comes or nothing is known.
 export function following({ reel, meta, at, shown }) {
   if (at < shown) return reel.frames[at + 1]
   if (at < lastFrame(reel)) return at ? unchosen(reel.frames[at + 1]) : reel.frames[0]
@@ -54,13 +54,13 @@ function unchosen(frame) {
   return { ...frame, token: null, final_rest: rest, tokens: cut("tokens"), probabilities: cut("probabilities"), finals: cut("finals"), kept: cut("kept") }
 }
 
-// Display label of the token at a position: a prompt token, or one that a frame brought.
+// Display label of the token at a position: a prompt token, or one generated with a frame.
 export function labelAt(reel, position) {
   const n = reel.prompt.labels.length
   return position < n ? reel.prompt.labels[position] : (reel.frames[position - n + 1]?.label ?? "")
 }
 
-// The token whose weight a column of a frame's row is; where that may be any of several, with its position.
+// The token that a column of a frame's row stands for; if that may be any of several, with its position.
 export function keyAt(reel, { keys }, column) {
   const label = isolate(labelAt(reel, keys ? keys[column] : column))
   return keys ? `${label} (${keys[column]})` : label
@@ -80,7 +80,7 @@ export function duration(seconds, texts) {
   return fill(texts.milliseconds, { number: ms.toFixed(ms < 10 ? 1 : 0) })
 }
 
-// Bytes as model_runner/memory.py says them, in powers of 1024: "24 KB", "1.5 MB"
+// Bytes formatted as in model_runner/memory.py, in powers of 1024: "24 KB", "1.5 MB"
 export function bytesText(bytes) {
   const units = ["B", "KB", "MB", "GB", "TB"]
   let unit = 0

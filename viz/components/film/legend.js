@@ -1,4 +1,4 @@
-// What the rows, the columns and the colours of the looks and of the cache are.
+// What the rows, the columns and the colours of the weights and of the cache mean.
 
 import { element } from "../shared/dom.js"
 import { css } from "../shared/theme.js"

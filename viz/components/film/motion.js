@@ -1,6 +1,6 @@
-// While the film plays, each token comes in four beats: its chip, its arcs, its column of the cache, and the token that
-// was drawn, which flies from its row to the end of the text. A speed that leaves no time for them has none of it, and
-// who asks their system for less motion sees none.
+// While the film plays, each token comes in four beats: its chip, its arcs, its column of the cache, and the drawn
+// token, which flies from its row to the end of the text. There is no motion at a speed that leaves no time for it, or
+// if the user prefers reduced motion.
 
 import { pointIn } from "../shared/room.js"
 import { element } from "../shared/dom.js"
@@ -9,7 +9,7 @@ import { element } from "../shared/dom.js"
 const BEAT = 250 // milliseconds
 const LEAST = 60 // a shorter one would only flicker
 
-// How long a beat is at so many tokens a second: four of them fit, or there is none.
+// The length of a beat at so many tokens per second, such that four of them fit; 0 if that is too short.
 /** @type {(speed: number) => number} */
 export function beatOf(speed) {
   const beat = Math.min(BEAT, 1000 / speed / 4)
@@ -41,7 +41,7 @@ export function playBeats(state) {
   fly(state, start)
 }
 
-// The token that is drawn next, from its row to its place in the text.
+// The next drawn token, from its row to its place in the text.
 /** @type {(state: State, start: (node: Element, frames: Keyframe[], number: number) => Animation) => void} */
 function fly({ root, at, choice, chips }, start) {
   const from = choice.list.querySelector(".chosen .label")

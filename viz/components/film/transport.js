@@ -1,4 +1,4 @@
-// The keys of the film: to the start, back, play, next; the slider over its frames; and how long the phases took.
+// The controls of the film: to the start, back, play, next; the slider over its frames; and how long the phases took.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { element, svg } from "../shared/dom.js"
@@ -6,7 +6,7 @@ import { css, mix } from "../shared/theme.js"
 import { fill, wholeNumber } from "../shared/words.js"
 import { duration, lastFrame } from "./frames.js"
 
-const SPEEDS = [1, 2, 4, 8, 16, 30] // tokens a second
+const SPEEDS = [1, 2, 4, 8, 16, 30] // tokens per second
 const ICONS = {
   start: "M5 4v12M15 4 8 10l7 6z",
   back: "M13 4 6 10l7 6z",
@@ -89,7 +89,7 @@ function statusText({ reel, meta, at, asking, last }) {
   return parts.join(" · ")
 }
 
-// Under the slider: which frames are there, and which of them are behind us.
+// Below the slider: which frames are here, and which of them were passed.
 function drawPhases(canvas, reel, at, most, theme) {
   const width = canvas.parentElement.clientWidth
   if (!width) return

@@ -14,7 +14,7 @@ import { doneOf, reelOf, sumsOf } from "./tiles.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./types" */
 
-const REST = 300 // milliseconds at a frame or a row before the host is told
+const REST = 300 // milliseconds without a change of frame or row before the host is told
 
 /** @param {Host} host */
 export default function (host) {
@@ -67,7 +67,7 @@ function receive(state, { meta, arrays }) {
 /** @param {State} state */
 const lastOf = (state) => state.reel.kind.length - 1
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 const ACTIONS = {
   start: (state) => show(state, 0),
@@ -89,7 +89,7 @@ function show(state, frame) {
   state.announce(state.happens.textContent)
 }
 
-// Tell where the reader stays, once nothing else was shown for a moment: with a timer of its own, beside the row's.
+// Tell the host the frame once it has not changed for a moment: with its own timer, beside the row's.
 function rest(state) {
   chosen(state, "frame", state.at)
   clearTimeout(state.resting)
@@ -103,7 +103,7 @@ function play(state) {
   const tick = (now) => {
     if (!state.playing) return
     if (now >= state.due) {
-      state.due = Math.max(state.due + 1000 / state.speed, now) // behind, it does not race to catch up
+      state.due = Math.max(state.due + 1000 / state.speed, now) // if it lags, it does not race to catch up
       state.at = Math.min(state.at + 1, lastOf(state))
       if (state.at === lastOf(state)) pause(state)
       draw(state)
@@ -145,7 +145,7 @@ function key(state, event) {
 /** @param {State} state */
 const filmOf = ({ reel }) => [reel.work.n, reel.plan.rows, reel.plan.columns, reel.plan.order, reel.kind.length].join()
 
-// The frame and the row that somebody else looks at in the same film, also while it plays there.
+// The frame and the row that another user looks at in the same film, also while it plays there.
 /** @type {(state: State, told: { of: string, at: number, row: number }) => void} */
 function follow(state, { of, at, row }) {
   if (of !== filmOf(state)) return

@@ -1,7 +1,7 @@
-"""FlashAttention as a film: tiles in their order, what lies in the fast memory, what is moved, and one row's sums.
+"""FlashAttention as a film: tiles in order, the contents of fast memory, memory traffic, and one row's sums.
 
-Everything is computed in the browser of the scores and values that are sent. Sends "frame", the one that the reader
-rests at, and "row", the query whose sums are shown.
+Everything is computed in the browser from the scores and values that are sent. Sends "frame", the one at which the
+reader stops, and "row", the query whose sums are shown.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ class FlashFilmPicture(ColoredPicture):
     """[keys, d_value]"""
     labels: Sequence[str]
     first: int
-    """The number of the first token in the text."""
+    """Number of the first token in the text."""
     d_head: int
-    """Numbers in a key."""
+    """Dimension of a key."""
     size: int
-    """Bytes in a number."""
+    """Bytes per number."""
     rows: int
     columns: int
     order: Literal["keys", "queries"]
-    """What the outer loop goes over."""
+    """What the outer loop iterates over."""
     sram: int
-    """Numbers that the fast memory has room for."""
+    """Numbers that fit in fast memory."""
     sink: float | None
     """A learned sink's logit."""
     row: int

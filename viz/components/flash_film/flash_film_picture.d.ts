@@ -4,17 +4,17 @@ import type { Floats, Palette, Texts } from "../shared/types"
 
 export interface Meta {
   labels: string[]
-  /** The number of the first token in the text. */
+  /** Number of the first token in the text. */
   first: number
-  /** Numbers in a key. */
+  /** Dimension of a key. */
   d_head: number
-  /** Bytes in a number. */
+  /** Bytes per number. */
   size: number
   rows: number
   columns: number
-  /** What the outer loop goes over. */
+  /** What the outer loop iterates over. */
   order: "keys" | "queries"
-  /** Numbers that the fast memory has room for. */
+  /** Numbers that fit in fast memory. */
   sram: number
   /** A learned sink's logit. */
   sink: number | null

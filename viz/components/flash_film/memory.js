@@ -1,4 +1,4 @@
-// The two memories: what lies in the fast one, and what was moved from and to the other, beside plain attention.
+// The two memories: what is in the fast one, and what was moved from and to the other, compared with plain attention.
 
 import { element } from "../shared/dom.js"
 import { fill, wholeNumber } from "../shared/words.js"
@@ -50,7 +50,7 @@ export function drawMemory(memory, { meta, reel, at }) {
   edge.style.left = `${(100 * sram) / room}%`
   memory.sramBar.replaceChildren(...parts, ...(sram < room ? [edge] : []))
   const words = held.filter(({ name }) => name !== "l").map(({ name, first, stop, numbers }) => {
-    const [names, all] = name === "m" ? ["m, ℓ", 2 * numbers] : [name, numbers] // a number each, side by side
+    const [names, all] = name === "m" ? ["m, ℓ", 2 * numbers] : [name, numbers] // one number each, side by side
     const said = ` ${spanText(meta.first + first, meta.first + stop)} · ${sizeText(all * size)}`
     return element("span", { className: SIDES[name] ?? "" }, element("b", { textContent: names }), said)
   })

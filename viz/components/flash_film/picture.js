@@ -1,4 +1,4 @@
-// The map, tile by tile: what is computed in its shares so far, the blocks in SRAM along its sides, one row chosen.
+// The map, tile by tile: the weights computed so far, the blocks in SRAM along its sides, and the chosen row.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { CLEAR, hatch } from "../shared/hatch.js"
@@ -77,7 +77,7 @@ function drawLines(context, { work, plan }, { left, top, cell, side }, theme) {
   context.lineWidth = 1
   context.beginPath()
   const every = (size, line) => {
-    if (size * cell < 4) return // lines alone would be seen
+    if (size * cell < 4) return // lines alone would be visible
     for (let at = 0; at <= work.n; at += size) line(at * cell)
   }
   every(plan.columns, (x) => {
@@ -91,7 +91,7 @@ function drawLines(context, { work, plan }, { left, top, cell, side }, theme) {
   context.stroke()
 }
 
-// Q at the left and O at the right, K above and V below: pale in HBM, full in SRAM; O as far as its rows have come.
+// Q at the left and O at the right, K above and V below: pale in HBM, full in SRAM; O as far as its rows are computed.
 function drawStrips(context, reel, { left, top, cell, side }, at, done, theme) {
   const { work, plan, kind, i, j, seen } = reel
   const strip = (color, x, y, width, height, strength) => {

@@ -1,4 +1,4 @@
-// One row: the keys that it has met with their shares so far, and its maximum and sum after each tile.
+// One row: the keys processed so far with their weights, and its maximum and sum after each tile.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"

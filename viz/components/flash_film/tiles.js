@@ -11,7 +11,7 @@ export const WRITE = 3
 /** @type {(n: number, size: number) => number} */
 const blocksIn = (n, size) => Math.ceil(n / size)
 
-// Which tiles have a cell that the mask shows: for each block of queries the blocks of keys, rising.
+// Which tiles have a visible cell: for each block of queries the blocks of keys, ascending.
 /** @type {(work: Work, plan: Plan) => number[][]} */
 export function seenTiles({ n, scores }, { rows, columns }) {
   const across = blocksIn(n, columns)
@@ -23,7 +23,7 @@ export function seenTiles({ n, scores }, { rows, columns }) {
   return seen.map((row) => [...row.keys()].filter((j) => row[j]))
 }
 
-// The film: frame by frame its kind, its tile, and how many numbers were read and written up to its end.
+// The film: for each frame its kind, its tile, and how many numbers were read and written up to its end.
 /** @type {(work: Work, plan: Plan) => Reel} */
 export function reelOf(work, plan) {
   const seen = seenTiles(work, plan)
@@ -81,7 +81,7 @@ export function movesOf({ work, plan, seen, firstRow, kind, i, j }, frame) {
   return [...(first ? [move("read", "Q", queries, d)] : []), move("read", "K", keys, d), move("read", "V", keys, dv)]
 }
 
-// What lies in the fast memory at a frame: names, tokens, numbers.
+// The contents of the fast memory at a frame: names, tokens, numbers.
 /** @type {(reel: Reel, frame: number) => { name: string, first: number, stop: number, numbers: number }[]} */
 export function heldAt({ work, plan, lastRow, kind, i, j }, frame) {
   const { n, d, dv } = work
@@ -98,7 +98,7 @@ export function heldAt({ work, plan, lastRow, kind, i, j }, frame) {
   return lastRow[j[frame]] === i[frame] ? [] : keys // they stay for the next block of queries
 }
 
-// How many tiles of a block of queries are computed once so many of all are.
+// How many tiles of a block of queries are computed after so many tiles in all.
 /** @type {(reel: Reel, frame: number) => number[]} */
 export function doneOf(reel, frame) {
   const done = reel.seen.map(() => 0)
@@ -121,7 +121,7 @@ export function sumsOf(work, plan, seen) {
   return { max, sum, across }
 }
 
-// A row, tile after tile: what it met, and what becomes of its maximum, its sum and, where asked for, its output.
+// A row, tile by tile: its keys, and its maximum, sum and, if requested, output after each.
 /** @type {(work: Work, plan: Plan, seen: number[][], row: number, withOutput?: boolean) => Met[]} */
 export function metBy(work, plan, seen, row, withOutput = true) {
   const { n, dv, scores, v, sink } = work
@@ -156,7 +156,7 @@ export function metBy(work, plan, seen, row, withOutput = true) {
   })
 }
 
-// The row as softmax has it, all keys at once: its shares and its output.
+// The row by softmax over all keys at once: its weights and its output.
 /** @type {(work: Work, row: number) => { shares: Float64Array, output: Float64Array }} */
 export function softmaxRow({ n, dv, scores, v, sink }, row) {
   let top = sink ?? -Infinity

@@ -1,7 +1,7 @@
-"""The glossary: a word of the field is explained where it stands, and all of them in one list.
+"""The glossary: terms are explained where they occur, and in one list.
 
-It looks at the whole page, shadow roots included, so no view needs to know of it: what the pointer rests on is looked
-up, and the first time a word stands on the page it has a dotted line. The list is what a keyboard reaches.
+It observes the whole page, including shadow roots, so views do not need to know about it: hovering a term shows its
+definition, and the first occurrence on the page has a dotted underline. Keyboard users reach the list.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ TEXTS: dict[str, str] = {"open": N_("Glossary"), "close": N_("Close")}
 
 SOURCE = read_source(Path(__file__).parent, "glossary", '<div class="glossary"></div>\n')
 
-_BOTH = re.compile(r"([^\x00-\x7f]+) ([A-Za-z -]+)")  # a word and its English name
+_BOTH = re.compile(r"([^\x00-\x7f]+) ([A-Za-z -]+)")  # a term and its English name
 
 
 def terms_in(translate: Callable[[str], str]) -> tuple[GlossaryTerm, ...]:
-    """The terms in a language, with their English names: on the screen stands "熵 entropy", or either."""
+    """The terms in a language with their English names; the screen may show "熵 entropy" or either part."""
     return tuple(map(partial(_translated, translate), TERMS))
 
 

@@ -8,7 +8,7 @@ export interface Meta {
   texts: Texts
 }
 
-/** `names` are its spellings on the screen, the first its own; `picture` shows what words say badly. */
+/** `names` are its spellings on the screen, the canonical one first; `picture` illustrates it. */
 export interface GlossaryTerm {
   names: string[]
   meaning: string

@@ -1,4 +1,4 @@
-"""The small pictures of the glossary: SVG elements with their attributes, on 120 × 60."""
+"""The glossary's small pictures: SVG elements with their attributes, on 120 × 60."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Shape:
 
 
 def _triangle(kinds: Sequence[str]) -> tuple[Shape, ...]:
-    """Five rows that look at ever more columns; ``kinds`` are the cells of the last row, the others are faint."""
+    """Five causal rows; ``kinds`` are the cells of the last one, the others are faint."""
     cells = [_rect(35 + 10 * k, 5 + 10 * q, 9, 9, "faint") for q in range(4) for k in range(q + 1)]
     return (*cells, *(_rect(35 + 10 * k, 45, 9, 9, kind) for k, kind in enumerate(kinds)))
 

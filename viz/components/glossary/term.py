@@ -1,4 +1,4 @@
-"""A word of the field and what the glossary says of it."""
+"""A term and its definition in the glossary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.components.glossary.pictures import Shape
 
 @dataclass(frozen=True)
 class GlossaryTerm:
-    """``names`` are its spellings on the screen, the first its own; ``picture`` shows what words say badly."""
+    """``names`` are its spellings on the screen, the canonical one first; ``picture`` illustrates it."""
 
     names: tuple[str, ...]
     meaning: str

@@ -1,4 +1,4 @@
-"""The words of this field that stand on the pages, each explained in a sentence or two for who meets it first."""
+"""The technical terms on the pages, each explained in a sentence or two for beginners."""
 
 from __future__ import annotations
 

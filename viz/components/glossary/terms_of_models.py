@@ -1,4 +1,4 @@
-"""What the words for a model and its parts say."""
+"""Definitions of the terms for a model and its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the words for generating with a model, changing it and learning about it say."""
+"""Definitions of the terms for generation, interventions and interpretability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the words for vectors, positions, the parts of a layer and the work of a machine say."""
+"""Definitions of the terms for vectors, positions, the parts of a layer and computing cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some heads in falling order of one number, as bars, one of them open; a click opens another.
+"""Some heads by decreasing value, as bars, one of them open; a click opens another.
 
 Sends the state "head": [layer, head].
 """
@@ -26,10 +26,10 @@ SOURCE = read_source(Path(__file__).parent, "head_bars", '<div class="head-bars"
 
 @dataclass(frozen=True, eq=False)
 class HeadBarsPicture(ColoredPicture):
-    """The best heads, each with its share. The component sends `head`: [layer, head].
+    """The top heads with their values. The component sends `head`: [layer, head].
 
-    Where the open head, `selected`, is one of those left out, its `value` and its `place` stand below. ValueError where
-    heads and values are not as many. Texts: those of `TEXTS`, and `summary`, the name of the list.
+    If the open head, `selected`, is not among them, its `value` and `place` are shown below. Raises ValueError if heads
+    and values differ in number. Texts: those of `TEXTS`, and `summary`, the name of the list.
     """
 
     heads: Sequence[HeadPlace]
@@ -37,17 +37,17 @@ class HeadBarsPicture(ColoredPicture):
     values: Floats
     """[heads], 0..1."""
     total: int
-    """Heads that are ranked."""
+    """Number of ranked heads."""
     most_left: float
-    """Those that are left out have at most this."""
+    """Upper bound of the heads that are not listed."""
     selected: HeadPlace
     place: int | None
-    """Of the open head among all, from 1; null where it is not ranked."""
+    """Rank of the open head among all, from 1; null if it is not ranked."""
     value: float
-    """That of the open head."""
+    """Value of the open head."""
     texts: Texts
     shows: str = ""
-    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+    """Key of the page element that a click changes, to which a narrow page scrolls, or ""."""
 
     def __post_init__(self) -> None:
         """Check the shape."""

@@ -5,17 +5,17 @@ import type { Floats, Palette, Texts } from "../shared/types"
 export interface Meta {
   /** Best first. */
   heads: [layer: number, head: number][]
-  /** Heads that are ranked. */
+  /** Number of ranked heads. */
   total: number
-  /** Those that are left out have at most this. */
+  /** Upper bound of the heads that are not listed. */
   most_left: number
   selected: [layer: number, head: number]
-  /** Of the open head among all, from 1; null where it is not ranked. */
+  /** Rank of the open head among all, from 1; null if it is not ranked. */
   place: number | null
-  /** That of the open head. */
+  /** Value of the open head. */
   value: number
   texts: Texts
-  /** The key of the part of the page that a click changes, to which a narrow page scrolls, or "". */
+  /** Key of the page element that a click changes, to which a narrow page scrolls, or "". */
   shows: string
   palette: Palette
 }

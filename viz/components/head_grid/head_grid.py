@@ -1,4 +1,4 @@
-"""Every head of every layer as one canvas: thumbnails or metric cells, one of them selected."""
+"""Every head of every layer on one canvas: thumbnails or metric cells, one of them selected."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ SOURCE = read_source(Path(__file__).parent, "head_grid", '<div class="head-grid"
 
 @dataclass(frozen=True, eq=False)
 class HeadGridPicture(ColoredPicture):
-    """Every head as a small map, or as a cell of one colour. The component sends `head`: [layer, head].
+    """Every head as a small map, or as a coloured cell. The component sends `head`: [layer, head].
 
     `metric` sets the strength of a frame (maps) or of the cell (metric) between `low` and `high`, by default 0 (or the
-    smallest, if negative) and the largest. ValueError where arrays do not fit one another.
+    smallest, if negative) and the largest. Raises ValueError if arrays do not match.
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
-    ("{number} %") where numbers are percentages, else `unit` ("{number} bits"); `shared` ("{heads} share …") is said
-    of the selected head's group, `more` ("{count} …") of the heads below those in view, `frame`
-    ("{metric} … {low} … {high}") of the frames of maps, `left_out_label` of the cells of `left_out`.
+    ("{number} %") if numbers are percentages, else `unit` ("{number} bits"); `shared` ("{heads} share …") describes the
+    selected head's group, `more` ("{count} …") the heads below those in view, `frame` ("{metric} … {low} … {high}") the
+    frames of maps, `left_out_label` the cells of `left_out`.
     """
 
     thumbnails: Bytes
     """[layers, heads, n, n], 0..255 = darkest."""
     keep: Bytes
-    """[layers, n, n]: 0 where all is masked."""
+    """[layers, n, n]: 0 where masked completely."""
     metric: Floats
-    """[layers, heads], NaN where it is not defined."""
+    """[layers, heads], NaN where undefined."""
     mode: Literal["maps", "metric"]
     order: Ints | None
-    """Heads as layer × heads + head, best first; some may be left out. Without it rows are by layer."""
+    """Heads as layer × heads + head, best first; may be incomplete. Without it rows are layers."""
     layer_has_weights: Sequence[bool]
     selected: HeadPlace
     compare: HeadPlace | None
     groups: int
-    """Neighbouring heads that share one key and value head."""
+    """Adjacent heads that share a key/value head."""
     texts: Texts
     metric_range: Annotated[tuple[float, float] | None, UNSENT] = None
     number: NumberKind = "plain"
     max_height: int = 520
     shows: str = ""
-    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+    """Key of the page element that a click changes, to which a narrow page scrolls, or ""."""
     left_out: Bytes | None = None
-    """[layers, n, n]: 1 where it is masked since an indexer did not choose the keys."""
+    """[layers, n, n]: 1 where a cell is masked because an indexer did not select its keys."""
 
     def __post_init__(self) -> None:
         """Check the shapes."""
@@ -77,12 +77,12 @@ class HeadGridPicture(ColoredPicture):
 
     @sent
     def low(self) -> float:
-        """The metric of the weakest frame."""
+        """Metric of the weakest frame."""
         return self._ends()[0]
 
     @sent
     def high(self) -> float:
-        """That of the strongest."""
+        """Metric of the strongest frame."""
         return self._ends()[1]
 
     def _ends(self) -> tuple[float, float]:

@@ -7,29 +7,29 @@ export interface Meta {
   layer_has_weights: boolean[]
   selected: [layer: number, head: number]
   compare: [layer: number, head: number] | null
-  /** Neighbouring heads that share one key and value head. */
+  /** Adjacent heads that share a key/value head. */
   groups: number
   texts: Texts
   number: "percent" | "plain"
   max_height: number
-  /** The key of the part of the page that a click changes, to which a narrow page scrolls, or "". */
+  /** Key of the page element that a click changes, to which a narrow page scrolls, or "". */
   shows: string
   palette: Palette
-  /** The metric of the weakest frame. */
+  /** Metric of the weakest frame. */
   low: number
-  /** That of the strongest. */
+  /** Metric of the strongest frame. */
   high: number
 }
 
 export interface Arrays {
   /** [layers, heads, n, n], 0..255 = darkest. */
   thumbnails: Bytes
-  /** [layers, n, n]: 0 where all is masked. */
+  /** [layers, n, n]: 0 where masked completely. */
   keep: Bytes
-  /** [layers, heads], NaN where it is not defined. */
+  /** [layers, heads], NaN where undefined. */
   metric: Floats
-  /** Heads as layer × heads + head, best first; some may be left out. Without it rows are by layer. */
+  /** Heads as layer × heads + head, best first; may be incomplete. Without it rows are layers. */
   order?: Ints
-  /** [layers, n, n]: 1 where it is masked since an indexer did not choose the keys. */
+  /** [layers, n, n]: 1 where a cell is masked because an indexer did not select its keys. */
   left_out?: Bytes
 }

@@ -1,4 +1,5 @@
-// The figures: a row of query heads, under it the key/value heads they read, and under means what they are means of.
+// The figures: a row of query heads, below it the key/value heads that they read, and below means the heads that were
+// averaged.
 
 import { svg } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
@@ -14,7 +15,7 @@ const LABEL = 15 // the height of a line of labels
 const MARGIN = 78 // where the rows' names stand, in a wide figure
 const BLEED = 4
 
-// The figures are equally high, so that their rows stand side by side, unless they stand one above the other.
+// The figures have the same height, so that their rows are level, unless they are stacked.
 /** @param {State} state */
 function layOut({ meta, narrow, pooled }, width, isPooled) {
   const left = width > 330 ? MARGIN : BLEED
@@ -26,10 +27,10 @@ function layOut({ meta, narrow, pooled }, width, isPooled) {
   return { width, left, pitch, side, rows, height: rows[last] + side + 3, named: left === MARGIN }
 }
 
-// The middle of the place that one of `count` evenly spread heads has under the query heads.
+// The middle of the slot that one of `count` evenly spread heads has below the query heads.
 const middleOf = ({ left, pitch }, meta, count, i) => left + pitch * (meta.n_heads / count) * (i + 0.5)
 
-// One figure: with `isPooled` the means are between the queries and the model's own key/value heads.
+// One figure: with `isPooled`, the means are between the queries and the model's own key/value heads.
 /** @param {State} state */
 export function drawPanel(state, panel, isPooled, width) {
   const { meta } = state
@@ -59,7 +60,7 @@ export function drawPanel(state, panel, isPooled, width) {
   panel.kvHeads = kvHeads
 }
 
-// From a head of one row to one of the next; it belongs to `count` query heads from `first` on.
+// A line from a head of one row to one of the next; it belongs to `count` query heads from `first` on.
 function lineNode(at, [x1, row1], [x2, row2], [first, count]) {
   const [y1, y2] = [at.rows[row1] + at.side + 1, at.rows[row2] - 1]
   const bend = (y2 - y1) * 0.5
@@ -117,7 +118,7 @@ function nameNodes({ meta }, at, averaged) {
   })
 }
 
-// What belongs to the group of the head looked at is lit, the open head framed.
+// The group of the head under the pointer is highlighted, the open head framed.
 /** @param {State} state */
 export function light(state, panel) {
   const shown = state.hovered ?? state.head
@@ -131,7 +132,7 @@ export function light(state, panel) {
   panel.readout.textContent = readsOf(state, panel.kvHeads, shown)
 }
 
-// ---- the ways to choose from ----------------------------------------------------------------------------------------
+// ---- the options ----------------------------------------------------------------------------------------------------
 
 const SMALL = { width: 64, height: 24 }
 

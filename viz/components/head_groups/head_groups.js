@@ -16,7 +16,7 @@ export default function (host) {
   return mounted(host, ".head-groups", { create, receive, draw, follow })
 }
 
-const NARROW_FIGURES = 560 // below this width the two figures stand one above the other
+const NARROW_FIGURES = 560 // below this width the two figures are stacked
 
 function create(root) {
   const state = /** @type {any} */ ({
@@ -55,7 +55,7 @@ function receive(state, { meta }) {
   makeWays(state)
 }
 
-// One button a way; they are made anew only for another model, so that the focus stays where it is.
+// One button per option; they are only made anew for another model, so that the focus stays where it is.
 /** @param {State} state */
 function makeWays(state) {
   const { meta, ways } = state
@@ -113,7 +113,7 @@ function refresh(state) {
 
 const headsOf = ({ meta }) => [meta.layer, meta.n_heads, meta.own].join()
 
-// The heads that somebody else looks at in the same layer.
+// The heads that another user looks at in the same layer.
 /** @type {(state: State, told: { of: string, head: number, pooled: number, hovered: number | null }) => void} */
 function follow(state, { of, head, pooled, hovered }) {
   if (of !== headsOf(state) || !state.meta.possible.includes(pooled)) return
@@ -123,7 +123,7 @@ function follow(state, { of, head, pooled, hovered }) {
   draw(state)
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 function pool(state, kvHeads) {
   state.pooled = kvHeads
@@ -147,7 +147,7 @@ function open(state, head, wait) {
 function listen(state, panel) {
   const { picture } = panel
   const under = (event) => closest(event, "g.head")
-  // A key/value head stands for its group: for the open head where that is one of them, else for the first.
+  // A key/value head stands for its group: for the open head if that is in it, otherwise for the first.
   const headOf = (node) => {
     const [first, count] = [Number(node.dataset.first), Number(node.dataset.count)]
     return state.head >= first && state.head < first + count ? state.head : first

@@ -1,4 +1,4 @@
-"""Which query heads share a key and a value head: as a model has it, and after its own ones were averaged to fewer.
+"""Which query heads share a key/value head: in the model, and after averaging to fewer.
 
 Sends "head", the query head to open, and "kv_heads", the number of key/value heads to average to.
 """
@@ -36,7 +36,7 @@ SOURCE = read_source(Path(__file__).parent, "head_groups", '<div class="head-gro
 
 @dataclass(frozen=True)
 class HeadGrouping:
-    """One number of key/value heads: its ``name`` (MHA, GQA, MQA), and what is written under it."""
+    """A number of key/value heads: its ``name`` (MHA, GQA, MQA), and the text below it."""
 
     kv_heads: int
     name: str
@@ -45,27 +45,27 @@ class HeadGrouping:
 
 @dataclass(frozen=True, eq=False)
 class HeadGroupsPicture(ColoredPicture):
-    """Query heads of a layer, and the key/value heads that neighbours share.
+    """Query heads of a layer, and the key/value heads that adjacent ones share.
 
-    `ways` are drawn small, to choose from; only those in `possible` can be chosen. ValueError where heads cannot be
-    shared out evenly.
+    `ways` are drawn small, for selection; only those in `possible` can be selected. Raises ValueError if the heads
+    cannot be divided evenly.
     """
 
     n_heads: int
     own: int
-    """Key/value heads of the model itself."""
+    """The model's own number of key/value heads."""
     pooled: int
-    """What they are averaged to."""
+    """The number after averaging."""
     layer: int
     head: int
     ways: Sequence[HeadGrouping]
     possible: Sequence[int]
     texts: Texts
     shows: str = ""
-    """The key of the part of the page that the open head changes, to which a narrow page scrolls, or ""."""
+    """Key of the page element that the open head changes, to which a narrow page scrolls, or ""."""
 
     def __post_init__(self) -> None:
-        """Check that heads can be shared out."""
+        """Check that the heads can be divided evenly."""
         n_heads, own, pooled = self.n_heads, self.own, self.pooled
         if n_heads % own or own % pooled or any(n_heads % way.kv_heads for way in self.ways):
             raise ValueError(f"{n_heads} query heads, {own} key/value heads, {pooled} of them left, {list(self.ways)}")

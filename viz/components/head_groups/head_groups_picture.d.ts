@@ -4,21 +4,21 @@ import type { Palette, Texts } from "../shared/types"
 
 export interface Meta {
   n_heads: number
-  /** Key/value heads of the model itself. */
+  /** The model's own number of key/value heads. */
   own: number
-  /** What they are averaged to. */
+  /** The number after averaging. */
   pooled: number
   layer: number
   head: number
   ways: HeadGrouping[]
   possible: number[]
   texts: Texts
-  /** The key of the part of the page that the open head changes, to which a narrow page scrolls, or "". */
+  /** Key of the page element that the open head changes, to which a narrow page scrolls, or "". */
   shows: string
   palette: Palette
 }
 
-/** One number of key/value heads: its `name` (MHA, GQA, MQA), and what is written under it. */
+/** A number of key/value heads: its `name` (MHA, GQA, MQA), and the text below it. */
 export interface HeadGrouping {
   kv_heads: number
   name: string

@@ -1,4 +1,4 @@
-// Groups, counted and said. Heads count from 0; the heads of a group are neighbours.
+// Groups, counted and described. Heads count from 0; the heads of a group are neighbours.
 
 import { fill } from "../shared/words.js"
 /** @import { State } from "./types" */
@@ -9,7 +9,7 @@ export const groupOf = (meta, kvHeads, head) => Math.floor(head / sizeOf(meta, k
 // "H4–H5", or "H4" where it is alone.
 const span = (first, count, letter = "") => (count === 1 ? `${letter}${first}` : `${letter}${first}–${letter}${first + count - 1}`)
 
-// The name of a number of key/value heads, as the ways have it.
+// The name of a number of key/value heads, as in the options.
 const kindOf = (meta, kvHeads) => meta.ways.find((way) => way.kv_heads === kvHeads)?.name ?? ""
 
 /** @param {State} state */
@@ -23,7 +23,7 @@ export function countsOf({ meta }, kvHeads) {
   return fill(meta.texts.counts, { kind: kindOf(meta, kvHeads), heads: meta.n_heads, kv_heads: kvHeads })
 }
 
-// What the group of a query head reads when this many key/value heads are left.
+// What the group of a query head reads when so many key/value heads are left.
 /** @param {State} state */
 export function readsOf({ meta }, kvHeads, head) {
   const { texts, own } = meta

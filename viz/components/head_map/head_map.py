@@ -1,4 +1,4 @@
-"""One head's map, or a window of it, as one canvas: who looks at whom, with token labels, pins, zoom and pan."""
+"""One head's attention map, or a window of it, on one canvas, with token labels, pins, zoom and pan."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ TEXTS: dict[str, str] = {
     "undefined": N_("masked"),
     "percent": N_("{number} %"),
 }
-MEAN_TEXTS: dict[str, str] = {  # where pixels show the mean of their cells
+MEAN_TEXTS: dict[str, str] = {  # if pixels show the mean of their cells
     "pooled": N_("mean of {n} cells: {value}"),
     "pooled_note": N_("Each pixel stands for several cells and shows their mean. Zoom in for single cells."),
 }
-CELL_TEXTS: dict[str, str] = {  # where a cell's number is no share of attention
+CELL_TEXTS: dict[str, str] = {  # if a cell's number is not an attention weight
     "scores": N_("{query} → {key}: score {value}"),
     "value": N_("{query} → {key}: weight × length {value}"),
     "weight": N_("{query} → {key}: weight {value}"),
@@ -57,7 +57,7 @@ CELL_TEXTS: dict[str, str] = {  # where a cell's number is no share of attention
 
 
 def texts_of(what: str, *, mean: bool) -> dict[str, str]:
-    """The words of a map that shows this, "weights" or one of ``CELL_TEXTS``; ``mean``: its pixels pool so."""
+    """The texts of a map of "weights" or one of ``CELL_TEXTS``; ``mean``: its pixels are pooled by mean."""
     return TEXTS | (MEAN_TEXTS if mean else {}) | ({"cell": CELL_TEXTS[what]} if what in CELL_TEXTS else {})
 
 
@@ -68,9 +68,9 @@ SOURCE = read_source(Path(__file__).parent, "head_map", '<div class="head-map">\
 class HeadMapPicture(ColoredPicture):
     """A map, or a window of it. The component sends `cell` and `window`.
 
-    `cell` is [query, key] (units of the whole text; of a pooled pixel its centre), [query, null] after a click on a
-    row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at. ValueError where values,
-    labels, window and pool do not fit one another, or a logarithmic scale begins at 0.
+    `cell` is [query, key] (units of the whole text; the centre of a pooled pixel), [query, null] after a click on a
+    row's label, or null; `window` is [q0, q1, k0, k1], the visible part. Raises ValueError if values, labels, window
+    and pool do not match, or a logarithmic scale starts at 0.
 
     Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` and
     `left_out` (with the same names), `masked_label`, `left_out_label`, `pooled` ("largest of {n} cells: {value}"),
@@ -79,36 +79,36 @@ class HeadMapPicture(ColoredPicture):
     """
 
     values: Floats
-    """[rows, columns], each standing for up to `pool` cells; NaN where masked."""
+    """[rows, columns], each pooled from up to `pool` cells; NaN where masked."""
     window: Window
-    """What `values` cover, in units, ends excluded."""
+    """What `values` covers, in units, stop exclusive."""
     total: Annotated[tuple[int, int], Parts(("queries", "keys"))]
     row_labels: Sequence[str]
-    """One a unit in the window, or none; `col_labels` too."""
+    """One per unit in the window, or empty; `col_labels` too."""
     col_labels: Sequence[str]
     scale: Literal["sequential", "diverging"]
     low: float
-    """The ends of the colour bar; on a diverging scale the larger size counts for both signs."""
+    """The ends of the colour bar; a diverging scale uses the larger magnitude on both sides."""
     high: float
     log: bool
     selected: CellOrRow | None
-    """A cell, a row alone, or nothing."""
+    """A cell, a row only, or nothing."""
     pool: Annotated[tuple[int, int], Parts(("queries", "keys"))]
     """Units in one pixel."""
     number: NumberKind
     texts: Texts
     overview: Floats | None = None
-    """The whole map in few pixels, for the inset of a zoomed view."""
+    """The whole map in few pixels, for the overview of a zoomed map."""
     max_height: int = 560
     press: bool = False
-    """A click, Enter or Escape sends `press` in the place of `cell`, so that arrow keys only look around."""
+    """A click, Enter or Escape sends `press` instead of `cell`, so that arrow keys only move the focus."""
     of: HeadPlace | None = None
-    """The head, where quick_head may give another one before the page has run."""
+    """The head, if quick_head may replace it before the page has run."""
     left_out: Bytes | None = None
-    """1 where a cell is masked since an indexer did not choose its key; it is striped."""
+    """1 where a cell is masked because an indexer did not select its key; it is hatched."""
 
     def __post_init__(self) -> None:
-        """Check what was given, and let a diverging scale reach as far on both sides."""
+        """Check the input, and make a diverging scale symmetric."""
         _check(self)
         low, high = color_ends(self.low, self.high, both_sides=self.scale == "diverging")
         self._set(low=low, high=high)
@@ -120,13 +120,13 @@ class HeadMapPicture(ColoredPicture):
 
     @sent
     def has_masked(self) -> bool:
-        """Whether a cell is masked, other than by an indexer's choice."""
+        """Whether a cell is masked, other than by an indexer's selection."""
         left_out = False if self.left_out is None else self.left_out.astype(bool)
         return bool((np.isnan(self.values) & ~np.asarray(left_out)).any())
 
     @sent
     def has_left_out(self) -> bool:
-        """Whether one is masked by an indexer's choice."""
+        """Whether a cell is masked by an indexer's selection."""
         return self.left_out is not None and bool(self.left_out.any())
 
 

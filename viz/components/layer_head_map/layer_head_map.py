@@ -31,47 +31,47 @@ TEXTS: dict[str, str] = {
 class LayerHeadMapPicture(ColoredPicture):
     """A map of heads, or of other rows and columns. It sends `head`: [row, column] of a click.
 
-    A signed scale runs from blue over the background's tone, which is exactly 0, to red, the larger of |low| and |high|
-    at both ends. A sequential one runs from `low` to `high`. Values beyond are clipped, and the bar says so.
-    Of heads along `group_axis`, `group` neighbours share one key and value head: they stand together under one line,
-    and the open head's group is marked; unless each head has its own, or all share one. ValueError where labels do not
-    fit the values.
+    A signed scale runs from orange over the background's tone, at exactly 0, to indigo, with the larger of |low| and
+    |high| at both ends. A sequential one runs from `low` to `high`. Values beyond are clipped, which the bar shows.
+    Along `group_axis`, `group` adjacent heads share a key/value head: they are joined by a line, and the open head's
+    group is marked; unless each head has its own, or all share one. Raises ValueError if labels do not match the
+    values.
 
-    Texts: as `TEXTS`. `cell`, and `missing` for one without a number, may use {row}, {column}, {value}, {row_index},
-    {column_index}, counted from `first_column`, and, as a percentage of `whole`, {share}; `summary`, what a screen
-    reader is told of the map, may use {title}, {rows} and {columns}.
+    Texts: as `TEXTS`. `cell`, and `missing` for a cell without a number, may use {row}, {column}, {value}, {row_index},
+    {column_index}, counted from `first_column`, and, as a percentage of `whole`, {share}; `summary`, for screen
+    readers, may use {title}, {rows} and {columns}.
     """
 
     values: Floats
-    """[rows, columns], NaN where there is none."""
+    """[rows, columns], NaN where undefined."""
     title: str
     scale: Literal["signed", "sequential"]
     low: float
     high: float
     number: NumberKind
     open: Annotated[tuple[int, int], Parts(("row", "column"))] | None
-    """The cell that is outlined."""
+    """The outlined cell."""
     texts: Texts
     row_labels: Sequence[str] | None = None
-    """Where null, layers L0, L1, …."""
+    """null for layers L0, L1, …."""
     column_labels: Sequence[str] | None = None
-    """Where null, heads H0, H1, …; labels are slanted where they do not fit."""
+    """null for heads H0, H1, …; labels are slanted if they do not fit."""
     notes: Mapping[int, str] = field(default_factory=dict[int, str])
-    """By its index, what stands in a row that has no cells; it cannot be clicked."""
+    """By row index, the text of a row without cells; it cannot be clicked."""
     words: Sequence[Sequence[str]] | None = None
-    """[rows, columns] in the cells, which are wider for them, in the place of numbers; texts may use {word}."""
+    """[rows, columns]: words shown in the cells, which are then wider, instead of numbers; texts may use {word}."""
     whole: float | None = None
     """What a value is a share of."""
     max_height: int = 360
     group: int = 1
     group_axis: Literal["rows", "columns"] = "columns"
     shows: str = ""
-    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+    """Key of the page element that a click changes, to which a narrow page scrolls, or ""."""
     first_column: int = 0
-    """The number of the first column where columns are told by their numbers."""
+    """Number of the first column, if columns are identified by number."""
 
     def __post_init__(self) -> None:
-        """Check the labels, and let a signed scale reach as far on both sides."""
+        """Check the labels, and make a signed scale symmetric."""
         rows, columns = self.values.shape
         for labels, count in ((self.row_labels, rows), (self.column_labels, columns)):
             if labels is not None and len(labels) != count:

@@ -8,25 +8,25 @@ export interface Meta {
   low: number
   high: number
   number: "percent" | "plain"
-  /** The cell that is outlined. */
+  /** The outlined cell. */
   open: [row: number, column: number] | null
   texts: Texts
-  /** Where null, layers L0, L1, …. */
+  /** null for layers L0, L1, …. */
   row_labels: string[] | null
-  /** Where null, heads H0, H1, …; labels are slanted where they do not fit. */
+  /** null for heads H0, H1, …; labels are slanted if they do not fit. */
   column_labels: string[] | null
-  /** By its index, what stands in a row that has no cells; it cannot be clicked. */
+  /** By row index, the text of a row without cells; it cannot be clicked. */
   notes: Record<string, string>
-  /** [rows, columns] in the cells, which are wider for them, in the place of numbers; texts may use {word}. */
+  /** [rows, columns]: words shown in the cells, which are then wider, instead of numbers; texts may use {word}. */
   words: string[][] | null
   /** What a value is a share of. */
   whole: number | null
   max_height: number
   group: number
   group_axis: "rows" | "columns"
-  /** The key of the part of the page that a click changes, to which a narrow page scrolls, or "". */
+  /** Key of the page element that a click changes, to which a narrow page scrolls, or "". */
   shows: string
-  /** The number of the first column where columns are told by their numbers. */
+  /** Number of the first column, if columns are identified by number. */
   first_column: number
   palette: Palette
   /** Whether values lie beyond the ends. */
@@ -34,6 +34,6 @@ export interface Meta {
 }
 
 export interface Arrays {
-  /** [rows, columns], NaN where there is none. */
+  /** [rows, columns], NaN where undefined. */
   values: Floats
 }

@@ -21,7 +21,7 @@ function valueOf(bits) {
   return exponent ? sign * 2 ** (exponent - 15) * (1 + fraction / 1024) : sign * 2 ** -14 * (fraction / 1024)
 }
 
-// A colour for every bit pattern, as a word of ImageData: painting a tile is then one look-up a pixel.
+// A colour for every bit pattern, as a word of ImageData: painting a tile then takes one look-up per pixel.
 /** @type {(colors: Uint32Array, masked: number, place: (value: number) => number) => Uint32Array} */
 export function colorTable(colors, masked, place) {
   const values = halves()

@@ -1,4 +1,4 @@
-// Where the parts of the figure lie, in CSS pixels, and what is under a point.
+// Positions of the figure's parts, in CSS pixels, and what is under a point.
 
 import { inRoom, sharpness } from "../shared/room.js"
 import { zoomFor } from "./pyramid.js"
@@ -23,15 +23,15 @@ export function layOut(state, width) {
   }
 }
 
-// Whether a number centred over this place keeps clear of the first token's name at its left, and of the right edge.
+// Whether a number centred here does not touch the first token's name at its left, or the right edge.
 /** @type {(layout: { plot: { x: number }, width: number }, x: number) => boolean} */
 export const levelFits = (layout, x) => x - layout.plot.x >= 24 && x + 18 <= layout.width
 
-// The whole map, as view.js wants it: queries and keys.
+// The whole map, as view.js needs it: queries and keys.
 /** @type {(state: any) => [number, number]} */
 export const sizeOf = ({ meta }) => [meta.tokens, meta.tokens]
 
-// Pixels of a cell at the view there is.
+// Pixels per cell in the current view.
 export const cellOf = ({ layout, view }) => layout.plot.width / (view.k1 - view.k0)
 export const zoomOf = (state) => zoomFor(state.meta.tokens, 1 / (cellOf(state) * sharpness()))
 

@@ -85,7 +85,7 @@ function receive(state, { meta }) {
   showLooks(state, (cell) => state.act.go(cell))
 }
 
-// The ticket has ended, with a lost connection perhaps: the page is asked for another one, once for each.
+// The ticket has expired, possibly with a lost connection: the page is asked for another one, once for each.
 function refused(state) {
   const { ticket } = state.meta
   if (state.refusals.has(ticket) || state.refusals.size > 3) return
@@ -133,7 +133,8 @@ function arrange(state) {
 
 const partOf = ({ layer, head, tokens }) => [layer, head, tokens]
 
-// What somebody else looks at in a map of the same head: the view, the pinned cell, the one under the pointer, the search.
+// What another user looks at in a map of the same head: the view, the pinned cell, the one under the pointer, the
+// search.
 /** @param {State} state */
 function follow(state, { of, view, hovered, selected, words }) {
   if (String(of) !== String(partOf(state.meta))) return
@@ -213,7 +214,7 @@ function actions(state) {
   return act
 }
 
-// The sentence about a cell, from the closest tile that is there; empty while none is.
+// The sentence about a cell, from the closest tile that is here; empty while there is none.
 function describe(state, [query, key]) {
   const { meta, store } = state
   if (key === null) return ""

@@ -1,4 +1,4 @@
-"""One head's map at any length: tiles that come from the server as they are looked at, with search and far looks."""
+"""One head's map at any length, as tiles that the browser requests, with search and long-range links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viz.components.source import read_source
 
 N_ = str
 
-LOW = 1e-4  # where a logarithmic scale begins: a weight of one in ten thousand
+LOW = 1e-4  # start of a logarithmic scale: a weight of one in ten thousand
 
 TEXTS: dict[str, str] = {
     "summary": N_("The map of the open head: queries down, keys across. Arrow keys, + and − move the view."),
@@ -53,33 +53,32 @@ SOURCE = read_source(Path(__file__).parent, "long_map", '<div class="long-map">\
 
 @dataclass(frozen=True, eq=False)
 class LongMapPicture(ColoredPicture):
-    """What the map begins with; its numbers come by HTTP. It sends `cell`, `window` and `refused`.
+    """The map's initial state; its numbers come by HTTP. It sends `cell`, `window` and `refused`.
 
-    `cell` is [query, key], [query, null] for a row alone, or null; `refused` is the ticket for which nothing is
-    answered any more.
+    `cell` is [query, key], [query, null] for a row only, or null; `refused` is a ticket that is no longer valid.
     """
 
     labels: Sequence[str]
     causal: bool
-    """No query sees a key after it."""
+    """Whether attention is causal."""
     layer: int
     head: int
     ticket: str
-    """What the server answers for; empty: nothing is asked."""
+    """The ticket of its requests; if empty, nothing is requested."""
     pooling: Literal["max", "mean"]
     log: bool
     far: int
-    """Tokens that a look must go back to be called far."""
+    """Smallest distance in tokens of a long-range link."""
     window: Window | None
-    """In tokens, ends excluded; null: the whole map."""
+    """In tokens, stop exclusive; null: the whole map."""
     selected: CellOrRow | None
-    """A cell, a row alone, or nothing."""
+    """A cell, a row only, or nothing."""
     texts: Texts
     max_height: int = 596
     low: float = LOW
-    """Where a logarithmic scale begins."""
+    """Start of a logarithmic scale."""
 
     @sent
     def tokens(self) -> int:
-        """How many there are."""
+        """Number of tokens."""
         return len(self.labels)

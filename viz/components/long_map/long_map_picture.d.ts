@@ -4,25 +4,25 @@ import type { Palette, Texts } from "../shared/types"
 
 export interface Meta {
   labels: string[]
-  /** No query sees a key after it. */
+  /** Whether attention is causal. */
   causal: boolean
   layer: number
   head: number
-  /** What the server answers for; empty: nothing is asked. */
+  /** The ticket of its requests; if empty, nothing is requested. */
   ticket: string
   pooling: "max" | "mean"
   log: boolean
-  /** Tokens that a look must go back to be called far. */
+  /** Smallest distance in tokens of a long-range link. */
   far: number
-  /** In tokens, ends excluded; null: the whole map. */
+  /** In tokens, stop exclusive; null: the whole map. */
   window: [q0: number, q1: number, k0: number, k1: number] | null
-  /** A cell, a row alone, or nothing. */
+  /** A cell, a row only, or nothing. */
   selected: [query: number, key: number | null] | null
   texts: Texts
   max_height: number
-  /** Where a logarithmic scale begins. */
+  /** Start of a logarithmic scale. */
   low: number
   palette: Palette
-  /** How many there are. */
+  /** Number of tokens. */
   tokens: number
 }

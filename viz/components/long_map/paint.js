@@ -1,4 +1,4 @@
-// Paints the map: what tiles there are, the first token's column, labels, marks and the colour bar.
+// Paints the map: the tiles that are here, the first token's column, labels, marks and the colour bar.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { hatch } from "../shared/hatch.js"
@@ -40,7 +40,7 @@ function paintTiles(context, state) {
   }
 }
 
-// The tile itself, or as long as it is on its way the part of one farther away that shows the same.
+// The tile itself or, while it is being loaded, the part of a coarser one that shows the same.
 function paintTile(context, state, store, tile, strip) {
   const { q0, k0, span } = tokensOf(state.meta.tokens, tile)
   const size = span * cellOf(state)
@@ -61,7 +61,7 @@ function paintTile(context, state, store, tile, strip) {
   context.fillRect(x, y, size, size)
 }
 
-// Where the words searched for stand: thin lines at both edges.
+// The matches of the search: thin lines at both edges.
 function paintMarks(context, state) {
   const { layout, theme, view, found } = state
   context.fillStyle = css(theme.primary)
@@ -72,7 +72,7 @@ function paintMarks(context, state) {
   }
 }
 
-// The pinned row in the queries' blue and column in the keys' red, and what the pointer is on.
+// The pinned row in the queries' blue, the pinned column in the keys' red, and what the pointer is on.
 function paintBoxes(context, state) {
   const { layout: { plot }, theme, selected, hovered } = state
   const cell = cellOf(state)
@@ -95,14 +95,14 @@ function paintBoxes(context, state) {
   context.restore()
 }
 
-// Tokens where they fit, and else positions; a pinned one always.
+// Tokens where they fit, otherwise positions; a pinned token always.
 function paintAxis(context, state, axis) {
   const { meta, view, layout, theme, selected } = state
   const [first, last] = axis === 0 ? [view.q0, view.q1] : [view.k0, view.k1]
   const [pitch, pinned] = [cellOf(state), selected?.[axis] ?? null]
   const words = pitch >= 11
   const every = words ? 1 : stepOf(axis === 0 ? 22 : 40, pitch)
-  const level = (token) => axis === 1 && !words && token !== pinned // numbers have room to stand level
+  const level = (token) => axis === 1 && !words && token !== pinned // numbers have room to be upright
   const draw = (token, color) => {
     const text = words || token === pinned ? meta.labels[token] : wholeNumber(token)
     context.save()
@@ -147,7 +147,7 @@ function paintWords(context, state) {
   context.restore()
 }
 
-// The colour bar, what is masked, and what a pixel stands for.
+// The colour bar, the masked colour, and what a pixel stands for.
 function paintBar(context, state) {
   const { layout, theme, meta } = state
   const { plot } = layout
@@ -179,14 +179,14 @@ function paintBar(context, state) {
   context.fillText(meta.texts.masked, x + width + 31, y + 22)
 }
 
-// "1 cell a pixel", or how many are pooled and how.
+// "1 cell a pixel", or how many cells are pooled and how.
 export function pixelWords(state) {
   const { meta } = state
   const cells = cellsAt(meta.tokens, zoomOf(state))
   return cells === 1 ? meta.texts.exact : fill(meta.texts[`of_${meta.pooling}`], { n: `${cells} × ${cells}` })
 }
 
-// The whole map in small, and the frame of what is in view.
+// The whole map as a thumbnail, with a frame around the current view.
 export function paintMini(state) {
   const { mini, meta, theme, view, store } = state
   const side = mini.parentElement.clientWidth > 560 || mini.parentElement.clientWidth < 300 ? 132 : 104

@@ -2,10 +2,10 @@
 
 export const SIDE = 256 // pixels of a tile
 
-// The zoom at which a pixel is a cell.
+// The zoom at which a pixel is one cell.
 export const lastZoom = (tokens) => Math.max(0, Math.ceil(Math.log2(tokens / SIDE)))
 
-// Cells on a side of a pixel.
+// Cells per side of a pixel.
 export const cellsAt = (tokens, zoom) => 2 ** (lastZoom(tokens) - zoom)
 
 // The closest zoom whose pixels are not smaller than the screen's: smaller ones could be skipped in drawing.
@@ -16,7 +16,7 @@ export function zoomFor(tokens, cellsPerPixel) {
 
 export const nameOf = ({ zoom, x, y }) => `${zoom}/${x}/${y}`
 
-// The tile that shows the same `by` zooms above, and which part of its pixels: { tile, left, top, side }.
+// The tile that shows the same `by` zooms above, and the part of its pixels: { tile, left, top, side }.
 export function above({ zoom, x, y }, by) {
   const share = 2 ** by
   const tile = { zoom: zoom - by, x: Math.floor(x / share), y: Math.floor(y / share) }
@@ -30,7 +30,7 @@ export function tokensOf(tokens, { zoom, x, y }) {
   return { q0: y * span, k0: x * span, span }
 }
 
-// Tiles of a zoom that show any of the view, those nearest its middle first; of a causal map not its empty half.
+// Tiles of a zoom that show any of the view, those nearest its middle first; without the empty half of a causal map.
 export function tilesIn(view, tokens, zoom, causal) {
   const span = SIDE * cellsAt(tokens, zoom)
   const found = []

@@ -1,8 +1,8 @@
-// Finds what was typed in the text that tokens make together, so that a word of several tokens is found too.
+// Searches in the text that the tokens form together, so that a word of several tokens is also found.
 
 const AS_WRITTEN = (label) => label.replaceAll("·", " ").replaceAll("⏎", "\n")
 
-// The text and the token that each of its characters belongs to, made once for a text.
+// The text, and the token that each of its characters belongs to, computed once per text.
 export function indexed(labels) {
   const parts = labels.map((label) => AS_WRITTEN(label).toLowerCase())
   const owner = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
@@ -14,7 +14,7 @@ export function indexed(labels) {
   return { text: parts.join(""), owner }
 }
 
-// The last token of each place where the words stand, in order; of a place that begins with a blank the next one.
+// The last token of each match, in order; for a match that begins with a space, the token after it.
 export function find({ text, owner }, words) {
   const wanted = words.toLowerCase()
   const found = []
@@ -26,7 +26,7 @@ export function find({ text, owner }, words) {
   return found
 }
 
-// The place after (or before) the one at hand, around the end.
+// The next (or previous) match, wrapping around.
 export function nextOf(found, at, forward) {
   if (!found.length) return null
   const later = found.findIndex((token) => token > at)

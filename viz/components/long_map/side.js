@@ -1,4 +1,5 @@
-// What stands beside the map: the small map, the buttons, the search, the farthest strong looks, and what is read here.
+// The side panel: the thumbnail, the buttons, the search, the largest weights between distant tokens, and the pinned
+// text.
 
 import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
@@ -37,7 +38,7 @@ export function nameSide({ parts }, meta) {
   parts.heading.textContent = fill(texts.looks, { n: wholeNumber(meta.far) })
 }
 
-// The strongest looks that go far back, asked once for a head; a click goes there.
+// The largest weights between distant tokens, requested once per head; a click goes there.
 export async function showLooks(state, go) {
   const { meta, parts, store } = state
   const wanted = `${meta.ticket} ${meta.layer} ${meta.head} ${meta.far} ${meta.texts.look}`
@@ -68,7 +69,7 @@ export async function showLooks(state, go) {
   markLook(state)
 }
 
-// The look that is pinned, wherever it was chosen.
+// The pinned cell, however it was chosen.
 export function markLook({ parts, selected }) {
   for (const row of parts.looks.querySelectorAll("[data-look]")) {
     if (selected && row.dataset.look === selected.join()) row.setAttribute("aria-current", "true")

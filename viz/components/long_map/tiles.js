@@ -1,15 +1,15 @@
-// Tiles as they come from the server, and what of them is asked for next. A few at a time: what is wanted changes while
-// the reader moves, and what is no longer in view is not waited for.
+// Loads tiles from the server, and decides which to request next. Only a few are requested at a time, since what is
+// needed changes while the user moves; tiles that are no longer in view are not waited for.
 
 import { ask } from "../shared/desk.js"
 import { paintPixels } from "../shared/pixels.js"
 import { nameOf, SIDE } from "./pyramid.js"
 
 const AT_ONCE = 3
-export const AGAIN = 1000 // milliseconds, where the server could not be asked or has too much to do
-const MOST = 200 // tiles that are kept, the last used ones: 100 MB
+export const AGAIN = 1000 // milliseconds to wait after a failed request, or if the server is busy
+const MOST = 200 // tiles that are cached, the last used ones: 100 MB
 
-// `changed` is called when a tile has come, `refused` when the ticket is no longer valid.
+// `changed` is called when a tile has arrived, `refused` when the ticket is no longer valid.
 export function openStore(meta, changed, refused) {
   return { meta, changed, refused, held: new Map(), flying: new Map(), missing: new Set(), later: new Set(), wanted: [], closed: false }
 }
@@ -20,7 +20,7 @@ export function closeStore(store) {
   for (const flight of store.flying.values()) flight.abort()
 }
 
-// A tile that is there, which is now the last used one.
+// A tile that is here, which becomes the last used one.
 export function held(store, tile) {
   const name = nameOf(tile)
   const found = store.held.get(name)
@@ -30,7 +30,7 @@ export function held(store, tile) {
   return found
 }
 
-// These tiles are wanted now, the first ones first.
+// These tiles are needed now, the first ones first.
 export function want(store, tiles) {
   store.wanted = tiles
   const names = new Set(tiles.map(nameOf))
@@ -83,7 +83,7 @@ function keep(store, name, bytes) {
   }
 }
 
-// The tile's two pictures in these colours, painted when they are others than before.
+// The tile's two pictures in these colours, repainted if the colours have changed.
 export function pictures(tile, pooling, words) {
   const wanted = words
   if (tile.painted !== wanted || tile.pooling !== pooling) {

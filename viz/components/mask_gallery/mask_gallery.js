@@ -68,7 +68,7 @@ function receive(state, { meta, arrays }) {
   state.range.setAttribute("aria-label", texts.reach)
 }
 
-// One button a pattern, kept from call to call so that the focus stays where it is.
+// One button per pattern, kept from call to call so that the focus stays where it is.
 /** @param {State} state */
 function makeButtons(state) {
   const { meta, list } = state
@@ -144,7 +144,7 @@ function showLegend(state) {
   state.legend.replaceChildren(...parts)
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 function select(state, name) {
   state.selected = name
@@ -168,7 +168,7 @@ function halt(state) {
   state.timer = 0
 }
 
-// What somebody else does in the same picture.
+// What another user does in the same picture.
 /** @type {(state: State, told: import("./shown.js").Shown) => void} */
 function follow(state, told) {
   if (!followShown(state, told)) return

@@ -1,6 +1,6 @@
-"""Attention patterns as small pictures, one of them large: what it keeps, how far it reaches, a pencil to hide cells.
+"""Attention patterns as small pictures, one of them large: what it keeps, its reach, and a pencil to hide cells.
 
-Sends "pattern" (its name), "layers" (how many the large picture shows), "hidden" (the cells painted) and "query".
+Sends "pattern" (its name), "layers" (how many the large picture shows), "hidden" (the painted cells) and "query".
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SOURCE = read_source(Path(__file__).parent, "mask_gallery", '<div class="mask-ga
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Where each key seems to be: ``region`` 0 same chunk, 1 the one before, 2 farther back, 3 the future."""
+    """The apparent position of each key: ``region`` 0 same chunk, 1 the previous one, 2 farther back, 3 the future."""
 
     distance: NDArray[np.int32]
     region: NDArray[np.uint8]
@@ -65,9 +65,9 @@ class Regions:
 
 @dataclass(frozen=True, eq=False)
 class MaskGalleryPicture(ColoredPicture):
-    """All patterns small, and one large. ValueError where arrays do not fit names and tokens.
+    """All patterns small, and one large. Raises ValueError if arrays do not match names and tokens.
 
-    With `regions` the large picture shows these, and nothing can be painted.
+    With `regions` the large picture shows these, and cells cannot be painted.
     """
 
     names: Sequence[str]
@@ -77,21 +77,21 @@ class MaskGalleryPicture(ColoredPicture):
     selected: str
     tokens: Sequence[str]
     reached: Bytes
-    """[queries, keys]: the layer by which a query has heard of a key, 0 for never."""
+    """[queries, keys]: the layer after which information from a key reaches the query, 0 for never."""
     n_layers: int
     shown: int
-    """How many of them are drawn."""
+    """Number of layers drawn."""
     query: int | None
     hidden: Sequence[CellPlace]
     """Cells hidden by hand."""
     given: Sequence[int]
-    """Queries that see themselves because they would see nothing."""
+    """Queries that keep themselves because nothing else is left."""
     most_hidden: int
     note: str
     texts: Texts
     regions: Annotated[Regions | None, UNSENT] = None
     causal: bool = True
-    """Whether keys after the query are the future, as they are not to an encoder."""
+    """Whether keys after the query are the future; they are not for an encoder."""
     max_height: int = 650
 
     def __post_init__(self) -> None:
@@ -102,10 +102,10 @@ class MaskGalleryPicture(ColoredPicture):
 
     @sent
     def distance(self) -> Ints | None:
-        """[queries, keys]: how far back each key seems to be."""
+        """[queries, keys]: the apparent distance of each key."""
         return None if self.regions is None else self.regions.distance
 
     @sent
     def region(self) -> Bytes | None:
-        """[queries, keys]: which region each key is of."""
+        """[queries, keys]: each key's region."""
         return None if self.regions is None else self.regions.region

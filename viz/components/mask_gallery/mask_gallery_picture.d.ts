@@ -8,17 +8,17 @@ export interface Meta {
   selected: string
   tokens: string[]
   n_layers: number
-  /** How many of them are drawn. */
+  /** Number of layers drawn. */
   shown: number
   query: number | null
   /** Cells hidden by hand. */
   hidden: [query: number, key: number][]
-  /** Queries that see themselves because they would see nothing. */
+  /** Queries that keep themselves because nothing else is left. */
   given: number[]
   most_hidden: number
   note: string
   texts: Texts
-  /** Whether keys after the query are the future, as they are not to an encoder. */
+  /** Whether keys after the query are the future; they are not for an encoder. */
   causal: boolean
   max_height: number
   palette: Palette
@@ -27,10 +27,10 @@ export interface Meta {
 export interface Arrays {
   /** [patterns, n, n]: 0 hidden to 200 kept, 255 the future, 251 to 253 the regions of an index map. */
   small: Bytes
-  /** [queries, keys]: the layer by which a query has heard of a key, 0 for never. */
+  /** [queries, keys]: the layer after which information from a key reaches the query, 0 for never. */
   reached: Bytes
-  /** [queries, keys]: how far back each key seems to be. */
+  /** [queries, keys]: the apparent distance of each key. */
   distance?: Ints
-  /** [queries, keys]: which region each key is of. */
+  /** [queries, keys]: each key's region. */
   region?: Bytes
 }

@@ -1,4 +1,4 @@
-// Paints the small pictures and the large one, each as an image of one pixel a cell, drawn larger without smoothing.
+// Paints the small pictures and the large one, each as an image of one pixel per cell, enlarged without smoothing.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { CLEAR, hatch } from "../shared/hatch.js"
@@ -41,7 +41,7 @@ export function paintSmall(state, canvas, i) {
   context.drawImage(tile, 0, 0, width, height)
 }
 
-// The colour of a cell as it is now: what was painted shows at once, what follows from it when the host has answered.
+// The current colour of a cell: a painted one changes at once, its consequences when the host has answered.
 /** @param {State} state */
 function cellColors(state) {
   const { n, reached, region, shown, hidden, meta } = state

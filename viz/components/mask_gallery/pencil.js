@@ -1,4 +1,4 @@
-// Hiding cells by hand: a stroke hides what it passes, or shows it again when it begins on a hidden cell.
+// Hiding cells by hand: a stroke hides the cells it passes, or shows them again if it begins on a hidden cell.
 
 import { chosen } from "../shared/choice.js"
 import { later, tell } from "../shared/shell.js"

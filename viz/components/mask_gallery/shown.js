@@ -1,4 +1,4 @@
-// What is pointed at, painted and grown in the picture, on the pages of those who follow it.
+// What is pointed at, painted and grown in the picture, on the pages of users who follow it.
 
 import { chosen } from "../shared/choice.js"
 import { pointed } from "../shared/follow.js"
@@ -9,7 +9,7 @@ import { clamp } from "../shared/numbers.js"
 
 const sizeOf = ({ meta, n }) => [n, meta.n_layers, meta.names.length].join()
 
-// A hidden cell is one number, as its row is of n cells: hundreds fit one message.
+// A hidden cell is one number, its index in row-major order, so that hundreds fit into one message.
 /** @param {State} state */
 export function tellShown(state) {
   const { n, selected, shown, query, hovered } = state
@@ -20,7 +20,7 @@ export function tellShown(state) {
   pointed(state, { of: sizeOf(state), selected, shown, query, hidden, hovered })
 }
 
-// Whether it is of this picture, and is now its state.
+// Whether it belongs to this picture, and is now its state.
 /** @type {(state: State, shown: Shown) => boolean} */
 export function followShown(state, { of, selected, shown, query, hidden, hovered }) {
   const { meta, n } = state

@@ -1,4 +1,4 @@
-// What the picture says of a row and of a cell, and what its colours mean.
+// Text about a row and about a cell, and what the colours mean.
 
 import { hatchImage } from "../shared/hatch.js"
 import { css } from "../shared/theme.js"
@@ -10,7 +10,7 @@ import { colorsOf } from "./paint.js"
 /** @param {State} state */
 const nameOf = ({ meta }, place) => isolate(`${meta.tokens[place]} (${place})`)
 
-// How many keys a query has heard of after so many layers.
+// How many keys have reached a query after so many layers.
 function heard(state, query, layers) {
   const { reached, n } = state
   let count = 0
@@ -60,7 +60,7 @@ export function cellWords(state, [query, key]) {
   return fill(texts.never, { ...facts, layers: meta.n_layers })
 }
 
-// What a cell looks like, as a background, and what it says.
+// The background of a cell, and its description.
 /** @type {(state: State) => [look: string, words: string, crossed?: boolean][]} */
 export function legendOf(state) {
   const { meta, region, shown, hidden, theme, n } = state

@@ -9,7 +9,7 @@ import { fill, formatPlain } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, StageRow, State } from "./types" */
 
-const NARROW = 620 // CSS pixels: below, the strip of a row stands under its words
+const NARROW = 620 // CSS pixels: below, the strip of a row is under its text
 const STRIP = 14 // the height of a strip
 
 /** @param {Host} host */
@@ -87,7 +87,7 @@ function rowNode(state, row, i, most) {
   return node
 }
 
-// One column a dimension: red above zero, blue below, each strip to its own largest number.
+// One column per dimension: red above zero, blue below, each strip scaled to its own largest number.
 /** @param {State} state */
 function draw(state) {
   const { root, meta, vectors, canvases } = state
@@ -111,9 +111,10 @@ function draw(state) {
   showLooked(state)
 }
 
-// ---- what is looked at: a row, and a dimension of its vector --------------------------------------------------------
+// ---- what is pointed at: a row, and a dimension of its vector
+// ---------------------------------------------------------
 
-// The row under a pointer or with the keyboard, and in its strip the dimension; null beside the rows.
+// The row under the pointer or with the focus, and the dimension in its strip; null outside the rows.
 /** @type {(state: State, event: any) => State["at"]} */
 function placeOf({ vectors }, event) {
   const row = closest(event, ".rows .row")
@@ -141,7 +142,7 @@ function showLooked(state) {
   pointed(state, { of: sizeOf(state), at })
 }
 
-// The dimension is marked in its strip and said beside it.
+// Mark the dimension in its strip, and describe it beside the strip.
 /** @param {State} state */
 function nameDimension({ root, canvases, meta, vectors, at, mark, tip }) {
   const { row, dimension } = /** @type {{ row: number, dimension: number }} */ (at)
@@ -160,7 +161,7 @@ function nameDimension({ root, canvases, meta, vectors, at, mark, tip }) {
 
 const sizeOf = ({ meta, vectors }) => [meta.rows.length, vectors.shape[1], meta.rows.findIndex((row) => row.open)].join()
 
-// What somebody else looks at among as many stages, the same of them open.
+// What another user looks at among the same number of stages, with the same ones open.
 /** @type {(state: State, told: { of: string, at: State["at"] }) => void} */
 function follow(state, { of, at }) {
   if (of !== sizeOf(state)) return

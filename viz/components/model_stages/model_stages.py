@@ -1,6 +1,6 @@
-"""What a model is made of, from top to bottom, and the vector of one token at each stage as a strip.
+"""A model's architecture from top to bottom, and one token's vector at each stage as a strip.
 
-Knows nothing about models: it gets rows of words, shares and vectors.
+Independent of models: its input is rows of text, shares and vectors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class StageRow:
     """A stage."""
 
     kind: Literal["stage", "block", "norm", "part", "sum"]
-    """Gives its mark."""
+    """Selects its symbol."""
     title: str
     module: str = ""
     shapes: str = ""
@@ -37,25 +37,25 @@ class StageRow:
     """1 is a full bar."""
     length: str = ""
     depth: int = 0
-    """1 stands inside the open block."""
+    """1 is inside the open block."""
     block: int | None = None
-    """What a click tells; null: nothing."""
+    """What a click sends; null: nothing."""
     open: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class ModelStagesPicture(ColoredPicture):
-    """The stages. It sends `block`: that of the row that was clicked. ValueError where rows lack their vectors."""
+    """The stages. It sends `block`, that of the clicked row. Raises ValueError if rows lack their vectors."""
 
     rows: Sequence[StageRow]
     vectors: Floats
-    """[rows, d], each drawn to its own largest number; NaN as none."""
+    """[rows, d], each scaled to its own maximum; NaN for none."""
     columns: Sequence[str]
-    """Headings: of names, shapes, sizes and strips."""
+    """Headings of names, shapes, sizes and strips."""
     texts: Texts
     max_height: int = 780
 
     def __post_init__(self) -> None:
-        """Check that there is a vector a row."""
+        """Check that there is one vector per row."""
         if len(self.rows) != len(self.vectors):
             raise ValueError(f"{len(self.vectors)} vectors for {len(self.rows)} rows")

@@ -4,7 +4,7 @@ import type { Floats, Palette, Texts } from "../shared/types"
 
 export interface Meta {
   rows: StageRow[]
-  /** Headings: of names, shapes, sizes and strips. */
+  /** Headings of names, shapes, sizes and strips. */
   columns: string[]
   texts: Texts
   max_height: number
@@ -12,13 +12,13 @@ export interface Meta {
 }
 
 export interface Arrays {
-  /** [rows, d], each drawn to its own largest number; NaN as none. */
+  /** [rows, d], each scaled to its own maximum; NaN for none. */
   vectors: Floats
 }
 
 /** A stage. */
 export interface StageRow {
-  /** Gives its mark. */
+  /** Selects its symbol. */
   kind: "stage" | "block" | "norm" | "part" | "sum"
   title: string
   module: string
@@ -27,9 +27,9 @@ export interface StageRow {
   /** 1 is a full bar. */
   share: number | null
   length: string
-  /** 1 stands inside the open block. */
+  /** 1 is inside the open block. */
   depth: number
-  /** What a click tells; null: nothing. */
+  /** What a click sends; null: nothing. */
   block: number | null
   open: boolean
 }

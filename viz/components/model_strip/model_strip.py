@@ -1,6 +1,6 @@
-"""The model as a strip, from the text to the next token, with what the page shows of it lit: "you are here".
+"""The model as a strip, from the text to the next token, with the parts that the page shows highlighted.
 
-Sends "head", the layer, the head and the attention to open, and "part", the name of a part whose page is asked for.
+Sends "head", the layer, head and attention to open, and "part", the name of a part whose page is requested.
 """
 
 from __future__ import annotations
@@ -43,51 +43,51 @@ TEXTS: dict[str, str] = {
 
 SOURCE = read_source(Path(__file__).parent, "model_strip", '<div class="model-strip">\n</div>')
 
-PARTS = ("text", "embedding", "logits", "next")  # beside the layers, in their order
+PARTS = ("text", "embedding", "logits", "next")  # besides the layers, in order
 LIT = ("head", "attention", "ffn", "ffns", "stream", "loop", *PARTS)
-PICKS = ("here", "layers", "heads")  # heads that open on this page; layers too that have none; heads that open on Heads
+PICKS = ("here", "layers", "heads")  # heads open on this page; layers without heads too; heads open on the page Heads
 
 
 @dataclass(frozen=True)
 class LayerKind:
-    """Layers of one make."""
+    """Layers of the same kind."""
 
     attentions: tuple[Annotated[tuple[int, int], Parts(("heads", "group"))] | None, ...]
-    """Of each attention of the row: its heads, and how many share a key and value head; null: no weights."""
+    """For each attention in the row: its heads, and how many share a key/value head; null: no weights."""
     experts: int
-    """How many its feed-forward part has; 0: a plain one; -1: it has no such part."""
+    """Number of experts in its feed-forward network; 0: a dense one; -1: none."""
 
 
 @dataclass(frozen=True)
 class LayerRow:
-    """One stack: the names of its layers' attentions, its parts before and after."""
+    """One stack: the names of its layers' attentions, and the parts before and after it."""
 
     attentions: tuple[str, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
     kinds: tuple[LayerKind, ...]
     layers: tuple[int, ...]
-    """Of each layer the number of its kind."""
+    """The index of each layer's kind."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelStripPicture(Picture):
-    """Rows of layers, and the parts that this page shows. ValueError for what is not in ``LIT`` or ``PICKS``."""
+    """Rows of layers, and the parts that this page shows. Raises ValueError for names not in ``LIT`` or ``PICKS``."""
 
     rows: Sequence[LayerRow]
     open: Annotated[tuple[int, int, str], Parts(("layer", "head", "attention"))]
     lit: Sequence[str]
     picks: Literal["here", "layers", "heads"]
-    """Heads that open on this page; layers too that have none; heads that open on Heads."""
+    """Heads open on this page; layers without heads too; heads open on the page Heads."""
     texts: Texts
     links: Sequence[str] = ()
     """Parts that have a page."""
     changed: Sequence[Annotated[tuple[str, int, int], Parts(("attention", "layer", "head"))]] = ()
-    """What an edit changes, -1 for all of them."""
+    """What an edit changes, -1 for all."""
     layer_names: Mapping[int, str] = field(default_factory=dict[int, str])
-    """Of layers that are called otherwise than L3."""
+    """Names of layers that are not called L3."""
     head_names: Sequence[str] = ()
-    """Those of the open layer, where they say more than a head's number and whose keys it shares."""
+    """Names of the open layer's heads, if they say more than a number and the shared keys."""
 
     def __post_init__(self) -> None:
         """Check the names."""

@@ -6,33 +6,33 @@ export interface Meta {
   rows: LayerRow[]
   open: [layer: number, head: number, attention: string]
   lit: string[]
-  /** Heads that open on this page; layers too that have none; heads that open on Heads. */
+  /** Heads open on this page; layers without heads too; heads open on the page Heads. */
   picks: "here" | "layers" | "heads"
   texts: Texts
   /** Parts that have a page. */
   links: string[]
-  /** What an edit changes, -1 for all of them. */
+  /** What an edit changes, -1 for all. */
   changed: [attention: string, layer: number, head: number][]
-  /** Of layers that are called otherwise than L3. */
+  /** Names of layers that are not called L3. */
   layer_names: Record<string, string>
-  /** Those of the open layer, where they say more than a head's number and whose keys it shares. */
+  /** Names of the open layer's heads, if they say more than a number and the shared keys. */
   head_names: string[]
 }
 
-/** One stack: the names of its layers' attentions, its parts before and after. */
+/** One stack: the names of its layers' attentions, and the parts before and after it. */
 export interface LayerRow {
   attentions: string[]
   before: string[]
   after: string[]
   kinds: LayerKind[]
-  /** Of each layer the number of its kind. */
+  /** The index of each layer's kind. */
   layers: number[]
 }
 
-/** Layers of one make. */
+/** Layers of the same kind. */
 export interface LayerKind {
-  /** Of each attention of the row: its heads, and how many share a key and value head; null: no weights. */
+  /** For each attention in the row: its heads, and how many share a key/value head; null: no weights. */
   attentions: ([heads: number, group: number] | null)[]
-  /** How many its feed-forward part has; 0: a plain one; -1: it has no such part. */
+  /** Number of experts in its feed-forward network; 0: a dense one; -1: none. */
   experts: number
 }

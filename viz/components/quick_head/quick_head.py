@@ -1,7 +1,7 @@
-"""The chosen head's map, asked for by HTTP as soon as it is chosen: it is painted before the page has run.
+"""The selected head's map, requested by HTTP at once and painted before the page has run.
 
-Draws nothing. It hears which head is chosen in the grid beside it and hands what comes to the map; the page's own run
-brings the same bytes a moment later, with all that stands around them.
+Draws nothing itself. It observes which head is selected in the grid beside it and passes the response to the map; the
+page's own run sends the same bytes shortly after, with everything around them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ SOURCE = read_source(Path(__file__).parent, "quick_head", '<div class="quick-hea
 
 @dataclass(frozen=True, eq=False)
 class QuickHeadPicture(Picture):
-    """Where to ask, and for what."""
+    """Where and what to request."""
 
     ticket: str
     """This and `way` are those of jobs/head_prefetch.py."""
     way: int
     base: str
-    """The server stands below it: "/atlas", say."""
+    """The server's base path, such as "/atlas"."""
     of: HeadPlace
-    """The head that the page shows by itself."""
+    """The head that the page itself shows."""

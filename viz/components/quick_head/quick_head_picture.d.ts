@@ -4,8 +4,8 @@ export interface Meta {
   /** This and `way` are those of jobs/head_prefetch.py. */
   ticket: string
   way: number
-  /** The server stands below it: "/atlas", say. */
+  /** The server's base path, such as "/atlas". */
   base: string
-  /** The head that the page shows by itself. */
+  /** The head that the page itself shows. */
   of: [layer: number, head: number]
 }

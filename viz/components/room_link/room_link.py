@@ -1,9 +1,9 @@
-"""The teacher's end of a room: how many are there, and what is pointed at in the page's figures, told to the room.
+"""The teacher's end of a room: shows how many students are there, and sends what is pointed at in figures to the room.
 
-It holds a connection of its own, for as long as the teacher's page is there. The tab keeps the room's key through
-loads: where no room is open, it says so, and is given its room back; a cookie, ``TEACHES``, tells the server of a page
-that is loaded that it may have one. Who leaves with answers that no file has is asked. Figures are known by the keys
-under which the page mounted them, which Streamlit (1.67) writes into a class of their containers.
+It has a connection of its own while the teacher's page is open. The tab keeps the room's key across reloads: if the
+session has no room, it sends the key and gets its room back; a cookie, ``TEACHES``, tells the server of a reloaded page
+that there may be a room. Leaving with unsaved answers asks for confirmation. Figures are identified by the keys under
+which the page mounted them, which Streamlit (1.67) writes into a class of their containers.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class RoomLinkPicture(Picture):
     """The teacher's link to the room."""
 
     talk: str
-    """The path of the room's WebSocket."""
+    """Path of the room's WebSocket."""
     born: str
-    """Names the server."""
+    """Identifies the server process."""
     texts: Texts
     code: str = ""
     key: str = ""
-    """Proves that this is the teacher's page; none: no room. Then a tab that has one tells it as ``back``."""
+    """Proves that this is the teacher's page; empty: no room. Then a tab that has one sends its key as ``back``."""
     over: bool = False
-    """That room has ended: nothing is told."""
+    """The room has ended; the key is not sent."""
     asks: bool = False
-    """It is waited for: a tab that has none tells ""."""
+    """The page waits: a tab without a room sends ""."""

@@ -3,16 +3,16 @@
 import type { Texts } from "../shared/types"
 
 export interface Meta {
-  /** The path of the room's WebSocket. */
+  /** Path of the room's WebSocket. */
   talk: string
-  /** Names the server. */
+  /** Identifies the server process. */
   born: string
   texts: Texts
   code: string
-  /** Proves that this is the teacher's page; none: no room. Then a tab that has one tells it as `back`. */
+  /** Proves that this is the teacher's page; empty: no room. Then a tab that has one sends its key as `back`. */
   key: string
-  /** That room has ended: nothing is told. */
+  /** The room has ended; the key is not sent. */
   over: boolean
-  /** It is waited for: a tab that has none tells "". */
+  /** The page waits: a tab without a room sends "". */
   asks: boolean
 }

@@ -1,4 +1,4 @@
-"""Five ways of telling positions: each one's term of q·k as a matrix and against distance, and its facts."""
+"""Five position encodings: each one's term of q·k as a matrix and against distance, and its properties."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SOURCE = read_source(Path(__file__).parent, "position_schemes", '<div class="pos
 
 @dataclass(frozen=True, eq=False)
 class SchemePicture:
-    """A scheme's words and numbers."""
+    """A scheme's texts and numbers."""
 
     name: str
     label: str
@@ -43,12 +43,12 @@ class SchemePicture:
     curves: Floats
     """[lines, distances]"""
     steps: bool = False
-    """The curves are drawn as steps, for values that hold over several distances."""
+    """The curves are drawn as steps, for values that are constant over several distances."""
 
 
 @dataclass(frozen=True, eq=False)
 class PositionSchemesPicture(ColoredPicture):
-    """The schemes, in this order. Their matrices and curves are sent as matrix0, curves0, matrix1, …"""
+    """The schemes in order. Their matrices and curves are sent as matrix0, curves0, matrix1, …"""
 
     schemes: Sequence[SchemePicture]
     texts: Texts
@@ -60,6 +60,6 @@ class PositionSchemesPicture(ColoredPicture):
                 raise ValueError(f"{one.name}: matrix {one.matrix.shape} and curves {one.curves.shape}")
 
     def numbered_arrays(self) -> dict[str, Floats]:
-        """Matrix and curves of each scheme, by its place."""
+        """Matrix and curves of each scheme, by index."""
         arrays = {f"matrix{place}": one.matrix for place, one in enumerate(self.schemes)}
         return arrays | {f"curves{place}": one.curves for place, one in enumerate(self.schemes)}

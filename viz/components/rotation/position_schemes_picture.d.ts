@@ -8,7 +8,7 @@ export interface Meta {
   palette: Palette
 }
 
-/** A scheme's words and numbers. */
+/** A scheme's texts and numbers. */
 export interface SchemePicture {
   name: string
   label: string
@@ -19,6 +19,6 @@ export interface SchemePicture {
   depends: string
   extrapolates: string
   paper: string
-  /** The curves are drawn as steps, for values that hold over several distances. */
+  /** The curves are drawn as steps, for values that are constant over several distances. */
   steps: boolean
 }

@@ -118,7 +118,7 @@ function render(state) {
   pointed(state, { of: state.pictured, position: state.position, range: state.ranges[state.span], pair: state.pair })
 }
 
-// Where somebody else has turned the same token, in which range, and the pair that is looked into there.
+// Where another user has rotated the same token, in which range, and the pair that is open there.
 /**
  * @param {RotationState} state
  * @param {RotationAt} at
@@ -169,7 +169,7 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 const soon = (state) => later(state, () => state.width && render(state))
 
@@ -181,7 +181,7 @@ function turnTo(state, position, { send = true } = {}) {
   if (send) settle(state)
 }
 
-// Sent when the reader rests: nothing goes to the server while the slider moves.
+// Sent when the user stops: nothing goes to the server while the slider moves.
 function settle(state) {
   chosen(state, "position", state.position)
   clearTimeout(state.asking)
@@ -255,7 +255,7 @@ function listen(state) {
   canvas.addEventListener("keydown", (event) => onKey(state, event))
 }
 
-// Hover looks into a pair, a click keeps it.
+// Hovering shows a pair, a click keeps it.
 function point(state, canvas, find) {
   const at = (event) => {
     const { x, y } = pointIn(event, canvas)

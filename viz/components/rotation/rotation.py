@@ -1,6 +1,6 @@
 """One token's query and key, pair by pair, before and after the rotation; a slider turns all pairs in the browser.
 
-Sends "position", the place chosen, once the slider rests, "span", the range of the slider, and "pair", the one pinned.
+Sends "position", the slider's when released, "span", its range, and "pair", the pinned one.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ TEXTS: dict[str, str] = {
     "here": N_("position {position}"),
 }
 
-FARTHEST = 4  # contexts that the slider reaches
-NEAR = 64  # positions of its finest range, more when the text is longer
-Span = Literal["near", "context", "far"]  # the ranges of a slider: the text, what the model was built for, beyond
+FARTHEST = 4  # multiples of the context that the slider reaches
+NEAR = 64  # positions of its finest range, more if the text is longer
+Span = Literal["near", "context", "far"]  # ranges of a slider: the text, the model's context, beyond
 
 SOURCE = read_source(Path(__file__).parent, "rotation", '<div class="rotation"></div>\n')
 
@@ -55,7 +55,7 @@ SOURCE = read_source(Path(__file__).parent, "rotation", '<div class="rotation"><
 class RotationPicture(ColoredPicture):
     """Pairs of a query and a key before the rotation, fastest first, turning by position × `theta`.
 
-    ValueError where the shapes do not fit.
+    Raises ValueError if shapes do not match.
     """
 
     head: str
@@ -63,23 +63,23 @@ class RotationPicture(ColoredPicture):
     own: int
     """The token's position."""
     position: int
-    """The one shown first, in the range `span` or as wide a one as it needs."""
+    """The initial one, in the range `span` or as wide a range as it needs."""
     context: int
-    """How many positions the model was built for."""
+    """The model's context length."""
     q: Floats
     """[pairs, 2]"""
     k: Floats
     theta: Floats
     dimensions: Ints
-    """[pairs, 2]: each pair's coordinates."""
+    """[pairs, 2]: the dimensions of each pair."""
     factor: float
-    """What the rotation stretches by."""
+    """Factor by which the rotation scales."""
     difference: str
-    """How far the turned vectors are from the captured ones, in words."""
+    """Largest deviation of the rotated vectors from the captured ones, in words."""
     texts: Texts
     span: Span = "near"
     pair: int | None = None
-    """The pinned one."""
+    """The pinned pair."""
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class RotationPicture(ColoredPicture):
 
     @sent
     def near(self) -> int:
-        """Positions of the finest range: more when the text is longer."""
+        """Positions of the finest range, more if the text is longer."""
         return max(NEAR, self.own + 1)
 
     @sent

@@ -7,21 +7,21 @@ export interface Meta {
   token: string
   /** The token's position. */
   own: number
-  /** The one shown first, in the range `span` or as wide a one as it needs. */
+  /** The initial one, in the range `span` or as wide a range as it needs. */
   position: number
-  /** How many positions the model was built for. */
+  /** The model's context length. */
   context: number
-  /** What the rotation stretches by. */
+  /** Factor by which the rotation scales. */
   factor: number
-  /** How far the turned vectors are from the captured ones, in words. */
+  /** Largest deviation of the rotated vectors from the captured ones, in words. */
   difference: string
   texts: Texts
   span: "near" | "context" | "far"
-  /** The pinned one. */
+  /** The pinned pair. */
   pair: number | null
   notes: string[]
   palette: Palette
-  /** Positions of the finest range: more when the text is longer. */
+  /** Positions of the finest range, more if the text is longer. */
   near: number
   /** Positions that the slider reaches. */
   farthest: number
@@ -32,6 +32,6 @@ export interface Arrays {
   q: Floats
   k: Floats
   theta: Floats
-  /** [pairs, 2]: each pair's coordinates. */
+  /** [pairs, 2]: the dimensions of each pair. */
   dimensions: Ints
 }

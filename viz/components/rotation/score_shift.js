@@ -111,7 +111,7 @@ function render(state) {
   pointed(state, { of: state.pictured, positions: [state.m, state.n], range: state.ranges[state.span], lock: state.lock.checked })
 }
 
-// Where somebody else has moved the same two tokens, in which range, and whether they move together there.
+// Where another user has moved the same two tokens, in which range, and whether they move together there.
 /**
  * @param {ShiftState} state
  * @param {ShiftAt} at
@@ -144,11 +144,11 @@ function writeWords(state) {
 
 const signedScore = (score) => tidy(score.toFixed(2))
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 const soon = (state) => later(state, () => state.width && render(state))
 
-// With the lock the other follows, and both stop where one reaches an end.
+// With the lock, the other position follows, and both stop where one reaches an end.
 function moveTo(state, name, place) {
   const end = state.ends[state.span]
   const other = name === "m" ? "n" : "m"
@@ -162,7 +162,7 @@ function moveTo(state, name, place) {
   if (!state.dragging) settle(state)
 }
 
-// Sent when the reader rests: nothing goes to the server while a slider moves.
+// Sent when the user stops: nothing goes to the server while a slider moves.
 function settle(state) {
   chosen(state, "positions", [state.m, state.n])
   clearTimeout(state.asking)
@@ -207,7 +207,7 @@ function listen(state) {
   state.map.addEventListener("pointermove", (event) => event.buttons & 1 && onMap(state, event))
 }
 
-// A click on the map puts both where it is pointed, whatever the lock says.
+// A click on the map moves both there, even with the lock.
 function onMap(state, event) {
   const { at, window: [m0, n0] } = state
   const { x, y } = pointIn(event, state.map)

@@ -1,7 +1,7 @@
-"""The contents of one query and one key, moved to any two positions: their score depends on the difference alone.
+"""The contents of one query and one key at any two positions: their score depends only on the difference.
 
-Every score is computed in the browser by turning both vectors. Sends "positions", the two chosen, once they rest, and
-"span", the range of the sliders.
+Scores are computed in the browser by rotating both vectors. Sends "positions", the two selected ones when released, and
+"span", the sliders' range.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ SOURCE = read_source(Path(__file__).parent, "score_shift", '<div class="score-sh
 
 @dataclass(frozen=True, eq=False)
 class ScoreShiftPicture(ColoredPicture):
-    """A query and a key, both before the rotation, as pairs turning by position × `theta`.
+    """A query and a key before the rotation, as pairs turning by position × `theta`.
 
-    score = `scale` · Σ turned q · turned k + `rest`, then the soft-cap; so `scale` includes what the rotation
-    stretches by, and `rest` what is not turned. ValueError where the shapes do not fit.
+    score = `scale` · Σ rotated q · rotated k + `rest`, then the soft-cap; `scale` includes the rotation's own scaling,
+    and `rest` the dimensions that are not rotated. Raises ValueError if shapes do not match.
     """
 
     head: str
@@ -53,7 +53,7 @@ class ScoreShiftPicture(ColoredPicture):
     own: CellPlace
     """Positions of the two tokens."""
     positions: CellPlace
-    """Those shown first, in the range `span` or as wide a one as they need."""
+    """The initial ones, in the range `span` or as wide a range as they need."""
     context: int
     causal: bool
     q: Floats

@@ -7,7 +7,7 @@ export interface Meta {
   tokens: [query: string, key: string]
   /** Positions of the two tokens. */
   own: [query: number, key: number]
-  /** Those shown first, in the range `span` or as wide a one as they need. */
+  /** The initial ones, in the range `span` or as wide a range as they need. */
   positions: [query: number, key: number]
   context: number
   causal: boolean

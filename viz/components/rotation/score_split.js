@@ -31,7 +31,7 @@ function create(root) {
   return state
 }
 
-// Rows are the pairs, fastest first, then, where there are any, the dimensions that are not turned.
+// Rows are the pairs, fastest first, then any dimensions that are not rotated.
 /**
  * @param {SplitState} state
  * @param {{ meta: SplitMeta, arrays: SplitArrays }} payload
@@ -70,7 +70,7 @@ function draw(state) {
   pointed(state, { of: state.pictured, pair, key: positions[state.column], hovered: hovered === null ? null : positions[hovered] })
 }
 
-// The pair and the keys that somebody else points at and has chosen, of the same query.
+// The pair that another user points at and the keys they chose, for the same query.
 /**
  * @param {SplitState} state
  * @param {SplitAt} at
@@ -83,7 +83,7 @@ function follow(state, { of, pair, key, hovered }) {
   later(state)
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 function choose(state, column, delay = 0) {
   state.column = clamp(column, 0, state.positions.length - 1)

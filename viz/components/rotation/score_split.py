@@ -1,6 +1,6 @@
-"""One query's scores by frequency: each pair's step in the sum for the chosen key, and its part of every key's score.
+"""One query's scores by frequency: each pair's contribution to the chosen key's score, and to every key's.
 
-Sends "key", the position chosen.
+Sends "key", the selected position.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ SOURCE = read_source(Path(__file__).parent, "score_split", '<div class="score-sp
 
 @dataclass(frozen=True, eq=False)
 class ScoreSplitPicture(ColoredPicture):
-    """What each pair of dimensions adds to the scores of a query. ValueError where the shapes do not fit.
+    """What each pair of dimensions adds to a query's scores. Raises ValueError if shapes do not match.
 
-    `contributions` and `rest` add up to each key's score; `key` is one of `positions`.
+    `contributions` and `rest` sum to each key's score; `key` is one of `positions`.
     """
 
     head: str
@@ -54,13 +54,13 @@ class ScoreSplitPicture(ColoredPicture):
     contributions: Floats
     """[pairs, keys]"""
     rest: Floats
-    """[keys]: what `n_rest` dimensions outside the pairs add."""
+    """[keys]: what the `n_rest` dimensions outside the pairs add."""
     n_rest: int
     keep: Bytes
-    """[keys]: 1 for those that the query may see."""
+    """[keys]: 1 for visible keys."""
     softcap: float | None
     note: str
-    """What was left out."""
+    """Names of the terms that were left out."""
     texts: Texts
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ export interface Meta {
   labels: string[]
   n_rest: number
   softcap: number | null
-  /** What was left out. */
+  /** Names of the terms that were left out. */
   note: string
   texts: Texts
   palette: Palette
@@ -20,8 +20,8 @@ export interface Arrays {
   theta: Floats
   /** [pairs, keys] */
   contributions: Floats
-  /** [keys]: what `n_rest` dimensions outside the pairs add. */
+  /** [keys]: what the `n_rest` dimensions outside the pairs add. */
   rest: Floats
-  /** [keys]: 1 for those that the query may see. */
+  /** [keys]: 1 for visible keys. */
   keep: Bytes
 }

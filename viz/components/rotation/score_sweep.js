@@ -79,7 +79,7 @@ function draw(state) {
   pointed(state, { of: state.pictured, head: state.head, hovered: state.hovered, distance: state.distance })
 }
 
-// The head and the distance that somebody else points at and has chosen, of the same layer.
+// The head that another user chose and the distance they point at, for the same layer.
 /**
  * @param {SweepState} state
  * @param {SweepAt} at
@@ -153,7 +153,7 @@ function paintLarge(state, width, height) {
   disc(context, css(theme.text), ...points[here], 4)
 }
 
-// Every panel spans the same range of scores, so that a head that minds the distance stands out.
+// Every panel spans the same range of scores, so that a head that depends on distance stands out.
 /** @param {SweepState} state */
 function paintPanels(state, width, maxHeight) {
   const { panels, theme, curves, there, distances, ranges, peaks, meta, span } = state
@@ -199,7 +199,7 @@ function panelGrid(count, width, maxHeight) {
   }
 }
 
-// ---- what the reader does -------------------------------------------------------------------------------------------
+// ---- input ----------------------------------------------------------------------------------------------------------
 
 function open(state, head) {
   state.head = head

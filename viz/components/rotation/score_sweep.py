@@ -1,6 +1,6 @@
-"""Score against distance with contents held fixed: the open head large, every head of its layer small beside it.
+"""Score against distance with fixed contents: the open head large, every head of its layer small beside it.
 
-Sends "head", the one opened.
+Sends "head", the one to open.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SOURCE = read_source(Path(__file__).parent, "score_sweep", '<div class="score-sw
 
 @dataclass(frozen=True, eq=False)
 class ScoreSweepPicture(ColoredPicture):
-    """Scores by distance of every head of a layer, the open one of them. ValueError where the shapes do not fit."""
+    """Scores by distance of every head of a layer, including the open one. Raises ValueError if shapes do not match."""
 
     layer: int
     head: int
@@ -42,15 +42,15 @@ class ScoreSweepPicture(ColoredPicture):
     scores: Floats
     """[heads, distances], NaN where a head has none."""
     facts: Sequence[str]
-    """Each head's attention on the token before, in words, or nothing at all."""
+    """Each head's attention on the previous token, in words, or empty."""
     notes: Sequence[str]
-    """Whose contents were swept."""
+    """Whose contents were used."""
     texts: Texts
     group: int = 1
-    """Neighbouring heads that share one key and value head."""
+    """Adjacent heads that share a key/value head."""
 
     def __post_init__(self) -> None:
-        """Check the shapes; heads that all share one stand in no groups."""
+        """Check the shapes; no groups are drawn if all heads share one."""
         scores, facts = self.scores, self.facts
         n_heads = len(scores)
         if scores.shape[1:] != self.distances.shape or not 0 <= self.head < n_heads or len(facts) not in (0, n_heads):

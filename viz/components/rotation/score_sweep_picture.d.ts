@@ -5,12 +5,12 @@ import type { Floats, Ints, Palette, Texts } from "../shared/types"
 export interface Meta {
   layer: number
   head: number
-  /** Each head's attention on the token before, in words, or nothing at all. */
+  /** Each head's attention on the previous token, in words, or empty. */
   facts: string[]
-  /** Whose contents were swept. */
+  /** Whose contents were used. */
   notes: string[]
   texts: Texts
-  /** Neighbouring heads that share one key and value head. */
+  /** Adjacent heads that share a key/value head. */
   group: number
   palette: Palette
 }

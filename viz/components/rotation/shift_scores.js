@@ -1,4 +1,4 @@
-// The scores of one query and one key at any two positions, computed by turning both as the model turns them.
+// The scores of one query and one key at any two positions, computed by rotating both as the model does.
 
 import { extent } from "../shared/numbers.js"
 /** @import { ShiftState } from "./types" */
@@ -6,7 +6,7 @@ import { extent } from "../shared/numbers.js"
 export const CELLS = 64 // positions of the map on each side
 const MOST_POINTS = 257 // positions at which the flat line is computed
 
-// Pairs [x, y, x, y, …] turned to a position, as the model turns them.
+// Pairs [x, y, x, y, …] rotated to a position, as the model rotates them.
 function turned(pairs, theta, position) {
   const out = new Float64Array(pairs.length)
   for (let i = 0; i < theta.length; i++) {
@@ -26,10 +26,10 @@ function scoreOf({ meta }, q, k) {
   return meta.softcap === null ? total : meta.softcap * Math.tanh(total / meta.softcap)
 }
 
-// The score with the query's content at m and the key's at n: both vectors are turned, then multiplied.
+// The score with the query's content at m and the key's at n: both vectors are rotated, then multiplied.
 export const scoreAt = (state, m, n) => scoreOf(state, turned(state.arrays.q, state.arrays.theta, m), turned(state.arrays.k, state.arrays.theta, n))
 
-// Every cell of the window, from the 64 turned queries and the 64 turned keys.
+// Every cell of the window, from the 64 rotated queries and the 64 rotated keys.
 export function windowScores(state, m0, n0) {
   const { q, k, theta } = state.arrays
   const places = Array.from({ length: CELLS }, (_, i) => i)
@@ -37,7 +37,7 @@ export function windowScores(state, m0, n0) {
   return rows.map((row) => columns.map((column) => scoreOf(state, row, column)))
 }
 
-// Score against difference, the key staying at the place it has, or far enough from 0 to have room on both sides.
+// Score against difference, with the key at its own position, or far enough from 0 to have room on both sides.
 export function byDifference(state) {
   const reach = Math.max(CELLS - 1, Math.abs(state.m - state.n))
   const key = `${reach}`

@@ -1,4 +1,4 @@
-"""The bars of the sampling bench as a self-contained SVG, one panel a setting.
+"""The bars of the sampling bench as self-contained SVG, one panel per setting.
 
 For files and prints; on the screen the sampling_bench component draws the same numbers.
 """
@@ -13,15 +13,15 @@ from viz.share_text import exact_digits
 from viz.svg import LIGHT, MARGIN, document, element, label, rgb, text
 
 _ROW, _LABEL, _NUMBERS = 22, 140, 110
-_LANE = {1: 420, 2: 250}  # pixels of the longest bar, by the number of panels
+_LANE = {1: 420, 2: 250}  # px of the longest bar, by number of panels
 _LABEL_EMS = 10.5
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What one setting makes of the tokens shown: probabilities, 0 where removed, and how often each was drawn.
+    """One setting's result for the tokens shown: probabilities, 0 if removed, and how often each was drawn.
 
-    ``rest`` and ``rest_drawn`` are those of all other tokens together. ``drawn`` is empty where nothing was drawn.
+    ``rest`` and ``rest_drawn`` are those of all other tokens together. ``drawn`` is empty if nothing was drawn.
     """
 
     name: str
@@ -43,7 +43,7 @@ def bars_svg(
 ) -> str:
     """The figure as SVG text: `own` are the model's own probabilities.
 
-    `rest` is how many tokens are not shown, and the model's probability of all of them. Every string is escaped here.
+    `rest` is the number of tokens that are not shown and their probability. Strings are escaped here.
     """
     for panel in panels:
         if not len(labels) == len(own) == len(panel.final) or len(panel.drawn) not in (0, len(labels)):

@@ -1,9 +1,9 @@
-"""How a token is chosen: the whole distribution, every transform in order with what it removes, and draws from it.
+"""How a token is chosen: the full distribution, every transform in order with what it removes, and samples.
 
-The payload is the model's logits and the words for every token; all that follows from the settings is computed in the
-browser, so that a slider redraws while it is dragged. Sends the trigger "settings" once a control is let go: a mapping
-with "a" and "b" (the settings of each bench: one a transform, "order" and "seed"), "compare", "draws", "find" and the
-"number" of the settings that it started from.
+The payload is the model's logits and every token's label; everything that follows from the settings is computed in the
+browser, so that a slider redraws while it is dragged. Sends the trigger "settings" when a control is released: a
+mapping with "a" and "b" (each bench's settings: one per transform, "order" and "seed"), "compare", "draws", "find" and
+the "number" of the settings that it started from.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ SettingsOfBench: TypeAlias = Annotated[Mapping[str, JSON], TypeScript("Record<st
 
 @dataclass(frozen=True)
 class Start:
-    """What the bench shows at first: the settings A and B, whether B stands beside A, draws made, a token marked."""
+    """The bench's initial state: the settings A and B, whether B is shown beside A, samples, and a marked token."""
 
     a: SettingsOfBench
     b: SettingsOfBench
@@ -95,31 +95,30 @@ class Start:
     draws: int
     find: int | None
     number: int = 0
-    """With another one than before, a bench that is on the screen takes them over, whatever was set in it."""
+    """A new number makes a mounted bench take over these settings, whatever was set in it."""
 
 
 @dataclass(frozen=True, eq=False)
 class SamplingBenchPicture(ColoredPicture):
-    """The logits of the token that will stand at `position`, and the table of the transforms.
+    """The logits for the token at `position`, and the table of the transforms.
 
-    A seed is given as text, for it may be longer than JavaScript's whole numbers. ValueError where labels or settings
-    do not fit.
+    A seed is a text, since it may exceed JavaScript's integers. Raises ValueError if labels or settings do not match.
     """
 
     logits: Floats
     """[vocab]"""
     labels: Sequence[str]
-    """Of every token."""
+    """Labels of every token."""
     previous: IntList
-    """Ids that the repetition penalty makes less likely."""
+    """Ids to which the repetition penalty applies."""
     position: int
     after: str
-    """The token the distribution comes after."""
+    """The token before the distribution."""
     actual: int | None
-    """The id of the token that the text goes on with; null at its end."""
+    """The id of the text's next token; null at its end."""
     start: Start
     transforms: Annotated[Mapping[str, Mapping[str, JSON]], TypeScript("Record<string, any>")]
-    """By name, in their usual order: rows of the table in model_runner/transforms.py, with their words."""
+    """By name, in their default order: rows of the table in model_runner/transforms.py, with their texts."""
     texts: Texts
     most_draws: int = MOST_DRAWS
 

@@ -3,15 +3,15 @@
 import type { Floats, Ints, Palette, Texts } from "../shared/types"
 
 export interface Meta {
-  /** Of every token. */
+  /** Labels of every token. */
   labels: string[]
   position: number
-  /** The token the distribution comes after. */
+  /** The token before the distribution. */
   after: string
-  /** The id of the token that the text goes on with; null at its end. */
+  /** The id of the text's next token; null at its end. */
   actual: number | null
   start: Start
-  /** By name, in their usual order: rows of the table in model_runner/transforms.py, with their words. */
+  /** By name, in their default order: rows of the table in model_runner/transforms.py, with their texts. */
   transforms: Record<string, any>
   texts: Texts
   most_draws: number
@@ -21,17 +21,17 @@ export interface Meta {
 export interface Arrays {
   /** [vocab] */
   logits: Floats
-  /** Ids that the repetition penalty makes less likely. */
+  /** Ids to which the repetition penalty applies. */
   previous: Ints
 }
 
-/** What the bench shows at first: the settings A and B, whether B stands beside A, draws made, a token marked. */
+/** The bench's initial state: the settings A and B, whether B is shown beside A, samples, and a marked token. */
 export interface Start {
   a: Record<string, any>
   b: Record<string, any>
   compare: boolean
   draws: number
   find: number | null
-  /** With another one than before, a bench that is on the screen takes them over, whatever was set in it. */
+  /** A new number makes a mounted bench take over these settings, whatever was set in it. */
   number: number
 }

@@ -1,4 +1,4 @@
-"""A button that turns an SVG into a PNG at twice its size, in the browser, and saves it."""
+"""A button that converts an SVG to a PNG at twice its size in the browser, and saves it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SavePicture(Picture):
     """A picture to be saved as a PNG file."""
 
     svg: str
-    """Carries its own width and height and refers to nothing outside itself, or the browser draws nothing."""
+    """Must have its own width and height and no external references, or the browser draws nothing."""
     filename: str
     label: str
     failed: str = TEXTS["failed"]

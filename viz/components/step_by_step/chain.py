@@ -10,14 +10,14 @@ import numpy as np
 
 from viz.components.picture import OPTIONAL, TypeScript
 
-Number: TypeAlias = float | str | None  # −∞ is None, where masked; ∞ and NaN are words
+Number: TypeAlias = float | str | None  # −∞ (masked) is None; ∞ and NaN are strings
 Rows: TypeAlias = Annotated[Sequence[Sequence[Number]], TypeScript("Rows")]
 Lines: TypeAlias = Sequence[Sequence[Sequence[str]]]
 RowsOrNone: TypeAlias = Annotated[Sequence[Sequence[Number]] | None, TypeScript("Rows"), OPTIONAL]
 
 
 def rows_of(values: np.ndarray) -> list[list[Number]]:
-    """Numbers as JSON has them: −∞ is None, ∞ and NaN are words."""
+    """Numbers as JSON: −∞ is None, ∞ and NaN are strings."""
     return [[_one(float(value)) for value in row] for row in values]
 
 
@@ -31,29 +31,29 @@ def _one(value: float) -> Number:
 
 @dataclass(frozen=True, eq=False)
 class DrawnMatrix:
-    """A matrix, of which a part may be shown."""
+    """A matrix, which may be shown in part."""
 
     name: str
     values: Rows
     rows: Sequence[str]
     columns: Sequence[str]
     shape: Sequence[int]
-    """Of the whole matrix."""
+    """Shape of the whole matrix."""
     side: str = ""
-    """query, key, value or "" """
+    """query, key, value or """ ""
     unit: str = ""
-    """share: a weight, 0..1"""
+    """share: a weight in 0..1"""
     vector: str = ""
-    """What a row is called where it is named by a token: q, k."""
+    """The name of a row that is identified by a token: q, k."""
     most: Annotated[float | None, OPTIONAL] = None
-    """At the end of its colours, above 0 and below; without it its largest number is."""
+    """Ends of its colour scale, above and below 0; by default its maximum."""
     usual: RowsOrNone = None
-    """Its numbers before the reader changed any; without them it cannot be edited."""
+    """Its numbers before any edits; without them it cannot be edited."""
 
 
 @dataclass(frozen=True)
 class Light:
-    """What lights up: a matrix, or a row and a column of it; "i" and "j" are those of the number pointed at."""
+    """What is highlighted: a matrix, or a row and a column of it; "i" and "j" are those of the number pointed at."""
 
     matrix: str
     row: Annotated[int | str | None, OPTIONAL] = None
@@ -62,7 +62,7 @@ class Light:
 
 @dataclass(frozen=True, eq=False)
 class DrawnStep:
-    """How each number of `result` comes about."""
+    """How each number of `result` is computed."""
 
     id: str
     kind: str
@@ -71,46 +71,46 @@ class DrawnStep:
     left: Annotated[str | None, OPTIONAL] = None
     right: Annotated[str | None, OPTIONAL] = None
     turned: Annotated[bool | None, OPTIONAL] = None
-    """The right one stands with its rows as columns."""
+    """The right factor is stored transposed."""
     parts: Annotated[Sequence[str] | None, OPTIONAL] = None
     causal: Annotated[bool | None, OPTIONAL] = None
     activation: Annotated[str | None, OPTIONAL] = None
-    """What is applied: its name, and its function where it is ReLU, SiLU or GELU."""
+    """The applied function: its name, and the function if it is ReLU, SiLU or GELU."""
     factor: Annotated[float | None, OPTIONAL] = None
     root: Annotated[int | None, OPTIONAL] = None
     softcap: Annotated[float | None, OPTIONAL] = None
     bias: RowsOrNone = None
     rest: RowsOrNone = None
-    """What is not shown: of a product its sum, of a softmax e to its scores less the row's largest."""
+    """What is not shown: a product's partial sum, or a softmax's sum of exponentials relative to the row's maximum."""
     more: Annotated[Sequence[int] | None, OPTIONAL] = None
-    """How many are not shown, of each row."""
+    """How many are not shown, in each row."""
     less: RowsOrNone = None
-    """Of a norm that follows: what each sum is first lessened by, and then multiplied by."""
+    """For a following norm: what is first subtracted from each sum, and its factor."""
     times: RowsOrNone = None
     of: Annotated[str | None, OPTIONAL] = None
     """dimensions, keys, heads: what `more` counts."""
     top: Annotated[Sequence[float] | None, OPTIONAL] = None
-    """Each row's largest score, which may be of a key that is not shown."""
+    """Each row's largest score, possibly of a key that is not shown."""
     partner: Annotated[Sequence[int] | None, OPTIONAL] = None
-    """Of a rotation, for each column: its partner; and for each row the cosine and the signed sine."""
+    """For a rotation: each column's partner, and each row's cosine and signed sine."""
     cos: RowsOrNone = None
     sin: RowsOrNone = None
     lines: Annotated[Lines | None, OPTIONAL] = None
-    """Of a step that the host explains: for each number its lines, and what lights up."""
+    """For a step explained by the host: for each number its lines, and what is highlighted."""
     lights: Annotated[Sequence[Light] | None, OPTIONAL] = None
     normed: Annotated[str | None, OPTIONAL] = None
-    """A norm of this name follows the product."""
+    """Name of a norm that follows the product."""
     biased: Annotated[bool | None, OPTIONAL] = None
-    """A bias comes to every sum."""
+    """A bias is added to every sum."""
     short: Annotated[str | None, OPTIONAL] = None
-    """Names of its own: of the small picture, the heading, and what is said beside it."""
+    """Its own names: of the small picture, the heading, and the text beside it."""
     title: Annotated[str | None, OPTIONAL] = None
     note: Annotated[str | None, OPTIONAL] = None
 
 
 @dataclass(frozen=True)
 class DrawnKnob:
-    """A slider: from `least` to `most`, or over `values`."""
+    """A slider from `least` to `most`, or over `values`."""
 
     name: str
     label: str
@@ -123,22 +123,22 @@ class DrawnKnob:
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """What follows from knobs and typed numbers, of the row that can be edited on."""
+    """What depends on knobs and typed numbers, computed from the editable row."""
 
     kind: str
-    """scale: a row times a factor, its softmax, its gradient; softmax: a row by every way in a dtype."""
+    """scale: a row times a factor, its softmax, its gradient; softmax: a row by every method in a dtype."""
     row: str
-    """The row that can be edited: of each value of the first knob, or times it."""
+    """The editable row: for each value of the first knob, or multiplied by it."""
     usual: Rows
     scaled: bool = True
     dtype: str = ""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of a step, what is said with a {d} and a {factor} in it."""
+    """A step's text with {d} and {factor} in it."""
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnChain:
-    """Matrices by their letters, and the steps. Sliders are drawn in the browser, which computes what `live` says."""
+    """Matrices by their letters, and the steps. Sliders are drawn in the browser, which computes `live`."""
 
     matrices: Mapping[str, DrawnMatrix]
     steps: Sequence[DrawnStep]
@@ -148,14 +148,14 @@ class DrawnChain:
 
 @dataclass(frozen=True)
 class StepSettings:
-    """Of small numbers; a model's chain has been computed with its own."""
+    """Settings for small numbers; a model's chain was computed with its own."""
 
     heads: int = 1
     head: int = 0
     causal: bool = True
     scaled: bool = True
     kv_heads: Annotated[int | None, OPTIONAL] = None
-    """Key/value heads; without it every head has its own."""
+    """Key/value heads; by default every head has its own."""
     activation: Annotated[str | None, OPTIONAL] = None
-    """Of a feed-forward part, which is then computed."""
+    """Settings of a feed-forward network, which is then computed."""
     gated: Annotated[bool | None, OPTIONAL] = None

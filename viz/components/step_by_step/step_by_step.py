@@ -1,9 +1,9 @@
-"""Attention step by step: every matrix with its numbers, and of each number the sum that it is.
+"""Attention step by step: every matrix with its numbers, and each number as the sum that it is.
 
-Small numbers are computed in the browser, so that a typed one is in every later matrix; a model's are sent as they
-are. Sends "step", the one that is open, "numbers", those that were changed, "ask", whether results are covered,
-"knobs", where the sliders of a chain stand, and "class", of which covered number a class is asked: its step, row and
-column, its name, and what it is made of as text.
+Small numbers are computed in the browser, so that an edit reaches every later matrix; a model's are sent. Sends "step",
+the open one, "numbers", the edited ones, "ask", whether results are hidden, "knobs", the positions of a chain's
+sliders, and "class", the hidden number that a class is asked about: its step, row and column, its name, and its
+expression as text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from viz.components.step_by_step.chain import DrawnChain, StepSettings
 
 N_ = str  # marks a text for Babel without translating it here
 
-MOST = 1000  # the largest number that can be typed
+MOST = 1000  # largest number that can be typed
 
 TEXTS: dict[str, str] = {
     "way": N_("The steps"),
@@ -118,25 +118,25 @@ SOURCE = read_source(Path(__file__).parent, "step_by_step", '<div class="step-by
 
 @dataclass(frozen=True, eq=False)
 class StepByStepPicture(ColoredPicture):
-    """Small numbers, or a model's chain: its matrices and its steps. ValueError where neither or both are given."""
+    """Small numbers, or a model's chain: its matrices and its steps. Raises ValueError unless exactly one is given."""
 
     usual: Annotated[Mapping[str, Sequence[Sequence[float]]] | None, TypeScript("Numbers | null")]
-    """Small numbers by matrix, before the reader changed any."""
+    """Small numbers by matrix, before any edits."""
     edits: str
-    """Those that were changed, see edits.js."""
+    """The edited ones, see edits.js."""
     settings: StepSettings
     chain: DrawnChain | None
     """Of a model."""
     step: str
     ask: bool
-    """Results are covered."""
+    """Results are hidden."""
     texts: Texts
     room: bool = False
-    """A class follows, which can be asked for a covered number."""
+    """A class follows, and can be asked about a hidden number."""
     most: int = MOST
-    """The largest number that can be typed."""
+    """Largest number that can be typed."""
 
     def __post_init__(self) -> None:
-        """Check that there is one of the two."""
+        """Check that exactly one of the two is given."""
         if (self.usual is None) == (self.chain is None):
             raise ValueError("either small numbers or a model's chain")

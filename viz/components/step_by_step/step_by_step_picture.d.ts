@@ -4,38 +4,38 @@ import type { Palette, Texts } from "../shared/types"
 import type { Numbers, Rows } from "./types"
 
 export interface Meta {
-  /** Small numbers by matrix, before the reader changed any. */
+  /** Small numbers by matrix, before any edits. */
   usual: Numbers | null
-  /** Those that were changed, see edits.js. */
+  /** The edited ones, see edits.js. */
   edits: string
   settings: StepSettings
   /** Of a model. */
   chain: DrawnChain | null
   step: string
-  /** Results are covered. */
+  /** Results are hidden. */
   ask: boolean
   texts: Texts
-  /** A class follows, which can be asked for a covered number. */
+  /** A class follows, and can be asked about a hidden number. */
   room: boolean
-  /** The largest number that can be typed. */
+  /** Largest number that can be typed. */
   most: number
   palette: Palette
 }
 
-/** Of small numbers; a model's chain has been computed with its own. */
+/** Settings for small numbers; a model's chain was computed with its own. */
 export interface StepSettings {
   heads: number
   head: number
   causal: boolean
   scaled: boolean
-  /** Key/value heads; without it every head has its own. */
+  /** Key/value heads; by default every head has its own. */
   kv_heads?: number
-  /** Of a feed-forward part, which is then computed. */
+  /** Settings of a feed-forward network, which is then computed. */
   activation?: string
   gated?: boolean
 }
 
-/** Matrices by their letters, and the steps. Sliders are drawn in the browser, which computes what `live` says. */
+/** Matrices by their letters, and the steps. Sliders are drawn in the browser, which computes `live`. */
 export interface DrawnChain {
   matrices: Record<string, DrawnMatrix>
   steps: DrawnStep[]
@@ -43,27 +43,27 @@ export interface DrawnChain {
   live?: Live
 }
 
-/** A matrix, of which a part may be shown. */
+/** A matrix, which may be shown in part. */
 export interface DrawnMatrix {
   name: string
   values: Rows
   rows: string[]
   columns: string[]
-  /** Of the whole matrix. */
+  /** Shape of the whole matrix. */
   shape: number[]
-  /** query, key, value or "" */
+  /** query, key, value or */
   side: string
-  /** share: a weight, 0..1 */
+  /** share: a weight in 0..1 */
   unit: string
-  /** What a row is called where it is named by a token: q, k. */
+  /** The name of a row that is identified by a token: q, k. */
   vector: string
-  /** At the end of its colours, above 0 and below; without it its largest number is. */
+  /** Ends of its colour scale, above and below 0; by default its maximum. */
   most?: number
-  /** Its numbers before the reader changed any; without them it cannot be edited. */
+  /** Its numbers before any edits; without them it cannot be edited. */
   usual?: Rows
 }
 
-/** How each number of `result` comes about. */
+/** How each number of `result` is computed. */
 export interface DrawnStep {
   id: string
   /** given, model, product, rotate, scale, mask, softmax, concat, sum, gradient, apply, add, times, told */
@@ -71,52 +71,54 @@ export interface DrawnStep {
   result: string
   left?: string
   right?: string
-  /** The right one stands with its rows as columns. */
+  /** The right factor is stored transposed. */
   turned?: boolean
   parts?: string[]
   causal?: boolean
-  /** What is applied: its name, and its function where it is ReLU, SiLU or GELU. */
+  /** The applied function: its name, and the function if it is ReLU, SiLU or GELU. */
   activation?: string
   factor?: number
   root?: number
   softcap?: number
   bias?: Rows
-  /** What is not shown: of a product its sum, of a softmax e to its scores less the row's largest. */
+  /**
+   * What is not shown: a product's partial sum, or a softmax's sum of exponentials relative to the row's maximum.
+   */
   rest?: Rows
-  /** How many are not shown, of each row. */
+  /** How many are not shown, in each row. */
   more?: number[]
-  /** Of a norm that follows: what each sum is first lessened by, and then multiplied by. */
+  /** For a following norm: what is first subtracted from each sum, and its factor. */
   less?: Rows
   times?: Rows
   /** dimensions, keys, heads: what `more` counts. */
   of?: string
-  /** Each row's largest score, which may be of a key that is not shown. */
+  /** Each row's largest score, possibly of a key that is not shown. */
   top?: number[]
-  /** Of a rotation, for each column: its partner; and for each row the cosine and the signed sine. */
+  /** For a rotation: each column's partner, and each row's cosine and signed sine. */
   partner?: number[]
   cos?: Rows
   sin?: Rows
-  /** Of a step that the host explains: for each number its lines, and what lights up. */
+  /** For a step explained by the host: for each number its lines, and what is highlighted. */
   lines?: string[][][]
   lights?: Light[]
-  /** A norm of this name follows the product. */
+  /** Name of a norm that follows the product. */
   normed?: string
-  /** A bias comes to every sum. */
+  /** A bias is added to every sum. */
   biased?: boolean
-  /** Names of its own: of the small picture, the heading, and what is said beside it. */
+  /** Its own names: of the small picture, the heading, and the text beside it. */
   short?: string
   title?: string
   note?: string
 }
 
-/** What lights up: a matrix, or a row and a column of it; "i" and "j" are those of the number pointed at. */
+/** What is highlighted: a matrix, or a row and a column of it; "i" and "j" are those of the number pointed at. */
 export interface Light {
   matrix: string
   row?: number | string
   column?: number | string
 }
 
-/** A slider: from `least` to `most`, or over `values`. */
+/** A slider from `least` to `most`, or over `values`. */
 export interface DrawnKnob {
   name: string
   label: string
@@ -127,15 +129,15 @@ export interface DrawnKnob {
   values: number[] | null
 }
 
-/** What follows from knobs and typed numbers, of the row that can be edited on. */
+/** What depends on knobs and typed numbers, computed from the editable row. */
 export interface Live {
-  /** scale: a row times a factor, its softmax, its gradient; softmax: a row by every way in a dtype. */
+  /** scale: a row times a factor, its softmax, its gradient; softmax: a row by every method in a dtype. */
   kind: string
-  /** The row that can be edited: of each value of the first knob, or times it. */
+  /** The editable row: for each value of the first knob, or multiplied by it. */
   row: string
   usual: Rows
   scaled: boolean
   dtype: string
-  /** Of a step, what is said with a {d} and a {factor} in it. */
+  /** A step's text with {d} and {factor} in it. */
   notes: Record<string, string>
 }

@@ -1,7 +1,7 @@
-"""A figure that is HTML on the teacher's page, for those who follow it: the same elements, and no HTML.
+"""A figure that is HTML on the teacher's page, for phones: the same elements, as data and not as HTML.
 
-A phone's page takes no style out of HTML (its policy), and nothing that could run: the elements are read here, made one
-by one there, and only those that figures are made of are let through.
+A phone's page accepts no styles in HTML (its policy), and nothing that could run: the elements are parsed here and
+created one by one there, and only those that figures use are allowed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ATTRIBUTES = frozenset(
 
 
 class _Elements(HTMLParser):
-    """[tag, attributes, children …] of each element, words as they are, and the text of the style sheets apart."""
+    """[tag, attributes, children …] of each element, texts as they are, and the style sheets' text separately."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,11 +72,11 @@ class StillPicture(Picture):
 
     css: str
     nodes: Annotated[Sequence[Any], TypeScript("Still[]")]
-    """Words as they are, and [tag, attributes, children …] of each element."""
+    """Texts as they are, and [tag, attributes, children …] of each element."""
 
 
 def still_picture(html: str) -> StillPicture:
-    """The elements of ``html``, which the app made. Raises ValueError for what no figure is made of."""
+    """Parse ``html``, which the app made. Raises ValueError for anything that no figure uses."""
     read = _Elements()
     read.feed(html)
     read.close()

@@ -4,6 +4,6 @@ import type { Still } from "./types"
 
 export interface Meta {
   css: string
-  /** Words as they are, and [tag, attributes, children …] of each element. */
+  /** Texts as they are, and [tag, attributes, children …] of each element. */
   nodes: Still[]
 }

@@ -1,7 +1,7 @@
-"""Small words: light and dark change Streamlit's theme for every page of the app, and projector makes all large.
+"""The buttons for light and dark, which change Streamlit's theme on every page, and for presentation mode.
 
-Streamlit 1.67 keeps the reader's theme in the browser, one localStorage entry per URL path, and reads it only while
-loading. So the switch writes the entry of every path it is given and loads the page again.
+Streamlit 1.67 stores the reader's theme in the browser, one localStorage entry per URL path, and reads it only while
+loading. So the switch writes the entry of every given path and reloads the page.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-s
 
 @dataclass(frozen=True)
 class Reach:
-    """Where to ask, for what the session was sent and for the page's style sheet.
+    """Where to request the session's arrays and the page's style sheet.
 
-    The page wears the style from then on; after that the browser asks once with the ticket, so that the server knows
-    that it can, and does.
+    The page uses the style from then on; the browser then makes one request with the ticket, which shows the server
+    that it can fetch.
     """
 
     ticket: str
@@ -43,13 +43,13 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class ThemeSwitchPicture(Picture):
-    """What the browser is told of the page."""
+    """What the browser needs to know about the page."""
 
     paths: Sequence[str]
-    """The URL paths of all pages ("/", "/cell", …); the page that is open is always included."""
+    """The URL paths of all pages ("/", "/cell", …); the open page is always included."""
     texts: Texts
     lang: str = "en"
-    """The page's language, which the browser reads and draws Chinese by; Streamlit says English."""
+    """The page's language, by which the browser reads it aloud and renders Chinese; Streamlit says English."""
     reach: Reach | None = None
     charts: str = ""
-    """The name of the script that draws Streamlit's charts, which the browser imports while nothing happens."""
+    """The name of the script that draws Streamlit's charts, which the browser preloads when idle."""

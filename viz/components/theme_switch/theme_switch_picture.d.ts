@@ -3,19 +3,19 @@
 import type { Texts } from "../shared/types"
 
 export interface Meta {
-  /** The URL paths of all pages ("/", "/cell", …); the page that is open is always included. */
+  /** The URL paths of all pages ("/", "/cell", …); the open page is always included. */
   paths: string[]
   texts: Texts
-  /** The page's language, which the browser reads and draws Chinese by; Streamlit says English. */
+  /** The page's language, by which the browser reads it aloud and renders Chinese; Streamlit says English. */
   lang: string
   reach: Reach | null
-  /** The name of the script that draws Streamlit's charts, which the browser imports while nothing happens. */
+  /** The name of the script that draws Streamlit's charts, which the browser preloads when idle. */
   charts: string
 }
 
 /**
- * Where to ask, for what the session was sent and for the page's style sheet. The page wears the style from then
- * on; after that the browser asks once with the ticket, so that the server knows that it can, and does.
+ * Where to request the session's arrays and the page's style sheet. The page uses the style from then on; the
+ * browser then makes one request with the ticket, which shows the server that it can fetch.
  */
 export interface Reach {
   ticket: string

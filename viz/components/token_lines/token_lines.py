@@ -1,7 +1,7 @@
-"""One or two heads as lines between two columns of tokens: who looks, on the left, and who is looked at.
+"""One or two heads as lines between two columns of tokens: queries on the left, keys on the right.
 
 Sends the state "query": the pinned query's position, or None when it is released; and "cell", [query, key], for a key
-that is pinned or, None, released: the query is the pinned one, None where none of those drawn is.
+that is pinned or, None, released: the query is the pinned one, or None if it is not drawn.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ SOURCE = read_source(Path(__file__).parent, "token_lines", '<div class="token-li
 
 @dataclass(frozen=True, eq=False)
 class TokenLinesPicture(ColoredPicture):
-    """The lines of one or two heads. At most 96 rows of each column are drawn, the first ones, and the figure says so.
+    """The lines of one or two heads. Only the first 96 rows of each column are drawn, which the figure says.
 
-    ValueError where the weights are not of one or two heads with these labels.
+    Raises ValueError unless the weights are of one or two heads with these labels.
     """
 
     queries: Sequence[str]
     keys: Sequence[str]
     query_offset: int
-    """The position of the first label of its column; `key_offset` too."""
+    """Position of the column's first label; `key_offset` too."""
     key_offset: int
     weights: Floats
     """[heads, queries, keys], NaN where masked."""
     head_labels: Sequence[str]
     selected: int | None
-    """The position of the pinned query."""
+    """Position of the pinned query."""
     texts: Texts
     looked_at: int | None = None
-    """The position of the pinned key."""
+    """Position of the pinned key."""
     max_height: int = 560
     threshold: float = THRESHOLD
     max_rows: int = MAX_ROWS

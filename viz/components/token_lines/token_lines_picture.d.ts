@@ -5,14 +5,14 @@ import type { Floats, Palette, Texts } from "../shared/types"
 export interface Meta {
   queries: string[]
   keys: string[]
-  /** The position of the first label of its column; `key_offset` too. */
+  /** Position of the column's first label; `key_offset` too. */
   query_offset: number
   key_offset: number
   head_labels: string[]
-  /** The position of the pinned query. */
+  /** Position of the pinned query. */
   selected: number | null
   texts: Texts
-  /** The position of the pinned key. */
+  /** Position of the pinned key. */
   looked_at: number | null
   max_height: number
   threshold: number

@@ -1,6 +1,6 @@
-"""The text as a row of chips, one a token or a split character, on which the current token is chosen.
+"""The text as a row of chips, one per token or split character, for selecting the current token.
 
-Sends the state "token": the chosen position, or None after Escape; and "key", where both can be chosen.
+Sends the state "token": the selected position, or None after Escape; and "key", if both can be selected.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-st
 
 @dataclass(frozen=True, eq=False)
 class MetricBars:
-    """A number a chip, from 0 to 1, NaN for none, each in ``words``; ``said`` is what they mean."""
+    """A number per chip in 0..1, NaN for none, each in ``words``; ``said`` is their meaning."""
 
     lengths: NDArray[np.float32]
     words: Sequence[str]
@@ -52,40 +52,39 @@ class MetricBars:
 
 @dataclass(frozen=True, eq=False)
 class TokenStripPicture(ColoredPicture):
-    """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
+    """The chips in reading order: chip i covers the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
-    A click sets what `sets` says; of two texts the key in the first and the query in the second. ValueError where the
-    lists are not of one length.
-    `texts` has beside `TEXTS` what the tint means of all of them, "shade": "row", filled in; with `rows`, "row" is
-    filled in but for {token}.
+    A click sets what `sets` says; with two texts the key in the first and the query in the second. Raises ValueError if
+    the lists differ in length. Besides `TEXTS`, `texts` has the meaning of the tints as a whole, "shade": "row", filled
+    in; with `rows`, "row" is filled in except for {token}.
     """
 
     labels: Sequence[str]
     positions: IntList
     counts: IntList
     parts: Sequence[Sequence[str]]
-    """Labels of a chip's tokens where there are several."""
+    """Labels of a chip's tokens if it has several."""
     special: Annotated[Sequence[bool], TypedArray("uint8")]
     metric: Floats
     """0..1 tints the chip; NaN leaves it plain."""
     values: Sequence[str]
-    """What the tint means, in words, or empty."""
+    """Meaning of the tint, or empty."""
     selected: int | None
-    """The query, a token's position; `looked_at`, the key, too."""
+    """The query's token position; `looked_at`, the key's."""
     looked_at: int | None
     texts: Texts
     written: int = 0
-    """Where the second of two texts begins, on a line of its own; 0 for one."""
+    """Start of the second of two texts, on a line of its own; 0 for one text."""
     sets: Literal["query", "key"] = "query"
     """What a click on a single text sets."""
     rows: Floats | None = None
-    """[chips, chips]: what the last token of each chip gives to each, a share; NaN where masked.
+    """[chips, chips]: weights of each chip's last token on each chip; NaN where masked.
 
-    With them the chips are tinted by the row of the selected token before the page answers, and by one that is pointed
-    at in another figure.
+    With them the chips are tinted by the selected token's row before the page answers, and by a token pointed at in
+    another figure.
     """
     both: bool = False
-    """With Shift a click or Enter sets the key, told as "key"."""
+    """Shift-click or Shift-Enter selects the key, sent as "key"."""
     metric_bars: Annotated[MetricBars | None, UNSENT] = None
 
     def __post_init__(self) -> None:
@@ -104,15 +103,15 @@ class TokenStripPicture(ColoredPicture):
 
     @sent
     def bar_words(self) -> Sequence[str]:
-        """What the bar under each chip says; none without bars."""
+        """The text of the bar under each chip; empty without bars."""
         return [] if self.metric_bars is None else self.metric_bars.words
 
     @sent
     def bars_said(self) -> str:
-        """What they mean."""
+        """The bars' meaning."""
         return "" if self.metric_bars is None else self.metric_bars.said
 
     @sent
     def bars(self) -> Floats | None:
-        """[chips]: the length of the bar under each, 0..1; NaN for none."""
+        """[chips]: the bar's length under each, 0..1; NaN for none."""
         return None if self.metric_bars is None else self.metric_bars.lengths

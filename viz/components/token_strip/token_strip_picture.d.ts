@@ -4,24 +4,24 @@ import type { Bytes, Floats, Ints, Palette, Texts } from "../shared/types"
 
 export interface Meta {
   labels: string[]
-  /** Labels of a chip's tokens where there are several. */
+  /** Labels of a chip's tokens if it has several. */
   parts: string[][]
-  /** What the tint means, in words, or empty. */
+  /** Meaning of the tint, or empty. */
   values: string[]
-  /** The query, a token's position; `looked_at`, the key, too. */
+  /** The query's token position; `looked_at`, the key's. */
   selected: number | null
   looked_at: number | null
   texts: Texts
-  /** Where the second of two texts begins, on a line of its own; 0 for one. */
+  /** Start of the second of two texts, on a line of its own; 0 for one text. */
   written: number
   /** What a click on a single text sets. */
   sets: "query" | "key"
-  /** With Shift a click or Enter sets the key, told as "key". */
+  /** Shift-click or Shift-Enter selects the key, sent as "key". */
   both: boolean
   palette: Palette
-  /** What the bar under each chip says; none without bars. */
+  /** The text of the bar under each chip; empty without bars. */
   bar_words: string[]
-  /** What they mean. */
+  /** The bars' meaning. */
   bars_said: string
 }
 
@@ -32,11 +32,10 @@ export interface Arrays {
   /** 0..1 tints the chip; NaN leaves it plain. */
   metric: Floats
   /**
-   * [chips, chips]: what the last token of each chip gives to each, a share; NaN where masked. With them the chips
-   * are tinted by the row of the selected token before the page answers, and by one that is pointed at in another
-   * figure.
+   * [chips, chips]: weights of each chip's last token on each chip; NaN where masked. With them the chips are
+   * tinted by the selected token's row before the page answers, and by a token pointed at in another figure.
    */
   rows?: Floats
-  /** [chips]: the length of the bar under each, 0..1; NaN for none. */
+  /** [chips]: the bar's length under each, 0..1; NaN for none. */
   bars?: Floats
 }

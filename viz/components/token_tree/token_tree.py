@@ -1,6 +1,6 @@
-"""Continuations of one prompt as a tree from left to right: each token a chip, each line as thick as it is probable.
+"""Continuations of one prompt as a tree from left to right: each token is a chip, line width is probability.
 
-Sends the event "node": the id of the node that was opened.
+Sends the event "node": the id of the opened node.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SOURCE = read_source(Path(__file__).parent, "token_tree", '<div class="token-tre
 
 
 class Node(Protocol):
-    """One token, as the payload describes it. The first node of a tree is the prompt and has no parent (-1)."""
+    """One token, as in the payload. A tree's first node is the prompt and has no parent (-1)."""
 
     @property
     def id(self) -> str: ...
@@ -65,22 +65,22 @@ class Node(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TokenTreePicture(ColoredPicture):
-    """The tree. Higher than ``max_height`` pixels, and wider than its place, it scrolls inside itself.
+    """The tree. It scrolls if it is higher than ``max_height`` px or wider than its container.
 
-    A long run without a branch is drawn by its ends and what is around the open node. ValueError where a node comes
-    before its parent.
+    A long run without a branch is drawn by its ends and the surroundings of the open node. Raises ValueError if a node
+    precedes its parent.
     """
 
     nodes: Annotated[Sequence[Node], UNSENT]
     n_branches: int
     opened: str
-    """The id of the node that is emphasised with all tokens before it."""
+    """The id of the node that is highlighted with all tokens before it."""
     frame: str
-    """The id of the node whose frame of the film is in view."""
+    """The id of the node of the film's open frame."""
     texts: Texts
     max_height: int = 360
     shows: str = ""
-    """The key of the part of the page that a click changes, to which a narrow page scrolls, or ""."""
+    """Key of the page element that a click changes, to which a narrow page scrolls, or ""."""
 
     def __post_init__(self) -> None:
         """Check the order of the nodes."""
@@ -92,7 +92,7 @@ class TokenTreePicture(ColoredPicture):
 
     @sent
     def ids(self) -> Sequence[str]:
-        """Of the nodes, in their order."""
+        """Ids of the nodes, in order."""
         return [node.id for node in self.nodes]
 
     @sent
@@ -107,7 +107,7 @@ class TokenTreePicture(ColoredPicture):
 
     @sent
     def names(self) -> Mapping[str, Sequence[str]]:
-        """Names of branches, by the index of the node they end in."""
+        """Names of branches, by the index of their last node."""
         return {str(i): node.names for i, node in enumerate(self.nodes) if node.names}
 
     @sent
@@ -117,7 +117,7 @@ class TokenTreePicture(ColoredPicture):
 
     @sent
     def rows(self) -> Floats:
-        """[nodes]: from 0 down, halves allowed."""
+        """[nodes]: from 0 downwards, halves allowed."""
         return np.asarray([node.y for node in self.nodes], dtype=np.float32)
 
     @sent
@@ -127,15 +127,15 @@ class TokenTreePicture(ColoredPicture):
 
     @sent
     def totals(self) -> Floats:
-        """[nodes]: the same from the prompt on."""
+        """[nodes]: cumulative from the prompt on."""
         return np.asarray([node.total for node in self.nodes], dtype=np.float32)
 
     @sent
     def dropped(self) -> Bytes:
-        """[nodes]: 1 where beam search dropped it."""
+        """[nodes]: 1 if beam search dropped it."""
         return np.asarray([node.dropped for node in self.nodes], dtype=np.uint8)
 
     @sent
     def ended(self) -> Bytes:
-        """[nodes]: 1 where the text ends."""
+        """[nodes]: 1 if the text ends there."""
         return np.asarray([node.ended for node in self.nodes], dtype=np.uint8)
