@@ -1,4 +1,4 @@
-"""Self-attention beside a recurrent layer and a convolution: work, steps one after the other, and how far news travels.
+"""Self-attention beside a recurrent layer and a convolution: work, sequential steps, and how far news travels.
 
 (Vaswani et al. 2017, table 1, arXiv:1706.03762; there as orders of growth, here as counts.)
 """

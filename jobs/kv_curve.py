@@ -1,4 +1,4 @@
-"""How far the next token moves for every window of a cache that forgets: one forward each."""
+"""How far the prediction shifts for every window of a cache that forgets: one forward each."""
 
 from __future__ import annotations
 

@@ -343,7 +343,7 @@ class EncoderDecoder:
 
     def direct_path(self) -> DirectPath:
         """Raises NoAttribution: a head of the encoder reaches the logits by every token that looks at it."""
-        raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
+        raise NoAttribution(reason=N_("this does not support encoder–decoders yet"))
 
     def check_head(self) -> None:
         """Raises ScoresClasses for a classifier."""

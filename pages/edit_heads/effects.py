@@ -67,7 +67,8 @@ ANSWERS = (
         N_("how much less likely the class is when the head passes on nothing: the fall of log p, in nats"),
         N_("what the score loses when the head passes on nothing"),
         N_("{row}{column} · {value} of the score"),
-        N_("by how much the logit of {token} is less above that of {other} when the head passes on nothing"),
+        N_("how much the lead of {token}’s logit over {other}’s shrinks when the head passes on "
+           "nothing"),
     ),
     EffectMeasure(
         "pushed", N_("direct attribution"),
@@ -202,9 +203,9 @@ def _effects(opened: PageContext, target: int, layers: IncrementalTask[LayerEffe
 def _explain() -> None:
     show_reading(
         [
-            _("Ablated: the model runs once without each head, and what the token's log-probability loses is what "
-              "the head was worth, with all that later layers made of it. Here what it passes on becomes zero; under "
-              "“edit” it can be set to its mean over this text instead."),
+            _("Ablation: the model runs once without each head. What the token's log-probability loses "
+              "is the head’s worth, with all that later layers made of it. Here the head passes on zero; "
+              "under “edit” it can be set to its mean over this text instead."),
             _("On a text that the model is sure of, log p hardly moves. The logit difference against another token "
               "still does: against the wrong name, say."),
             _("Below the maps of heads, one cell a layer: what is lost when its FFN adds nothing, at every token at "
@@ -428,7 +429,7 @@ def _show_open(opened: PageContext, effects: Effects) -> None:
         key, tokens = int(row.argmax()), opened.capture.tokens
         where = f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"
         share = number(float(row[key]), "share")
-        looks = [_("the last token looks {value} at {key}").format(value=share, key=where)]
+        looks = [_("the last token puts {value} on {key}").format(value=share, key=where)]
     parts = [
         f"{escape(_(answer.label))} {signed(float(effects.values(answer.name)[place]), answer.signed)}"
         for answer in ANSWERS

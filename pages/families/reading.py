@@ -17,10 +17,11 @@ def _kinds() -> None:
         [
             _("Each card is a kind of model, and its grid says who may look at whom on this text: a row is a token "
               "looking, a filled cell one that it may look at. The grids are the masks of the models themselves."),
-            _("Click a card: below are a head’s weights, which lie on the filled cells alone, and what the model says. "
-              "An encoder–decoder is two texts in one grid: the one that is read, and below it the one it writes."),
-            _("A prefix model has no model of its own here: the causal one is given that mask, for which it was not "
-              "trained. Its grid has the same form as that of an encoder–decoder, in a single stack of layers."),
+            _("Click a card: below are a head’s weights, which lie only on the filled cells, and what "
+              "the model says. An encoder–decoder is two texts in one grid: the one that is read, and "
+              "below it the one it writes."),
+            _("There is no prefix model here: the causal one is given that mask, for which it was not "
+              "trained. Its grid has the same form as an encoder–decoder’s, in a single stack of layers."),
         ],
         formula="weights = softmax(q·k / √d + mask),  mask = 0 or −∞",
         source="Vaswani et al. 2017, arXiv:1706.03762; Raffel et al. 2019, arXiv:1910.10683",

@@ -54,9 +54,7 @@ def _typed(runner: Runner, hay: str) -> Needle | None:
     elif held.answer.strip() in f"{hay[: int(held.characters)]} {held.question}":
         problem = _("“{answer}” stands in the text already: hide something that does not.")
     elif not _whole(runner, needle):
-        problem = _(
-            "In this sentence the model does not see “{answer}” as the same tokens as by itself: hide other words."
-        )
+        problem = _("In this sentence “{answer}” is tokenized differently than on its own: hide other words.")
     else:
         return needle
     st.info(problem.replace("{answer}", held.answer.strip()))

@@ -45,7 +45,7 @@ def _gallery_tables(opened: PageContext, gallery: Gallery) -> dict[str, pd.DataF
     values = _gallery_values(gallery)
     tokens = {position: token.text for position, token in enumerate(opened.capture.tokens[: len(values)])}
     heading = _("distance at which a key seems to be") if gallery.index is not None else _(
-        "layers until a query can have heard of a key; 1: the pattern keeps the cell"
+        "layers until a key can reach a query; 1: the pattern keeps the cell"
     )  # fmt: skip
     tables = {heading: labelled(values, tokens, tokens)}
     if gallery.costs:

@@ -85,8 +85,8 @@ def _distance(rest: str) -> None:
         [
             _("The contents are those of this text, and only the distance from key to query is changed: the curve is "
               "the score that the open head would give them, before softmax and mask."),
-            _("Beside it stands every head of this layer: a flat line does not mind the distance, a falling one "
-              "prefers what is near, and waves come from pairs that have turned all the way round."),
+            _("Beside it stands every head of this layer: a flat line ignores the distance, a falling "
+              "one prefers what is near, and waves come from pairs that have turned all the way round."),
             _("“Whole text” is a mean over many pairs of tokens, which shows the habit of a head; “this cell” is one "
               "query and one key alone."),
         ],
@@ -102,8 +102,9 @@ def _what_if() -> None:
         [
             _("The model runs once more with another rotation in its layers; the text and all that was learned stay "
               "the same."),
-            _("Left the open head as it is, in the middle with the other rotation, right what the model then predicts: "
-              "a head that lives on distances loses its way, one that looks for contents may keep it."),
+            _("Left: the open head as it is; middle: with the other rotation; right: what the model then "
+              "predicts. A head that lives on distances loses its way, one that looks for contents may "
+              "keep it."),
             _("Scores depend on differences of positions alone. So to add one number to all positions changes nothing "
               "beyond rounding; to stretch, cut or drop the differences does."),
         ],
@@ -117,8 +118,8 @@ def _what_if() -> None:
 def _others() -> None:
     show_reading(
         [
-            _("Five ways to tell a model where its tokens stand, each as the number it gives to a query and a key "
-              "whatever they say: indigo above zero, orange below."),
+            _("Five ways to tell a model where its tokens stand, each as the number it gives to a query "
+              "and a key regardless of content: indigo above zero, orange below."),
             _("A square has it for every pair of positions, the curve under it by distance. Read down a card: where "
               "the positions enter the model, what must be stored, and what becomes of longer texts."),
             _("The words under a curve say whose numbers it shows: this model’s, a formula’s, or those of a small "

@@ -33,7 +33,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
     drawn = _nearest(found.keep, query, key)
     note = ""
     if len(drawn) < len(found.keep):
-        note = _("Of {total} keys, the {count} nearest to the query are drawn, and the chosen one.").format(
+        note = _("Showing the {count} of {total} keys nearest to the query, and the chosen one.").format(
             total=len(found.keep), count=len(drawn)
         )
     payload = score_split.ScoreSplitPicture(

@@ -45,7 +45,7 @@ def _counts(alone: bool) -> None:
               "each, in colour the one that is chosen at the top."),
             _("First, how far the prediction moves from the unchanged model’s (KL); beside it, where the model has "
               "them, the perplexity of the text and the bytes of the cache."),
-            _("The bytes fall in proportion to the heads; what is lost by it does not, and depends on the text."),
+            _("Bytes fall in proportion to the heads; the loss does not, and depends on the text."),
         ],
         formula=f"{POOLED}\nKL(p ‖ q) = Σ p · (ln p − ln q)",
         source=SOURCE,

@@ -77,7 +77,7 @@ def _finding(opened: PageContext, query: int) -> tuple[str, str]:
     """The key that the query looks at most, of the whole row; HTML."""
     row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1), shares=True)[0]
     key = int(row.argmax())
-    said = _("{query} looks {value} at {key}").format(
+    said = _("{query} puts {value} on {key}").format(
         query=query_name(opened.capture, query),
         value=escape(number(float(row[key]), "share")),
         key=key_name(opened.capture, key),

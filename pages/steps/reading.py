@@ -126,14 +126,15 @@ def _similarity() -> None:
 def _others() -> None:
     show_reading(
         [
-            _("Three kinds of layers that let tokens hear of one another, and self-attention in a window, at the "
-              "length of your text and the width of this model."),
+            _("Three kinds of layers that pass information between tokens, and self-attention in a "
+              "window, at the length of your text and the width of this model."),
             _("A recurrent net takes one token after the other, so its steps wait; news from the first token passes "
               "through all of them. Self-attention does all at once, in one step."),
-            _("“This text, read” shows it on your text: a random recurrent net takes the tokens’ embeddings one a "
-              "step, and what is left of each at the end shrinks with every step. Attention reads all of them in one "
-              "step, and the gradient to a token is its weight."),
-            _("For that its work grows with the square of the length: it is the larger one from n = d on."),
+            _("“This text, read” shows it on your text: a random recurrent net takes the tokens’ "
+              "embeddings one per step, and what is left of each at the end shrinks with every step. "
+              "Attention reads all of them in one step, and the gradient to a token is its weight."),
+            _("In return its work grows with the square of the length: it is the larger one from n = d "
+              "on."),
         ],
         formula="self-attention 2 n² d,  recurrent 2 n d²,  convolution k n d²",
         source=VASWANI + ", table 1; van den Oord et al. 2016, arXiv:1609.03499",
@@ -188,8 +189,9 @@ def _batch() -> None:
             _("Hidden scores become −∞ before the softmax, so e^−∞ = 0. With padding on the left and a causal mask, a "
               "row of padding sees no key at all and becomes NaN; code writes −1e9, or the smallest number of the "
               "dtype, so that it stays finite."),
-            _("Dropout stands after the softmax, before the values are mixed, and only in training. Models that write "
-              "are padded on the left: their last column is a real token, after which the next one comes."),
+            _("Dropout stands after the softmax, before the values are mixed, and only in training. "
+              "Models that generate are padded on the left: their last column is a real token, after "
+              "which the next one comes."),
             _("Packing puts several short documents into one row instead: with one a row most of a long window is "
               "padding, which is computed all the same."),
             _("A step with a cache computes new rows alone. Its mask is a rectangle: as many rows as there are new "

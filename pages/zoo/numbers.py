@@ -70,8 +70,8 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
         words = words.format(d=d, count=len(own.weights))
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     if any(one.error > LONGER for one in found.values()):
-        words = _("An error above 2: a variant whose weights are no shares makes an output of any norm. The cosine, "
-                  "which compares directions alone, says more of it.")  # fmt: skip
+        words = _("An error above 2: a variant whose weights are not shares can give an output of any norm. "
+                  "The cosine, which compares only directions, says more about it.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 

@@ -36,7 +36,7 @@ def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch)
 
     files(page, "half.wav", wav(sine(8000, 440)))
     expect(box).to_contain_text("Your sound of 0.50 s, at 8,000 samples a second.", timeout=PATIENCE)
-    expect(box).to_contain_text("A link holds no sound")
+    expect(box).to_contain_text("A link cannot hold a sound")
     expect(page.get_by_text("The sound is 25 of 150 frames.")).to_be_visible(timeout=PATIENCE)
     eventually(page, lambda: page.locator(".head-map").get_attribute("data-window"), lambda held: held != whole)
     assert "target" not in address(page.url)  # what was written of the tone

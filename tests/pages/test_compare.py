@@ -125,13 +125,13 @@ def test_two_tokenizers_are_compared_on_common_pieces(folder_of):
         assert re.search(
             rf"{name}: <span[^>]*><bdi>·dog</bdi> \([\d–]+\)</span> looks most at .*?{label}.*?{share}", html(app)
         )
-    assert "summed over those looked at" in maps(app)[0][0]["texts"]["note"]
+    assert "summed over keys" in maps(app)[0][0]["texts"]["note"]
 
 
 def test_another_model_opens_on_its_own_head_and_its_predictions_have_no_kl():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "next"})
     assert sentences(app) == []
-    assert "these are not the same question" in html(app)
+    assert "the two questions differ" in html(app)
     assert "KL(A" not in html(app)
 
 

@@ -236,9 +236,9 @@ def test_what_a_server_does_not_show_is_drawn_by_its_rule_and_said(monkeypatch):
         ({"head": "99.0"}, "There is no layer 99"),
         pytest.param({"head": "3"}, "", marks=pytest.mark.long),
         pytest.param({"query": "99"}, "There is no position 99", marks=pytest.mark.long),
-        ({"family": "decoder"}, "“decoder” is no choice for kind of model."),
+        ({"family": "decoder"}, "“decoder” is not an option for kind of model."),
         ({"family": "encoder", "word": "50"}, "The text has no word with the number 50 to hide; its words are 7."),
-        ({"family": "two", "query": "2"}, "Only the first of the two texts is looked at"),
+        ({"family": "two", "query": "2"}, "Keys come from the first text"),
         pytest.param({"length": "-1"}, "The prefix length is -1; it must be at least 0.", marks=pytest.mark.long),
     ],
 )

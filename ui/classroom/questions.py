@@ -32,8 +32,8 @@ N_ = str  # marks a text for Babel without translating it here
 SHOWN = 8  # of the model's likeliest answers
 MOST_KEYS = 200  # that a phone can show to be tapped on
 TWO_TEXTS = N_(
-    "A class cannot be asked about a model that reads one text and writes another so far. Its pages are shown to the "
-    "class as any others."
+    "Questions about a model that reads one text and writes another are not supported yet. Its "
+    "pages are shown to the class like any others."
 )
 NO_NEXT = N_("This model does not predict a next token.")
 NO_EFFECT = N_("Without this head the next token is exactly as likely: choose another head.")

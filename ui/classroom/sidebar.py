@@ -31,7 +31,7 @@ PROBLEM = SessionValue("class_problem", str)
 OVER = SessionValue("class_over", bool)  # where this session has no room any more, it has ended
 LOOKED = SessionValue("class_looked", bool)  # whether the tab has said if it has a room,
 WAITS = SessionValue("class_waits", bool)  # or is waited for
-AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
+AGAIN = N_("The server was restarted. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
     "where": N_("Where does this token look?"),
@@ -108,7 +108,10 @@ def _questions(room: Room) -> None:
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     # What they show is asked: after a restart of the server a browser has them as they were, and the room has not.
     room.names = st.toggle(_("ask for names"), room.names, key="ask_names")
-    words = _("Each page, model and text that you open waits, here and on the phones, until you have asked or show it.")
+    words = _(
+        "Each page, model and text that you open stays hidden, here and on the phones, until you "
+        "ask about it or show it."
+    )
     room.asks_first = st.toggle(_("ask first, then show"), room.asks_first, key="ask_first", help=plain(words))
     ending.show_results(room, "results_beside")
 

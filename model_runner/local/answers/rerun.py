@@ -79,7 +79,7 @@ class Rerun:
         ``stream`` enters the layer; ``change`` is applied to what its heads pass on. Raises EditNotPossible.
         """
         if self.capture.request.edits:
-            raise EditNotPossible(reason=N_("the upper layers alone can be run of the unchanged model only"))
+            raise EditNotPossible(reason=N_("the upper layers can be run by themselves only in the unchanged model"))
         own = self.capture.residual(layer)[None]
         place = layer, own.shape[1] > 1  # of a single token the last position is all there is: that proves nothing
         if place not in self.proven:

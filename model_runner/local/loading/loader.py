@@ -379,4 +379,4 @@ def check_tokenizer(name: str, tokenizer: Tokenizer) -> None:
     if not tokenizer.is_fast:
         raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
     if len(tokenizer) <= len(special_ids(tokenizer)):  # what transformers makes of no files at all
-        raise TokenizerMissing(name=name, reason=N_("it knows no token but special ones"))
+        raise TokenizerMissing(name=name, reason=N_("it knows only special tokens"))

@@ -55,7 +55,7 @@ MORE_KEYS = N_(
     "beside the keys of its tokens, its queries read keys that each mix several tokens, and a map of tokens has no "
     "columns for them"
 )
-NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
+NOT_ASKED = N_("none of its layers uses transformers' attention interface for softmax attention")
 RECURRENT = N_("recurrent")  # the kind of a layer whose recurrence is drawn
 LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last of MPT
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
@@ -251,7 +251,7 @@ def _calls(model: Any, ids: Tensor, recording: ActivationRecorder) -> tuple[Atte
 
 
 def _chosen_bytes(recording: ActivationRecorder) -> float:
-    """What is kept of a token for each indexer: the numbers of the chosen keys, and how they were chosen."""
+    """What is kept per token for each indexer: the numbers of the chosen keys, and how they were chosen."""
     choices = {one.choice.indexer: one.choice for one in recording.records.values() if one.choice is not None}
     return math.fsum(choice.nbytes / len(choice.q) + INT32 * choice.top_k for choice in choices.values())
 

@@ -20,7 +20,7 @@ from model_runner.errors import N_
 from model_runner.rotary import Rotation
 
 ROUND_TRIP_TOLERANCE = 1e-4  # of unit-variance noise in float32: cos² + sin² divides errors of a few eps
-NOT_IN_PAIRS = N_("it does not turn coordinates two by two")
+NOT_IN_PAIRS = N_("it does not turn coordinates in pairs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def read_rotation(call: RotaryCall, start: int, stop: int) -> InferredRotation |
 
 
 def _read(call: RotaryCall, cos_sin: tuple[Tensor, Tensor], start: int, stop: int) -> Rotation | None:
-    """What moves where. None where it does not turn coordinates two by two.
+    """What moves where. None where it does not turn coordinates in pairs.
 
     With the sine 0 a unit vector arrives where its coordinate goes to, multiplied by the number we put into its column
     of the cosine; with the cosine 0 it arrives at its partner's place, with a sign that says which of the two is first.

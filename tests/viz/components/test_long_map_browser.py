@@ -259,7 +259,7 @@ def test_a_press_on_the_small_map_brings_the_view_there_and_a_drag_takes_it_alon
     for _ in range(4):
         canvas(page).press("+")
     size = span(page)
-    mini = page.get_by_role("img", name="The whole map in small")
+    mini = page.get_by_role("img", name="The whole map at a glance")
     box = mini.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
     page.mouse.down()

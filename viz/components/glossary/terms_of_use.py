@@ -40,8 +40,9 @@ OF_USE = (
     GlossaryTerm(
         (N_("induction"),),
         N_(
-            "Where a text repeats: a head looks at what came after the token at hand when it stood there before, so "
-            "the model goes on with a pattern it has seen once. The same head may do otherwise on another text."
+            "Where a text repeats: a head looks at what came after the current token the last time, so "
+            "the model continues a pattern it has seen once. The same head may do otherwise on another "
+            "text."
         ),
     ),
     GlossaryTerm(
@@ -66,7 +67,10 @@ OF_USE = (
     ),
     GlossaryTerm(
         (N_("convolution"), N_("convolution, dilated")),
-        N_("A layer in which each token hears of a few at fixed distances. Dilated, they grow with every layer."),
+        N_(
+            "A layer in which each token reads a few others at fixed distances. In a dilated one, the "
+            "distances grow with every layer."
+        ),
     ),
     GlossaryTerm(
         ("FFN",),
@@ -86,13 +90,14 @@ OF_USE = (
     GlossaryTerm(
         (N_("pre-norm"), N_("post-norm")),
         N_(
-            "Where the norm of a layer stands. Pre-norm: each part reads a normed copy, and the stream is only added "
-            "to. Post-norm: the sum is normed, so the stream itself has one size after each part."
+            "Where the norm of a layer stands. Pre-norm: each part reads a normalised copy, and the "
+            "stream is only added to. Post-norm: the sum is normalised, so the stream itself has one "
+            "size after each part."
         ),
     ),
     GlossaryTerm(
         (N_("retrieval heads"), N_("retrieval head")),
-        N_("A head that fetches single tokens from far back, so that the model can say them again."),
+        N_("A head that fetches single tokens from far back, so that the model can repeat them."),
     ),
     GlossaryTerm(
         (N_("kernel"),),

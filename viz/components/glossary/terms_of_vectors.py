@@ -26,7 +26,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("parameter"), N_("parameters")),
-        N_("A number that the model has learned, or one that can be set."),
+        N_("A number that the model has learned, or a setting."),
     ),
     GlossaryTerm(
         (N_("cosine"),),
@@ -131,8 +131,8 @@ OF_VECTORS = (
     GlossaryTerm(
         (N_("active"), N_("active units")),
         N_(
-            "A unit of a feed-forward part is active at a token where what its activation reads is above 0; counted "
-            "are units, whatever they add."
+            "A unit of a feed-forward part is active at a token where its activation reads a number "
+            "above 0. Units are counted whatever they add."
         ),
     ),
     GlossaryTerm(
@@ -147,7 +147,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("drift"),),
-        N_("How far a change moved what a head does: of its attention, the share that lies on other tokens now."),
+        N_("How far a change moved what a head does: for attention, the share that now lies on other tokens."),
     ),
     GlossaryTerm(
         (N_("direct attribution"),),

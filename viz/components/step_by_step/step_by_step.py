@@ -34,7 +34,8 @@ TEXTS: dict[str, str] = {
     "ask_class": N_("Ask the class for this number"),
     "reset": N_("the first numbers again"),
     "hint": N_("Point at a number of the last matrix: what it is made of lights up, and its sum is here."),
-    "not_number": N_("“{value}” cannot stand here: it takes a number from −{most} to {most}. The one before stays."),
+    "not_number": N_("“{value}” is not possible here: type a number from −{most} to {most}. The one before "
+                     "stays."),
     "cell_name": N_("{matrix}, row {row}, column {column}"),
     "shape_part": N_("{rows} × {columns}, {shown} × {across} shown"),
     "colors_to": N_("colours to ±{most}"),
@@ -86,7 +87,7 @@ TEXTS: dict[str, str] = {
     "step_v": N_("V: what each token hands on"),
     "about_v": N_("Every row of X times W_V."),
     "step_rq": N_("Q, turned by its position"),
-    "about_rq": N_("RoPE turns pairs of dimensions: the farther along the text, the farther."),
+    "about_rq": N_("RoPE turns pairs of dimensions: the later in the text, the farther."),
     "step_rk": N_("K, turned by its position"),
     "about_rk": N_("The same turn for the keys: a product of both knows only how far apart they are."),
     "step_scores": N_("Q Kᵀ: every query with every key"),

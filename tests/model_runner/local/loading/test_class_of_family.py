@@ -40,7 +40,7 @@ def test_a_family_is_read_by_the_class_that_reads_its_input(config: dict[str, An
         ("gemma4_assistant", ASSISTS),
         ("vit", UNKNOWN),
         ("no_family", UNKNOWN),
-        ("fnet", "none of its layers asks transformers' attention interface for softmax attention"),
+        ("fnet", "none of its layers uses transformers' attention interface for softmax attention"),
     ],
 )
 def test_a_family_that_is_never_captured_is_refused_by_its_name(family: str, reason: str) -> None:
