@@ -158,7 +158,7 @@ def _pass(capture: Capture, rows: BlockRows) -> MapBlock:
     first, entropy = metrics.first_token(shown), metrics.entropy(shown)  # which ask for no token's id
     before = pad(weights.cumsum(-1), (1, 0))  # of each key, the sum of those before it
     places, placed = _places(before, q_idx, n_tokens if ahead else None)
-    weights[..., 0] = 0.0  # the first token stands apart
+    weights[..., 0] = 0.0  # the first token is shown apart
     thumbnail, top = _thumbnail(weights, rows, n_tokens)
     by_name = {"first": first, "recent": _recent(before, q_idx, ahead), "distance": _distance(weights, q_idx)}
     values = np.stack([_numbers((by_name | {"entropy": entropy})[one.name]) for one in MEASURES])

@@ -30,7 +30,7 @@ TEXTS: dict[str, str] = {
     "connecting": N_("Connecting …"),
     "gone": N_("No connection. This is what was last shown; the page reconnects by itself."),
     "lost": N_("The connection was lost; reconnecting …"),
-    "waits": N_("The teacher is not back yet; this page goes on by itself."),
+    "waits": N_("The teacher is not back yet; this page continues by itself."),
     "ended": N_("The teacher has ended this room."),
     "wander": N_("Look around on your own"),
     "only_there": N_("What else this page shows is on the teacher’s screen; “{wander}” opens it here."),

@@ -16,7 +16,7 @@ from model_runner.errors import N_, EditNotPossible, Reason, RunnerError
 MOST = 64  # edits of one address
 LARGEST = 10**7  # a whole number: no layer, position or number of a pattern is beyond it
 SMALLEST, WIDEST = 1e-6, 1e6  # a factor or temperature, either sign; beyond, float32 overflows where it is used
-UNREADABLE = N_("“{text}” in the link is no edit")
+UNREADABLE = N_("“{text}” in the link is not an edit")
 
 
 def written(edits: Sequence[Edit]) -> str:

@@ -51,7 +51,7 @@ def _read(data: bytes) -> Sound:
     except RunnerError:
         raise
     except (wave.Error, EOFError, ArithmeticError, ValueError, RuntimeError) as error:
-        why = Reason(N_("it is no WAV file of plain samples ({why})"), {"why": first_line(error) or CUT_OFF})
+        why = Reason(N_("it is not a WAV file of plain samples ({why})"), {"why": first_line(error) or CUT_OFF})
         raise SoundUnreadable(reason=why) from error
     if len(frames) < count * channels * width:
         raise SoundUnreadable(reason=CUT_OFF)

@@ -40,7 +40,7 @@ KERNELS = (
         work="2 n d (d + 1)",
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
-        does=N_("compares the positive parts of q and k alone"),
+        does=N_("compares only the positive parts of q and k"),
         gives_up=N_("What q and k express by negative entries; and, without an exponential, sharp attention."),
         buys=N_("A state as small as the linear kernel’s, but keys can have a share of exactly 0, and the "
                 "features cost only a comparison with 0."),
@@ -64,7 +64,7 @@ KERNELS = (
     ),
     Variant(
         "performer", "Performer (FAVOR+)", "kernel", "any",
-        (Parameter("features", N_("features"), N_("random directions; more of them come nearer to softmax"), 64,
+        (Parameter("features", N_("features"), N_("random directions; more of them come closer to softmax"), 64,
                    most=1024, letter="m"), SEED),
         performer.weights, performer.output, performer.multiply_adds,
         work="2 n m (2 d + 1)",
@@ -100,8 +100,8 @@ KERNELS = (
         work="2 n d²",
         memory=memory.UNDIVIDED,
         recurrent=recurrent.UNDIVIDED,
-        does=N_("sums linear attention without dividing by the sum of a row’s weights, and then brings the output to "
-                "norm √d"),
+        does=N_("sums linear attention without dividing by the sum of a row’s weights, and then scales the "
+                "output to norm √d"),
         gives_up=N_("The norm of an output: all are alike, and rows no longer sum to 1."),
         buys=N_("Steadier training than other linear kernels: where a row’s weights sum to nearly 0, dividing by "
                 "them makes gradients of any size; a norm does not."),

@@ -139,7 +139,7 @@ REFINEMENTS = (
     Variant(
         "drawn_keys", N_("keys drawn at random"), "weights", "any",
         (
-            Parameter("draws", N_("draws"), N_("keys drawn for each row; more of them come nearer to softmax"), 16,
+            Parameter("draws", N_("draws"), N_("keys drawn for each row; more of them come closer to softmax"), 16,
                       most=1024, letter="s"),
             Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99),
         ),

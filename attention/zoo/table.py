@@ -40,7 +40,7 @@ VARIANTS = (
         whole_map=True,
         recurrent=recurrent.BLOCKS,
         does=N_("keeps softmax, inside blocks of the text"),
-        gives_up=N_("Everything outside the block: the first token of one sees itself alone in a causal model."),
+        gives_up=N_("Everything outside the block: the first token of one sees only itself in a causal model."),
         buys=N_("Exact softmax nearby, with work that grows with the text, not with its square."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="one block as long as the text is softmax; else softmax of each block by itself",
@@ -87,8 +87,8 @@ VARIANTS = (
         memory=memory.SEGMENTS,
         does=N_("mixes keys and values to a few means of segments before any query sees them"),
         gives_up=N_("Single keys, and any mask: a segment holds the future too."),
-        buys=N_("However long the text, k keys and values are kept and compared: memory and work grow with the "
-                "length alone."),
+        buys=N_("However long the text, k keys and values are kept and compared: memory and work grow only "
+                "with the length."),
         source="Wang et al. 2020, arXiv:2006.04768",
         identity="as many segments as tokens is softmax",
         published="simplified: E and F are means of even segments (one of the paper’s choices), which need "
@@ -109,8 +109,8 @@ VARIANTS = (
                 "they share and would count twice"),
         gives_up=N_("Any mask, since landmarks mix tokens from all over the text; and weights that are always "
                     "positive, since the inverse has negative numbers too."),
-        buys=N_("Work and memory that grow with the length alone: no map of all tokens is made, and its stand-in of "
-                "rank m comes from the text’s own queries and keys."),
+        buys=N_("Work and memory that grow only with the length: no map of all tokens is made, and its "
+                "stand-in of rank m comes from the text’s own queries and keys."),
         source="Xiong et al. 2021, arXiv:2102.03902",
         identity="as many landmarks as tokens is softmax, as far as the inverse has converged",
         published="as published, without the convolution beside it, which is learned",
@@ -190,7 +190,7 @@ VARIANTS = (
         memory=memory.MAP,
         recurrent=recurrent.CACHE,
         does=N_("weighs each cell by itself; keys do not compete"),
-        gives_up=N_("Rows that sum to 1: a token may look at much, or at hardly anything."),
+        gives_up=N_("Rows that sum to 1: a token may attend to a lot, or to hardly anything."),
         buys=N_("No sum over the row to wait for, and no need for a sink."),
         source="Ramapuram et al. 2024, arXiv:2409.04431",
         identity="each weight is e^s / (n + e^s), cell by cell",

@@ -67,7 +67,7 @@ def phones_of(address: str) -> tuple[str, int]:
 def failed(_error: Exception) -> bool:
     """Instead of an error of the app itself, one sentence; the log has its place."""
     METER.count("failures_total")
-    st.error(_("Something went wrong in the app itself. Your text is not lost: go on, or load the page again."))
+    st.error(_("Something went wrong in the app itself. Your text is not lost: continue, or reload the page."))
     return True
 
 

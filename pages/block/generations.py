@@ -97,7 +97,7 @@ def _ways(found: Generations) -> list[tuple[str, list[list[str]]]]:
         _("embedding"), "RMSNorm", attention, _("add to the stream"), "RMSNorm", _("FFN: SwiGLU"),
         _("add to the stream"), repeated, "RMSNorm",
     ]  # fmt: skip  # a way in two lines
-    return [(_("2017: encoder and decoder"), [encoder, decoder]), (_("Today: decoder alone"), [today])]
+    return [(_("2017: encoder and decoder"), [encoder, decoder]), (_("Today: decoder only"), [today])]
 
 
 def _rows(found: Generations) -> list[tuple[str, str, str, str]]:
@@ -111,7 +111,7 @@ def _rows(found: Generations) -> list[tuple[str, str, str, str]]:
         (_("norm"), _("LayerNorm after adding (post-norm)"), _("RMSNorm before each part (pre-norm)"),
          _("gradients pass the stream unhindered; no mean, no bias")),
         (_("positions"), _("sinusoid added once, at the bottom"), _("RoPE: q and k turned in every layer"),
-         _("scores depend on the distance alone")),
+         _("scores depend only on the distance")),
         (_("activation"), _("ReLU: two matrices, FFN {width}").format(width=f"{old.d_ffn:,}"),
          _("SwiGLU: three matrices, FFN {width}").format(width=f"{new.d_ffn:,}"), _("better at equal size")),
         (_("key/value heads"), f"{old.heads} (MHA)", f"{new.kv_heads} ({new.sharing})", _("a smaller cache")),

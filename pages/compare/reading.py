@@ -47,7 +47,7 @@ def _metrics() -> None:
             _("Each line is one number that says what a head does, for A and for B, with the difference at the right."),
             _("Bars of shares run to 100 %; those of entropy and distance run to the larger of the two."),
             _whole(),
-            _("A dash stands where the text has nothing to measure: no token that comes twice, for induction."),
+            _("A dash means that the text has nothing to measure: for induction, no repeated token."),
         ],
         formula="entropy = −Σ p · log₂ p",
         source="Clark et al. 2019, arXiv:1906.04341; Olsson et al. 2022, arXiv:2209.11895",

@@ -210,9 +210,10 @@ def _explain() -> None:
               "still does: against the wrong name, say."),
             _("Below the maps of heads, one cell a layer: what is lost when its FFN adds nothing, at every token at "
               "once. An FFN is often worth more than any head of its layer."),
-            _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
-              "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
-              "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
+            _("Direct attribution follows only the straight way, from the head's output through the "
+              "final norm to the logits; what later heads read from it is left out. The norm's gain is "
+              "in it and the mean over the vocabulary is subtracted, so it differs from plain direct "
+              "logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
             _("Attention × values only says how much a head writes, not whether it helps. Attention "
               "alone is not an explanation: other weights can give the same answer (Jain & Wallace "
               "2019), and whether weights explain depends on the question (Wiegreffe & Pinter 2019). So "
@@ -224,7 +225,8 @@ def _explain() -> None:
         "attention × values: ‖W_O Σⱼ wⱼ vⱼ‖ at the last token",
         source="Michel et al. 2019, arXiv:1905.10650; Elhage et al. 2021, transformer-circuits.pub; Kobayashi et al. "
         "2020, arXiv:2004.10102; Jain & Wallace 2019, arXiv:1902.10186; Wiegreffe & Pinter 2019, arXiv:1908.04626",
-        attempt=_("Take the induction example: find a head that writes much and yet costs nothing when it is ablated."),
+        attempt=_("Take the induction example: find a head that writes a lot and yet costs nothing when "
+                  "ablated."),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -459,9 +461,9 @@ def _show_agreement(effects: Effects) -> None:
         escape(_("1: the three put the heads in the same order; 0: in unrelated ones (Spearman’s ρ of the sizes)")),
     )
     note = _(
-        "Attention alone is not an explanation (Jain & Wallace 2019; Wiegreffe & Pinter 2019): a head may look and "
-        "write much and not matter for this token. Ablation asks the model itself, but other heads may stand in for "
-        "the one that is gone."
+        "Attention alone is not an explanation (Jain & Wallace 2019; Wiegreffe & Pinter 2019): a "
+        "head may attend and write a lot and still not matter for this token. Ablation asks the "
+        "model itself, but other heads may stand in for the one that is gone."
     )
     show_html(
         f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"

@@ -25,15 +25,15 @@ def _kinds() -> None:
         ],
         formula="weights = softmax(q·k / √d + mask),  mask = 0 or −∞",
         source="Vaswani et al. 2017, arXiv:1706.03762; Raffel et al. 2019, arXiv:1910.10683",
-        attempt=_("Open the encoder–decoder and type another translation above the table: at which word does it "
-                  "disagree, and does it go on from your word or from its own?"),
+        attempt=_("Open the encoder–decoder and type another translation above the table: at which word does "
+                  "it disagree, and does it continue from your word or from its own?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
 def _known() -> None:
     show_reading(
         [
-            _("Each row is a model that others were built on, with what its paper says of its parts."),
+            _("Each row is a model that others were built on, with what its paper says about its parts."),
             _("The mask makes the kind: what a token may see decides what the model can be trained to "
               "predict. A model that sees the word cannot learn to predict it, so encoders hide it."),
             _("From left to right the parts that changed most: places as vectors, then as biases or turns; "

@@ -233,7 +233,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     mount(token_lines.SOURCE, payload, key="token_lines", on=on)
     alone = ""
     if drawn.read.reading.what == "difference":
-        alone = _("Lines: the attention of {head} alone, not the difference that the map shows.")
+        alone = _("Lines: only the attention of {head}, not the difference that the map shows.")
         alone = escape(alone.format(head=f"L{opened.layer}H{opened.head}"))
     if words := joined(alone, _listed(opened.capture, view), escape(sink_note(opened))):
         st.html(f"<p class='atlas-caption'>{words}</p>")

@@ -17,8 +17,9 @@ def _race(*, across: bool) -> None:
     first, second, told = (" + n", " + n · t", f"\nn: {words}") if across else ("", "", "")
     show_reading(
         [
-            _("The same text goes on twice. Each new token needs the keys and values of all tokens before it: with the "
-              "cache they are kept once made, without it they are all made again at every step."),
+            _("The same text is continued twice. Each new token needs the keys and values of all tokens "
+              "before it: with the cache they are kept once made, without it they are all made again at "
+              "every step."),
             _("Left, how fast each way is on this machine, measured. Right, what attention multiplies at each step, "
               "counted: one row of the map with the cache, the whole map without."),
             _("Below, the tokens of both: the cache changes no number beyond rounding, so they are the same."),
@@ -56,9 +57,9 @@ def _what_if() -> None:
             _("Here the cache forgets: only the last W tokens stay in it, with or without the first S; or all stay, "
               "rounded to int8."),
             _("The curves are how far the next token’s distribution moves from that of the full cache, "
-              "for every W; the vertical line is your W, and right of it stand the tokens that it "
-              "changes."),
-            _("Below, how the text goes on with the full cache and with yours, the first difference marked."),
+              "for every W; the vertical line is your W, and to its right are the tokens that it changes."),
+            _("Below, how the text continues with the full cache and with yours, the first difference "
+              "marked."),
         ],
         formula="KL(p ‖ q) = Σ p · (log₂ p − log₂ q)",
         source="Xiao et al. 2023, arXiv:2309.17453",

@@ -31,8 +31,8 @@ def _map(ahead: bool) -> None:
         [
             _("Each row is a token that looks, each column a token that is looked at. From afar a pixel stands for "
               "many cells and shows the largest of them, or their mean; closer, each cell is one exact weight."),
-            _("The thin column at the left is the first token alone: heads with nothing to say park their attention "
-              "there (an attention sink), and in a pixel with others it would hide them."),
+            _("The thin column at the left is just the first token: heads with nothing to say park their "
+              "attention there (an attention sink), and in a pixel with others it would hide them."),
             around if ahead else past,
         ],
         formula="weights = softmax(q · k / √d),  computed tile by tile: exp(score − log Σ exp(scores of the row))",
@@ -48,12 +48,14 @@ def _heads(ahead: bool, turns: bool) -> None:
         "never turned so far."
     )
     past = _(
-        "A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
-        "Scattered points far from the diagonal: a head that fetches single tokens from long ago."
+        "A thin diagonal: a head that looks at the text just before. Columns: tokens that all "
+        "others look at. Scattered points far from the diagonal: a head that fetches single tokens "
+        "from long ago."
     )
     around = _(
-        "A thin diagonal: a head that looks at the text just before or just after. Columns: tokens that "
-        "everybody looks at. Scattered points far from the diagonal: a head that fetches single tokens."
+        "A thin diagonal: a head that looks at the text just before or just after. Columns: tokens "
+        "that all others look at. Scattered points far from the diagonal: a head that fetches "
+        "single tokens."
     )
     show_reading(
         [

@@ -52,7 +52,7 @@ def _gallery_tables(opened: PageContext, gallery: Gallery) -> dict[str, pd.DataF
         rows = [f"{one.n_tokens:,}" for one, _full in gallery.costs]
         columns = [_("kept cells"), _("cells of full attention"), _("multiply-adds"), _("bytes of scores")]
         data = [[one.cells, full.cells, one.multiply_adds, one.n_bytes] for one, full in gallery.costs]
-        tables[_("one text of so many tokens, by formula")] = pd.DataFrame(data, index=rows, columns=columns)
+        tables[_("one text of this many tokens, by formula")] = pd.DataFrame(data, index=rows, columns=columns)
     return tables
 
 

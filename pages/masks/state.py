@@ -96,7 +96,7 @@ def mask_chosen() -> MaskChoice:
     """The pattern to lay over the model; the index map is none, which is said."""
     choice = state().choice
     if choice.name == DUAL:
-        words = _("The {pattern} is no mask to lay over the model; {instead} is shown instead.")
+        words = _("The {pattern} cannot be laid over the model as a mask; {instead} is shown instead.")
         refuse(MasksState, "pattern", words.format(pattern=_(choice.label), instead=_(BY_CHOICE[FIRST].label)))
         return BY_CHOICE[FIRST]
     return choice

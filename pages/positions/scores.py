@@ -133,7 +133,7 @@ def _whose(opened: PageContext, curves: DistanceCurves, query: int, key: int) ->
     words = {
         "text": _("The contents held fixed: the mean over all {count} pairs of tokens that may see each other."),
         "query": _("The contents held fixed: {query} with each of the {count} keys that it may see, their mean."),
-        "cell": _("The contents held fixed: {query} and {key} alone."),
+        "cell": _("The contents held fixed: only {query} and {key}."),
     }
     notes = [words[curves.contents].format(**values)]
     if curves.softcap is not None:

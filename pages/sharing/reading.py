@@ -24,8 +24,9 @@ def _elsewhere() -> str:
 def _on_model(alone: bool) -> None:
     show_reading(
         [
-            _("At the top every way to share: each query head its own keys and values (MHA), one for a group (GQA), "
-              "one for all (MQA). Click one; below it stands who reads what, now and averaged."),
+            _("At the top every way to share: each query head its own keys and values (MHA), one for a "
+              "group (GQA), one for all (MQA). Click one; below it you see who reads what, now and "
+              "averaged."),
             _("Neighbours read the mean of their keys and values, at once and in every layer. The two maps are the "
               "open head before and after."),
             _("At the right, what the model then predicts, what its cache takes if it has one, and how far every head "

@@ -159,7 +159,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
         "x": _("The residual stream as it enters layer {layer}: {count} numbers a token, the largest are shown."),
         "scale": _note_of_scale(opened),
         "softmax": _note_of_shares(chain),
-        "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
+        "concat": _("Every head’s output at {token}. In the model they form one row; here they are stacked."),
         "out": _("W_O turns each head’s output into {count} numbers; their sum, and the bias of W_O if it has one, is "
                  "what attention adds at {token}."),
     }  # fmt: skip  # a step a line

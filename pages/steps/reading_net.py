@@ -64,7 +64,7 @@ def show_reading_net(opened: PageContext, query: int) -> ReadingNet | None:
     left, right = st.columns(2, gap="medium")
     with left:
         show_heading(escape(_("Recurrent net: {count} steps").format(count=len(tokens))))
-        show_html(columns_html(_net(tokens), _("one token a step, each state made of the one before")), key="net")
+        show_html(columns_html(_net(tokens), _("one token a step, each state made from the one before")), key="net")
     with right:
         name = f"L{layer}H{head}"
         show_heading(escape(_("Attention: 1 step")), escape(name))

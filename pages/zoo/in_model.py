@@ -141,7 +141,7 @@ def _longest(opened: PageContext) -> int:
 
 def _draw_pair(opened: PageContext, pair: GreedyPair) -> None:
     rows = [(_("before"), pair.of(0)), (_("after"), pair.of(1))]
-    heading = _("Goes on, the likeliest token each time")
+    heading = _("Continues with the likeliest token each time")
     lines = "".join(
         f"<p class='atlas-caption'><b>{escape(name)}</b> <bdi>"
         f"{escape(''.join(opened.runner.token_text(one) for one in said))}</bdi></p>"

@@ -30,7 +30,7 @@ N_ = str  # marks a text for Babel without translating it here
 REPLACES = {
     "kernel": N_("replaces the kernel, by which a query and a key are compared"),
     "mask": N_("replaces the mask: which keys are seen"),
-    "memory": N_("replaces the memory: what is kept of the keys and values, and where they seem to stand"),
+    "memory": N_("replaces the memory: what is kept of the keys and values, and where they seem to be"),
     "weights": N_("replaces the rule that makes weights of scores"),
     "nothing": N_("replaces nothing: it is exact"),
 }

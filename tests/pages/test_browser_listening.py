@@ -42,7 +42,7 @@ def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch)
     assert "target" not in address(page.url)  # what was written of the tone
 
     files(page, "broken.wav", b"no sound at all")
-    expect(box).to_contain_text("This sound cannot be read: it is no WAV file of plain samples", timeout=PATIENCE)
+    expect(box).to_contain_text("This sound cannot be read: it is not a WAV file of plain samples", timeout=PATIENCE)
     expect(box).to_contain_text("Your sound of 0.50 s")  # which stays
     page.get_by_text("简体中文").click()
     expect(box).to_contain_text("这段声音读不了", timeout=PATIENCE)

@@ -226,7 +226,7 @@ def test_an_example_is_beside_one_like_it_and_tokens_are_beside_those_of_another
 def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "tokens"})
     page = html(app)
-    assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side alone (dashed): 0." in page
+    assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side only (dashed): 0." in page
     assert "11 tokens in A, 6 in B</b>" in page
     assert list(app.table[0].value.iloc[0]) == ["11", "6"]
     assert list(app.table[0].value.iloc[2]) == [f"{13 / 11:.2f}", f"{13 / 6:.2f}"]

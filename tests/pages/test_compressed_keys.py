@@ -42,7 +42,7 @@ def test_heads_opens_on_tokens_and_shows_the_other_keys_when_they_are_chosen(fol
     strip, _ = payload(app, "token_strip")
     assert (strip["texts"]["read"], strip["texts"]["written"]) == ("keys", "tokens")
     grid, _ = payload(app, "head_grid")
-    assert grid["texts"]["no_weights"] == "this layer reads single tokens alone"
+    assert grid["texts"]["no_weights"] == "this layer reads only single tokens"
     assert grid["layer_has_weights"] == [True, True, False, True]
     assert "tokens have the rest of each row" in html(app)
     assert not app.exception

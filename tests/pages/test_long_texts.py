@@ -239,7 +239,7 @@ def test_a_needle_of_ones_own_is_hidden_and_asked_for():
     "answer, said",
     [
         ("", "Type how the sentence begins and how it continues: the model has to predict the continuation."),
-        ("Alice", "“Alice” stands in the text already: hide something that does not."),
+        ("Alice", "“Alice” is in the text already: hide something that is not."),
     ],
 )
 def test_a_needle_that_is_none_is_one_sentence_and_what_was_typed_stays(answer, said):

@@ -67,7 +67,7 @@ def test_the_index_map_shows_every_key_and_is_not_offered_on_the_model():
     _, arrays = payload(app, "mask_gallery")
     assert arrays["distance"][7, 0] == 3 + 2 - 1
     app = open_app(page=PAGE, mask=DUAL, masks="model")
-    assert "no mask to lay over the model" in sentences(app)[0]
+    assert "cannot be laid over the model as a mask" in sentences(app)[0]
     assert app.selectbox(key="masks.pattern").value == "window"
     assert "dual chunk" not in app.selectbox(key="masks.pattern").options
 

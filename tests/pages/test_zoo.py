@@ -132,7 +132,7 @@ def test_the_tokens_drawn_of_a_long_text_are_moved_by_a_slider():
     close(maps(app)[0], own(expected).weights)
     assert payloads(app, "head_map")[0][0]["selected"] == [210, 200]
     assert "Showing tokens 390 to 645 of 661, as if there were none before them." in html(app)
-    assert "softmax over these tokens alone" in html(app)
+    assert "softmax over only these tokens" in html(app)
     app = send(app, "head_map", "cell", [4, 2])
     assert (app.query_params["query"], app.query_params["key"]) == ("394", "392")
     app = opened(text=LONG, start="5000")  # as far as the text goes

@@ -192,7 +192,7 @@ def _head(opened: PageContext, name: str) -> ClassQuestion:
         [f"L{place // heads}H{place % heads}" for place in defined[:SHOWN]],
         measured=lambda head: float(values[tuple(map(int, head.removeprefix("L").split("H")))]),
         unit=metric.unit,
-        told=_("{metric}: the mean over this text, measured; it is no probability").format(metric=_(metric.label)),
+        told=_("{metric}: the mean over this text, measured; it is not a probability").format(metric=_(metric.label)),
         model=opened.runner.info.name,
     )
 

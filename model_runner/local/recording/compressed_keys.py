@@ -28,7 +28,7 @@ GROWING = N_("its layers read keys that each stand for several tokens, which are
 OF_BOTH = N_("one softmax weighs tokens and keys that stand for several tokens, and this would change one of the two")
 TURNED_BY_BLOCK = N_("keys that stand for several tokens are rotated to the first of them, and queries to their own")
 OTHER_CELLS = N_("it is not known which keys of several tokens a query reads")
-WITHOUT = N_("tokens alone")  # what a layer is called that has no compressed keys
+WITHOUT = N_("tokens only")  # what a layer is called that has no compressed keys
 
 
 @dataclass(frozen=True)

@@ -75,14 +75,14 @@ OF_USE = (
     GlossaryTerm(
         ("FFN",),
         N_(
-            "The feed-forward part of a layer: two or three matrices with a function between them, that work on each "
-            "token alone. It usually holds most of a model’s parameters."
+            "The feed-forward part of a layer: two or three matrices with a function between them, "
+            "that process each token separately. It usually holds most of a model’s parameters."
         ),
     ),
     GlossaryTerm(
         ("RMSNorm", "LayerNorm", N_("norm"), N_("norms")),
         N_(
-            "As a part of a model: it brings the numbers of a token’s vector to one size before the "
+            "As a part of a model: it scales the numbers of a token’s vector to one size before the "
             "next part reads them; LayerNorm first subtracts their mean. For a vector, ‖x‖: its size, "
             "the square root of the sum of its squared numbers."
         ),
@@ -90,7 +90,7 @@ OF_USE = (
     GlossaryTerm(
         (N_("pre-norm"), N_("post-norm")),
         N_(
-            "Where the norm of a layer stands. Pre-norm: each part reads a normalised copy, and the "
+            "Where a layer’s norm is placed. Pre-norm: each part reads a normalised copy, and the "
             "stream is only added to. Post-norm: the sum is normalised, so the stream itself has one "
             "size after each part."
         ),
@@ -105,6 +105,6 @@ OF_USE = (
     ),
     GlossaryTerm(
         (N_("numerical rank"),),
-        N_("How many patterns a map is made of, at least roughly: few when its rows resemble one another."),
+        N_("Roughly how many patterns a map is made of: few when its rows resemble one another."),
     ),
 )

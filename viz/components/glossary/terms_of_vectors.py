@@ -46,7 +46,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("prompt"),),
-        N_("The text that is given, before the model goes on with it."),
+        N_("The given text, which the model continues."),
     ),
     GlossaryTerm(
         (N_("decode"),),
@@ -59,8 +59,8 @@ OF_VECTORS = (
     GlossaryTerm(
         ("u",),
         N_(
-            "A random number between 0 and 1, made of the seed. All tokens lie side by side, each as wide as its "
-            "probability; the one on which u falls is drawn."
+            "A random number between 0 and 1, made from the seed. All tokens lie side by side, each as "
+            "wide as its probability; the one on which u falls is drawn."
         ),
     ),
     GlossaryTerm(
@@ -110,7 +110,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("sliding window"),),
-        N_("A mask under which a token sees only the last so many tokens, itself among them."),
+        N_("A mask under which a token sees only a fixed number of the last tokens, itself included."),
     ),
     GlossaryTerm(
         (N_("prefix"),),

@@ -26,7 +26,7 @@ TEXTS: dict[str, str] = {
     "exact": N_("each pixel: one cell"),
     "of_max": N_("each pixel: largest of {n} cells"),
     "of_mean": N_("each pixel: mean of {n} cells"),
-    "apart": N_("the first token stands apart"),
+    "apart": N_("the first token is shown apart"),
     "masked": N_("masked"),
     "first": N_("first token"),
     "axis_query": N_("looking (query)"),

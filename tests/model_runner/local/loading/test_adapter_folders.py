@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[Spoil, type[RunnerError], str]] = {
         "lora_A.weight has the shape (4, 33), not (4, 32)",
     ),
     "another rank": (setting(r=8), AdapterRefused, "has the shape (4, 32), not (8, 32)"),
-    "a rank of a billion": (setting(r=10**9), AdapterRefused, "its setting r: 1000000000 says something"),
+    "a rank of a billion": (setting(r=10**9), AdapterRefused, "its setting r: 1000000000 has a value"),
     "a rank of a billion by pattern": (
         setting(rank_pattern={"q_proj": 10**9}),
         AdapterRefused,
@@ -149,7 +149,7 @@ REFUSED: dict[str, tuple[Spoil, type[RunnerError], str]] = {
     "a target that is no matrix": (
         setting(target_modules=["self_attn"]),
         AdapterRefused,
-        "no matrix or embedding of the base",
+        "not a matrix or embedding of the base",
     ),
     "another kind": (setting(peft_type="LOHA"), AdapterRefused, "it is of the kind LOHA"),
     "no kind": (setting(peft_type=None), AdapterRefused, "it is of the kind None"),

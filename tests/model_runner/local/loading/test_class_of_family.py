@@ -73,7 +73,7 @@ def test_a_family_with_a_part_of_a_library_that_is_not_installed_is_refused_with
 ) -> None:
     config = {"model_type": "gemma3n"}
     monkeypatch.setattr(known_families, "find_spec", lambda _library: None)
-    assert refusal(config) == "a part of it is of the library timm, which is not installed here"
+    assert refusal(config) == "a part of it is in the library timm, which is not installed here"
     assert can_be_captured(config) is False
     monkeypatch.setattr(known_families, "find_spec", lambda library: library == "timm")
     assert refusal(config) is None

@@ -97,7 +97,7 @@ def test_a_text_of_which_a_model_makes_no_numbers_is_one_sentence(value: float, 
     captured = runner.capture(CaptureRequest(text="hello"))
     token = captured.tokens[-1].id
     runner.engine.model.get_input_embeddings().weight.data[token] = value
-    with pytest.raises(BrokenNumbers, match="no numbers"):
+    with pytest.raises(BrokenNumbers, match="is not numbers"):
         runner.capture(CaptureRequest(text="o"))
 
 
@@ -235,4 +235,4 @@ def test_a_tokenizer_that_does_not_tell_characters_is_refused(folder: Path, monk
     slow = byte_tokenizer()
     monkeypatch.setattr(type(slow), "is_fast", property(lambda _: False))
     said = refused(folder, TokenizerMissing)
-    assert "it does not tell which characters a token covers" in said
+    assert "it does not say which characters a token covers" in said

@@ -146,7 +146,7 @@ def test_an_edited_mask_hides_cells_of_what_the_model_had(name: str, edit: Any) 
 
 @pytest.mark.parametrize("edit", [SharedKeys(1), Int8Cache()])
 def test_an_edit_that_would_change_what_doges_mask_is_made_of_is_refused(edit: Any) -> None:
-    with pytest.raises(EditNotPossible, match="its mask is made of the values"):
+    with pytest.raises(EditNotPossible, match="its mask is made from the values"):
         capture("doge", LETTERS, edit)
 
 
