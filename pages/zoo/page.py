@@ -37,7 +37,7 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
         "linear": _("linear attention"),
         "model": _("in the model"),
         "hybrid": _("hybrid"),
-        "weights": _("matrix"),
+        "weights": _("singular values"),
         "flash": "FlashAttention",
         "cost": _("cost"),
     }
