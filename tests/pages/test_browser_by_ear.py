@@ -77,8 +77,8 @@ def test_a_head_is_opened_and_a_cell_pinned_and_cleared_by_keys_and_all_of_it_is
     page.keyboard.press("ArrowLeft")  # from the whole row to the cell that is strongest in it
     page.wait_for_url(re.compile("query=5&key="), wait_until="commit")
     page.keyboard.press("Enter")
-    heard(the_map, 'img "L7H4: ·squirrel (5) looks ')
-    heard(page, "·squirrel (5) looks ")
+    heard(the_map, 'img "L7H4: ·squirrel (5) puts ')
+    heard(page, "·squirrel (5) puts ")
     page.keyboard.press("Escape")
     page.wait_for_url(re.compile("query=none"), wait_until="commit")
     heard(the_map, 'img "L7H4"', "text: No cell is pinned.")
@@ -97,7 +97,7 @@ def test_the_film_is_stepped_played_rewound_and_turned_by_keys_and_all_of_it_is_
     heard(
         film, 'slider "Frame": "1"', "text: token 1 of 4", 'button "·was, position 8: the model gives it 59 %, rank 1"'
     )
-    heard(film, 'heading "What comes next?', "was\u2069” looks ")
+    heard(film, 'heading "What comes next?', "was\u2069” puts ")
     reach(page, ".film .play", "Shift+Tab")
     page.keyboard.press("Space")
     heard(film, 'slider "Frame": "4"', "text: token 4 of 4", 'button "Play"')
@@ -112,7 +112,7 @@ def test_the_film_is_stepped_played_rewound_and_turned_by_keys_and_all_of_it_is_
     )
     reach(page, ".film .candidate:nth-child(2)")
     page.keyboard.press("Enter")
-    heard(film, 'slider "Frame": "1"', 'button "·wanted, position 8: ', "wanted\u2069” looks ")
+    heard(film, 'slider "Frame": "1"', 'button "·wanted, position 8: ', "wanted\u2069” puts ")
     reach(page, ".film .scrub", "Shift+Tab")
     page.keyboard.press("ArrowLeft")
     heard(film, 'slider "Frame": "0"')
