@@ -45,11 +45,11 @@ def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch)
     expect(box).to_contain_text("This sound cannot be read: it is not a WAV file of plain samples", timeout=PATIENCE)
     expect(box).to_contain_text("Your sound of 0.50 s")  # which stays
     page.get_by_text("简体中文").click()
-    expect(box).to_contain_text("这段声音读不了", timeout=PATIENCE)
+    expect(box).to_contain_text("无法读取这段声音", timeout=PATIENCE)
     page.get_by_role("button", name="改用那段音").click()
     expect(page.get_by_text("150 帧里有 100 帧是声音")).to_be_visible(timeout=PATIENCE)
     expect(box).not_to_contain_text("broken.wav")  # which is not heard
-    expect(box).not_to_contain_text("这段声音读不了")
+    expect(box).not_to_contain_text("无法读取这段声音")
     expect(box.get_by_role("button", name="选择文件", exact=True)).to_be_visible()
     expect(box).not_to_contain_text(re.compile("Upload|per file"), use_inner_text=True)
     page.get_by_text("English").click()

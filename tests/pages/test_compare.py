@@ -104,7 +104,7 @@ def test_two_texts_are_compared_in_one_head_where_they_have_the_same_words():
     expected = head_map(capture(), 6, 4).values - second
     expected[5], expected[:, 5] = np.nan, np.nan
     same(difference, expected)
-    assert "1 of A, 1 of B" in meta["texts"]["note"]
+    assert "1 in A, 1 in B" in meta["texts"]["note"]
     assert meta["texts"]["masked_label"] == "masked, or on one side only"
 
 

@@ -119,7 +119,7 @@ def test_an_example_shows_that_a_look_is_no_reason():
         "Habit on this text, not on every text: <b>the token <bdi>·dog</bdi> (2)</b>, in 86 % of the rows (6 of 7)."
         in said
     )
-    assert re.search(r"Two heads, two answers: L6H3, in the same layer, puts <b>97 %</b> at .*squirrel", said)
+    assert re.search(r"Two heads, two answers: L6H3, in the same layer, puts <b>97 %</b> on .*squirrel", said)
     assert re.search(r"without L6H4 “.*was.*” has <b>59\.\d %</b> instead of <b>59\.\d %</b>", said)
 
 
@@ -272,7 +272,7 @@ def test_the_caption_says_who_looks_at_whom():
         f"“it” puts {share} % on “{capture().tokens[key].text.strip('·')}” L3H7"
     )
     alike = finding(open_app(text="The dog saw the dog", layer="3", head="7", query="5", key="2"))
-    assert re.match(r"“dog”\s\(5\) looks [\d.<> ]+ % at “dog”\s\(2\) L3H7", alike)
+    assert re.match(r"“dog”\s\(5\) puts [\d.<> ]+ % on “dog”\s\(2\) L3H7", alike)
 
 
 # -- what its controls change -----------------------------------------------------------------------------------------

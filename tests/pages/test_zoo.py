@@ -155,7 +155,7 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
             app = open_app(
                 page=PAGE, model="translator", text="The dog sleeps.", attention=attention, **{"zoo.variant": name}
             )
-            why = {"encoder": "looks both ways", "decoder": "", "cross": "looks at another text"}[attention]
+            why = {"encoder": "is bidirectional", "decoder": "", "cross": "attends to another text"}[attention]
             assert why in " ".join([*sentences(app), html(app)])
             assert ("does not apply" in " ".join([*sentences(app), html(app)])) is bool(why)
         app = open_app(page=PAGE, model="translator", attention=attention, **{"zoo.variant": "linear"})
@@ -301,8 +301,8 @@ def test_log_n_begins_with_rows_that_it_changes():
 def test_a_map_of_shares_is_summed_up_in_per_cent_and_another_in_numbers():
     app = opened(variant="sigmoid", query="7")
     softmax, other, _difference = (meta["texts"]["summary"] for meta, _arrays in payloads(app, "head_map"))
-    assert re.search(r" looks [<>]? ?[\d.]+ % at ", softmax)
-    assert re.search(r" looks \d\.\d\d at ", other)
+    assert re.search(r" puts [<>]? ?[\d.]+ % on ", softmax)
+    assert re.search(r" puts \d\.\d\d on ", other)
 
 
 def test_persistent_tokens_of_titans_say_what_they_take_and_what_they_are():
