@@ -75,7 +75,7 @@ def test_a_cells_curve_passes_through_its_score_at_its_distance(query, key):
     meta, arrays = payload(app, "score_sweep")
     wanted = [float(capture().scores(3, head)[query, key]) for head in range(8)]
     np.testing.assert_allclose(arrays["scores"][:, query - key], wanted, atol=ROUNDING)
-    assert "alone" in meta["notes"][0]
+    assert "held fixed: only" in meta["notes"][0]
 
 
 def test_the_reach_of_the_curves_ends_at_the_context():
