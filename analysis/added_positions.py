@@ -17,7 +17,7 @@ from model_runner.projection_questions import Projections
 
 Order = Literal["reversed", "swapped", "random"]
 TERMS = ("content_content", "content_position", "position_content", "position_position", "total")
-NOT_A_PRODUCT = N_("its queries, keys and values are not each one product of what the attention reads with a matrix")
+NOT_A_PRODUCT = N_("its queries, keys and values are not plain matrix products of the attention's input")
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ from model_runner.edits import Int8Cache, SharedKeys, SharpenedHead, edits_of
 N_ = str  # marks a text for Babel without translating it here
 
 SHARPENED = N_(
-    "{vectors} is what the head computes, divided by the temperature {temperature} of the change: so its scores come "
-    "out divided by it."
+    "{vectors} is what the head computes, divided by the edit’s temperature {temperature}, so "
+    "its scores are divided by it too."
 )
-SHARED = N_("{vectors}: the mean over the key/value heads that the change makes share one.")
-ROUNDED = N_("{vectors}: what the head computes, read back from 8 bits (int8) by the change.")
+SHARED = N_("{vectors}: the mean over the key/value heads that the edit merges into one.")
+ROUNDED = N_("{vectors}: what the head computes, stored in 8 bits (int8) by the edit and read back.")
 
 
 def changed_vectors(capture: Capture, layer: int, head: int, translate: Callable[[str], str]) -> dict[str, str]:

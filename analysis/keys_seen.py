@@ -15,8 +15,9 @@ IN_BLOCKS = N_(
     "the last block; tokens in the first and the last block attend to everything."
 )
 WITH_GLOBALS = N_(
-    "Local and global attention (PEGASUS-X): a token of the text attends to its own block of {size} tokens and to the "
-    "{count} global tokens, which are the model's own and stand after the text; a global token attends to everything."
+    "Local and global attention (PEGASUS-X): a token of the text attends to its own block of "
+    "{size} tokens and to the {count} global tokens, which are the model's own and come after "
+    "the text; a global token attends to everything."
 )
 SHIFTED = N_("The blocks of this layer begin half a block earlier, so that the text is cut in other places.")
 FIRST_DRAWN = N_(

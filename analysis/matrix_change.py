@@ -12,7 +12,7 @@ from model_runner.errors import N_, NotSeparable
 from model_runner.projection_questions import HeadMatrices
 
 Norms = npt.NDArray[np.float64]
-OTHER_SIZES = N_("the matrices of the two layers have other sizes, so there is no difference of them")
+OTHER_SIZES = N_("the matrices of the two layers have other sizes, so they cannot be subtracted")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from model_runner.capture import Capture
 N_ = str  # marks a text for Babel without translating it here
 
 LEFT_OUT = N_(
-    "Of the {visible} keys up to the chosen query this head reads only the {kept} to which the model’s own mask gives "
-    "the largest numbers; it leaves out the others."
+    "This head reads only {kept} of the {visible} keys up to the chosen query: those to which "
+    "the model’s own mask gives the largest numbers."
 )
 
 

@@ -8,13 +8,15 @@ from model_runner.capture import COMPRESSED, TOKENS, Capture
 
 N_ = str  # marks a text for Babel without translating it here
 
-SCALED_AFTER = ("granite_swa", "granitemoe_swa")  # transformers' types that scale the output after the softmax
-IN_SOFTMAX = N_("A learned sink takes part of every row; what is drawn is the rest, which goes to tokens.")
-AFTER = N_("A learned sink scales every row after the softmax; drawn are the scaled weights, not the softmax’s own.")
+SCALED_AFTER = ("granite_swa", "granitemoe_swa")  # transformers' types that scale the output once the softmax is taken
+IN_SOFTMAX = N_("A learned sink takes part of every row; the map shows the rest, which goes to tokens.")
+AFTER = N_(
+    "A learned sink scales every row after the softmax; the map shows the scaled weights, not the softmax’s own."
+)
 REST_IN = {
     "decoder": N_("One softmax weighs both texts: the rest of each row is in the decoder’s own map."),
     COMPRESSED: N_(
-        "One softmax weighs tokens and keys that stand for several tokens: these have the rest of each row."
+        "One softmax weighs tokens and keys that stand for several tokens: the latter get the rest of each row."
     ),
     TOKENS: N_("One softmax weighs tokens and keys that stand for several tokens: tokens have the rest of each row."),
     "cross": N_("One softmax weighs both texts: the rest of each row is in the map of cross-attention."),

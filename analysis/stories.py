@@ -121,8 +121,7 @@ COUNTRY = N_("its capital has to come next")
 AGAIN = N_("it came after the same word before, and comes next again")
 GAVE_FIRST = N_("the one who gave it first")
 FIRST_NAME = N_(
-    "the name that stands first, whoever gives. Let the other one give: the head looks there all the same, though "
-    "another name comes next."
+    "the first name, whoever gives. Swap who gives: the head still looks there, though another name comes next."
 )
 ADDEND = N_("the first of the two numbers to add")
 # For an embedded model in which it was measured, after the story's sentence.
@@ -146,16 +145,17 @@ STILL_NEXT = N_("The likeliest token is still {next}: {value}; in the original {
 NOW_NEXT = N_("The likeliest token is now {next}: {value}; in the original {next_before}: {before}.")
 STILL_AFTER = N_("After {query} the likeliest token is still {next}: {value}; in the original {before}.")
 NOW_AFTER = N_("After {query} the likeliest token is now {next}: {value}; in the original {next_before}: {before}.")
-NOT_LISTED = N_("{key}, at which the head looks, is not among the {count} likeliest.")
-FURTHER_DOWN = N_("{key}, at which the head looks, has only {value}.")
+NOT_LISTED = N_("{key}, which the head looks at, is not among the {count} likeliest.")
+FURTHER_DOWN = N_("{key}, which the head looks at, has only {value}.")
 BEGINS = N_("{next}, the beginning of “{whole}”")
 OTHER_HEAD = N_(
-    "{other}, of the same layer, looks {value} at {key}; in the original {before} at {key_before}. In the original "
-    "neither look was a reason: without {head} “{next}” had {after} instead of {probability}."
+    "{other}, in the same layer, puts {value} on {key}; in the original {before} on "
+    "{key_before}. Neither was a reason there: without {head} “{next}” had {after} instead of "
+    "{probability}."
 )
 TWO_ANSWERS = N_(
-    "Two heads, two answers: {other}, of the same layer, looks {other_value} at {other_key}. Neither look is a reason: "
-    "without {head} “{next}” has {after} instead of {before}."
+    "Two heads, two answers: {other}, in the same layer, puts {other_value} on {other_key}. "
+    "Neither is a reason: without {head} “{next}” has {after} instead of {before}."
 )
 STORIES = (
     Story("The pig is behind the dog. It", "pig", FIRST_ANIMAL, goes_on="oinks"),

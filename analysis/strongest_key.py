@@ -10,7 +10,7 @@ from analysis.made_there import far_maker, head_is_here
 from model_runner.capture import Capture
 
 N_ = str  # marks a text for Babel without translating it here
-LOOKS = N_("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})")
+LOOKS = N_("{head}: {query} ({query_index}) puts {value} on {key} ({key_index})")
 
 
 def strongest_key(
@@ -41,7 +41,7 @@ def look_words(
     translate: Callable[[str], str],
     number: Callable[[float, str], str],
 ) -> str:
-    """A sentence about ``found`` after the head's name: "L3H1: ·it (7) looks 62 % at ·dog (2)"."""
+    """A sentence about ``found`` after the head's name: "L3H1: ·it (7) puts 62 % on ·dog (2)"."""
     if found is None:
         return head
     query, key, weight = found

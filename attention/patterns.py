@@ -275,7 +275,7 @@ PATTERNS = (
         around=N_("the first tokens and the nearest keys"),
     ),
     Pattern(
-        "prefix", N_("prefix"), N_("the prefix sees itself whole, the rest is causal"),
+        "prefix", N_("prefix"), N_("the prefix sees all of itself, the rest is causal"),
         "Raffel et al. 2020, arXiv:1910.10683",
         (MaskParameter("length", N_("prefix length"), N_("tokens at the start"), 4, least=0),),
         make=prefix,

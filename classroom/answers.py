@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 N_ = str  # marks a text for Babel without translating it here
 
-NO_ANSWER = N_("This is no answer to the question.")
+NO_ANSWER = N_("This does not answer the question.")
 NO_NUMBER = N_("This cannot be counted: type a number such as 0.25 or -3.")
 LARGEST = 1e12  # largest number that may be typed
 

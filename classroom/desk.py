@@ -20,7 +20,7 @@ MOST_OVER = 10_000  # codes of ended rooms that are remembered
 
 NO_ROOM = N_("There is no room with this code.")
 TOO_MANY_TRIES = N_("Too many wrong codes from here: wait a minute.")
-TOO_MANY_ROOMS = N_("This server has no place for another room.")
+TOO_MANY_ROOMS = N_("This server cannot open another room.")
 RESTARTS = N_("This server is about to restart: no new room can be opened until then.")
 
 

@@ -46,8 +46,8 @@ ABOUT = ("round", "named", "state", "asked", "taken", "step")
 OF_ROOM = ("questions", "votes", "phones")  # tables with a room's further rows
 
 NOT_KEPT = N_(
-    "This server cannot keep the room on its disk any more: the class goes on, but a restart would lose its answers. "
-    "Save the results in time."
+    "This server cannot keep the room on its disk any more: the class continues, but a restart "
+    "would lose its answers. Save the results in time."
 )
 
 Value = str | bytes | float | None | Callable[[], bytes]  # a function is evaluated when the row is written

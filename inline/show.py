@@ -188,7 +188,7 @@ def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
 
 
 def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None) -> str:
-    """A sentence such as: L3H7: ·it (7) looks 62 % at ·dog (2)."""
+    """A sentence such as: L3H7: ·it (7) puts 62 % on ·dog (2)."""
     found = strongest_key(capture, layer, head, query, key, hide_first=reading.hides_first)
     return look_words(capture, f"L{layer}H{head}", found, str, lambda weight, _unit: f"{share_digits(weight)} %")
 

@@ -77,7 +77,7 @@ class NeedleRun(Hidden[Done]):
         def read(index: int, capture: Capture) -> Done:
             found = retrieval(capture, self.answer)
             if found is None:
-                raise EditNotPossible(reason=N_("in the text the needle falls into other tokens than by itself"))
+                raise EditNotPossible(reason=N_("the needle is tokenized differently in the text than on its own"))
             return Done(self.steps[index], self._heads[index], found)
 
         super().__init__(submit, read, running=True)

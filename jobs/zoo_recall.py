@@ -83,7 +83,7 @@ class Recall(Hidden[Answered]):
         def read(index: int, capture: Capture) -> Answered:
             found = recalled(capture, self.answer)
             if found is None:
-                raise EditNotPossible(reason=N_("in the text the code falls into other tokens than by itself"))
+                raise EditNotPossible(reason=N_("the code is tokenized differently in the text than on its own"))
             return Answered(self.steps[index], found.share, found.probability)
 
         super().__init__(submit, read, running=True)

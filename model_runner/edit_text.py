@@ -16,7 +16,7 @@ from model_runner.errors import N_, EditNotPossible, Reason, RunnerError
 MOST = 64  # edits in one URL
 LARGEST = 10**7  # upper bound of integers: layers, positions and parameters of a pattern
 SMALLEST, WIDEST = 1e-6, 1e6  # magnitudes of a factor or temperature; beyond, float32 overflows where it is used
-UNREADABLE = N_("“{text}” in the link is no edit")
+UNREADABLE = N_("“{text}” in the link is not an edit")
 
 
 def written(edits: Sequence[Edit]) -> str:

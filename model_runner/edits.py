@@ -180,7 +180,7 @@ class OfAttention:
         if self.attention not in ATTENTIONS:
             raise NoSuchAttention(wanted=self.attention, names=", ".join(ATTENTIONS))
         if isinstance(self.edit, OfAttention):
-            raise EditNotPossible(reason=N_("an edit is of one attention"))
+            raise EditNotPossible(reason=N_("an edit applies to one kind of attention"))
         if isinstance(self.edit, Substituted):
             raise EditNotPossible(reason=N_("softmax is not substituted in an encoder–decoder"))
         if isinstance(self.edit, ChosenKeys):

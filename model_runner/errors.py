@@ -72,12 +72,12 @@ class NoChatTemplate(RunnerError):
 
 
 class ChatTemplateFails(RunnerError):
-    message = N_("The chat template of this model does not take the text: {reason}.")
+    message = N_("The chat template of this model rejects the text: {reason}.")
     hint = N_("Turn the chat template off.")
 
 
 class TokenizerFails(RunnerError):
-    message = N_("The tokenizer of this model does not take the text: {reason}.")
+    message = N_("The tokenizer of this model rejects the text: {reason}.")
     hint = N_("Change the text, or choose another model.")
 
 
@@ -90,7 +90,7 @@ class TokenizerDiffers(RunnerError):
 
 
 class NoSuchLanguage(RunnerError):
-    message = N_("The tokenizer of {name} has no language “{code}”, but: {codes}.")
+    message = N_("The tokenizer of {name} has no language “{code}”; it has: {codes}.")
     hint = N_("Choose one of these.")
 
 
@@ -135,7 +135,7 @@ class ModelFolderMissing(RunnerError):
 
 
 class ModelNotListed(RunnerError):
-    message = N_("This server shows these models alone: {names}.")
+    message = N_("This server offers only these models: {names}.")
     hint = N_("Choose one of them.")
 
 
@@ -156,7 +156,9 @@ class ModelNameInvalid(RunnerError):
 
 class NotAModel(RunnerError):
     message = N_("The model that was passed is a {kind}, not a transformers model.")
-    hint = N_("Give the PreTrainedModel itself; of a wrapper (DistributedDataParallel, a trainer) the model inside.")
+    hint = N_(
+        "Give the PreTrainedModel itself; for a wrapper (DistributedDataParallel, a trainer), the model inside it."
+    )
 
 
 class NotATokenizer(RunnerError):
@@ -175,7 +177,7 @@ class ModelCompiled(RunnerError):
 
 
 class AdapterWritesTokens(RunnerError):
-    message = N_("The adapter of {name} ({kind}) puts vectors of its own beside the tokens, which no token stands for.")
+    message = N_("The adapter of {name} ({kind}) adds vectors of its own beside the tokens.")
     hint = N_("Give the model without it (model.get_base_model()), or one with a LoRA adapter.")
 
 
@@ -261,7 +263,7 @@ class NoWeights(RunnerError):
 
 
 class NoCompressedKeys(RunnerError):
-    message = N_("Layer {layer} reads keys of single tokens alone.")
+    message = N_("Layer {layer} reads only keys of single tokens.")
     hint = N_("Choose another layer, or look at the keys of tokens.")
 
 
@@ -275,23 +277,21 @@ class NotUnderstood(RunnerError):
 
 
 class NoSuchAttention(RunnerError):
-    message = N_("There is no “{wanted}” attention in this capture, but: {names}.")
+    message = N_("This capture has no “{wanted}” attention; it has: {names}.")
     hint = N_("Only an encoder–decoder has several kinds of attention.")
 
 
 class OtherText(RunnerError):
-    message = N_(
-        "Only the first of the two texts is looked at, and only the second looks: token {position} is in the other one."
-    )
+    message = N_("Keys come from the first text and queries from the second: token {position} is in the other one.")
 
 
 class EncoderSaysNothing(RunnerError):
     message = N_("An encoder only reads: it predicts no token.")
-    hint = N_("Choose the decoder, or across, and a token that is written.")
+    hint = N_("Choose the decoder or cross-attention, and a token of the output.")
 
 
 class OneStackOnly(RunnerError):
-    message = N_("So far this is only done for models with one stack of layers; {name} is an encoder–decoder.")
+    message = N_("So far this works only for models with one stack of layers; {name} is an encoder–decoder.")
     hint = N_("Other pages and views show it, Heads first of all; or choose another model here.")
 
 
@@ -341,7 +341,7 @@ class AwayFromModel(RunnerError):
 
 class CaptureOfOthers(RunnerError):
     message = N_(
-        "For this text the weights of {name} give other numbers than the capture holds: it was made with other weights."
+        "For this text the weights of {name} give numbers other than the capture’s: it was made with other weights."
     )
     hint = N_("Load it without a runner, or capture the text again.")
 
@@ -413,7 +413,7 @@ class EditNotPossible(RunnerError):
 
 class EditsContradict(RunnerError):
     message = N_("Two changes of L{layer}H{head} contradict each other.")
-    hint = N_("Take one of them back.")
+    hint = N_("Undo one of them.")
 
 
 class NotOneToken(RunnerError):
@@ -444,7 +444,7 @@ class RunnerAway(RunnerError):
 
 
 class RunnerBusy(RunnerError):
-    message = N_("The model’s server has more questions than it takes at a time.")
+    message = N_("The model’s server is busy: it is answering as many questions as it can.")
     hint = N_("Try again in a moment.")
 
 
@@ -454,12 +454,12 @@ class KeyRefused(RunnerError):
 
 
 class OtherVersion(RunnerError):
-    message = N_("The model’s server writes “{theirs}”, and this version of Attention Atlas reads “{ours}”.")
+    message = N_("The model’s server writes “{theirs}”, but this version of Attention Atlas reads “{ours}”.")
     hint = N_("Install the same version on both.")
 
 
 class QuestionTooLarge(RunnerError):
-    message = N_("The question is larger than the model’s server reads ({limit}).")
+    message = N_("The question is larger than the model’s server accepts ({limit}).")
     hint = N_("Shorten the text.")
 
 
@@ -501,8 +501,8 @@ def first_line(error: BaseException) -> str:
 
 class TokenizerStops(SequenceTooLong):
     message = N_(
-        "The text is {tokens} tokens long, but {limit} fit: this model has no longest text of its own, and its "
-        "tokenizer was made for that many tokens."
+        "The text is {tokens} tokens long, but {limit} fit: this model sets no maximum length, and "
+        "its tokenizer was made for that many tokens."
     )
 
 
@@ -513,19 +513,21 @@ class NeedleTooLong(SequenceTooLong):
 
 class WrittenFull(ContextFull):
     message = N_(
-        "What is written is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."
+        "The output is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."
     )
     hint = N_("Write less, or choose a model with a longer context.")
 
 
 class NotOverOneText(RunnerError):
-    message = N_("Here two sides are compared piece by piece of a text that looks at itself.")
-    hint = N_("Choose decoder as attention or, where a text is read, encoder; or another view.")
+    message = N_("This view compares two sides piece by piece and needs self-attention.")
+    hint = N_("Choose the decoder’s attention or, for the text that is read, the encoder’s; or another view.")
 
 
 class BrokenNumbers(RunnerError):
-    message = N_("What this model makes of the text are no numbers (NaN or infinite): there is nothing to draw.")
-    hint = N_("Take changes of it back, choose float32 as number format, or another model: this one may be damaged.")
+    message = N_("This model’s output for the text is not numbers (NaN or infinite): there is nothing to draw.")
+    hint = N_(
+        "Undo the changes to it, choose float32 as the number format, or choose another model: this one may be damaged."
+    )
 
 
 class ForwardFails(RunnerError):
@@ -568,8 +570,8 @@ class HubUnreachable(RunnerError):
 
 
 class DownloadBroken(RunnerError):
-    message = N_("The download of {name} broke off.")
-    hint = N_("Try again: what arrived whole stays on this machine, the rest is fetched.")
+    message = N_("The download of {name} was interrupted.")
+    hint = N_("Try again: completed files are kept; only the rest is downloaded.")
 
 
 class DiskFull(RunnerError):

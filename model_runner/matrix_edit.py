@@ -14,7 +14,7 @@ from model_runner.question import Question
 
 MOST = 16  # singular values of a matrix that can be scaled
 NAME = re.compile(r"\w+(\.\w+)*")
-CHANGED = N_("a weight matrix of it is changed by an edit, and this reads the matrices as they are")
+CHANGED = N_("one of its weight matrices is edited, and this reads the matrices as they were")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ScaledSingulars:
         if NAME.fullmatch(self.matrix) is None:
             raise EditNotPossible(reason=N_("a matrix has the name of a module"))
         if not 1 <= len(self.factors) <= MOST:
-            raise EditNotPossible(reason=N_("of a matrix the first 1 to 16 singular values can be scaled"))
+            raise EditNotPossible(reason=N_("only the first 1 to 16 singular values of a matrix can be scaled"))
         if not all(map(math.isfinite, self.factors)):
             raise EditNotPossible(reason=N_("a singular value can only be multiplied by a finite number"))
 

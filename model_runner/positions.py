@@ -196,4 +196,4 @@ def _try_on_noise(layout: RotaryLayout, rotation: Rotation, unit: float) -> None
     fastest = float(layout.angles().abs().max())
     allowed = layout.factor * (4 * unit + 4 * FLOAT32 * fastest) * float(noise.abs().max())
     if not bool((mine - own).abs().max() <= allowed):
-        raise Unread(N_("what was read of it does not turn vectors as the model does"))
+        raise Unread(N_("the rotation read from it does not turn vectors as the model does"))

@@ -20,7 +20,7 @@ from model_runner.tokens import TokenizerInfo
 A = TypeVar("A")
 
 FITS = N_("Only {number} tokens fit after the text: this model was built for {limit} positions.")
-FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model has {limit} positions for it.")
+FITS_WRITTEN = N_("Only {number} tokens fit after the output: this model has {limit} positions for it.")
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ class Sound:
     def __post_init__(self) -> None:
         least, most = RATES
         if not self.data or len(self.data) % 4:
-            raise SoundUnreadable(reason=N_("there is not a single sample in it"))
+            raise SoundUnreadable(reason=N_("it has no samples"))
         if not least <= self.rate <= most:
-            raise SoundUnreadable(reason=N_("nobody records at its rate"))
+            raise SoundUnreadable(reason=N_("its sample rate is implausible"))
         if not bool(self.samples().isfinite().all()):
-            raise SoundUnreadable(reason=N_("some of its samples are no numbers"))
+            raise SoundUnreadable(reason=N_("some of its samples are not numbers"))
 
     def samples(self) -> Float[Tensor, "samples"]:
         """A copy of the samples, on the CPU."""

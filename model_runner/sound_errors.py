@@ -23,10 +23,10 @@ class NoSound(RunnerError):
 
 
 class ListensOnly(RunnerError):
-    message = N_("The model {name} listens: it reads a sound, and no text.")
-    hint = N_("Leave the text empty; what is to be written stands apart from it.")
+    message = N_("The model {name} listens: it reads sound, not text.")
+    hint = N_("Leave the text empty; the text to write has a box of its own.")
 
 
 class ReadsTextOnly(RunnerError):
-    message = N_("The model {name} reads texts, and hears nothing.")
+    message = N_("The model {name} reads text, not sound.")
     hint = N_("Choose a model that listens, such as Whisper.")

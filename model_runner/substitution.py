@@ -126,9 +126,9 @@ class Substituted:
 def check_growing_head(edit: Substituted) -> None:
     """Raises EditNotPossible if a row is not known before the text has ended."""
     if edit.row.whole:
-        reason = N_("{variant} hangs on the whole text, which one that grows does not have yet")
+        reason = N_("{variant} depends on the whole text, which is not complete while it grows")
         raise EditNotPossible(reason=Reason(reason, {"variant": edit.label}))
     for one in edit.row.parameters:
         if one.name not in edit.numbers:
-            reason = N_("the {what} of {variant} is the length of the text, which one that grows does not have yet")
+            reason = N_("the {what} of {variant} is the length of the text, which is not fixed while it grows")
             raise EditNotPossible(reason=Reason(reason, {"what": one.label, "variant": edit.label}))

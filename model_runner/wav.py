@@ -52,19 +52,19 @@ def _read(data: bytes) -> Sound:
     except RunnerError:
         raise
     except (wave.Error, EOFError, ArithmeticError, ValueError, RuntimeError) as error:
-        why = Reason(N_("it is no WAV file of plain samples ({why})"), {"why": first_line(error) or CUT_OFF})
+        why = Reason(N_("it is not a WAV file of plain samples ({why})"), {"why": first_line(error) or CUT_OFF})
         raise SoundUnreadable(reason=why) from error
     if len(frames) < count * channels * width:
         raise SoundUnreadable(reason=CUT_OFF)
     if not frames:
-        raise SoundUnreadable(reason=N_("there is not a single sample in it"))
+        raise SoundUnreadable(reason=N_("it has no samples"))
     return sound_of(_numbers(frames, width).unflatten(0, (-1, channels)).mean(1), rate)
 
 
 def _check(channels: int, width: int, rate: int) -> None:
     least, most = RATES
     if not least <= rate <= most:
-        raise SoundUnreadable(reason=Reason(N_("nobody records at its rate, {rate} Hz"), {"rate": f"{rate:,}"}))
+        raise SoundUnreadable(reason=Reason(N_("its sample rate, {rate} Hz, is implausible"), {"rate": f"{rate:,}"}))
     if width not in (1, 2, 3, 4):
         raise SoundUnreadable(reason=Reason(N_("its samples have {bits} bits"), {"bits": 8 * width}))
     if channels > CHANNELS:

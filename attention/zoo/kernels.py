@@ -27,9 +27,10 @@ KERNELS = (
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
         does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
-        gives_up=N_("Sharp looks: no key can stand out as it does by an exponential, so the text is seen in a blur."),
-        buys=N_("The simplest way to a text as one state of d × d numbers, however long it grows; the others here "
-                "mend its blur."),
+        gives_up=N_("Sharp attention: without an exponential no key can stand out as much, so the text is "
+                    "blurred."),
+        buys=N_("The simplest way to keep a text as one state of d × d numbers, however long it grows; the "
+                "other kernels here reduce its blur."),
         source="Katharopoulos et al. 2020, arXiv:2006.16236",
         identity="the masked product, tiles and a token at a time give the same",
         published="as published",
@@ -39,10 +40,10 @@ KERNELS = (
         work="2 n d (d + 1)",
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
-        does=N_("compares the positive parts of q and k alone"),
-        gives_up=N_("Whatever q and k say by negative entries; and sharp looks, as without an exponential."),
-        buys=N_("As small a state as the linear kernel’s, but keys can have a share of exactly 0, and nothing but a "
-                "comparison with 0 is to be computed."),
+        does=N_("compares only the positive parts of q and k"),
+        gives_up=N_("What q and k express by negative entries; and, without an exponential, sharp attention."),
+        buys=N_("A state as small as the linear kernel’s, but keys can have a share of exactly 0, and the "
+                "features cost only a comparison with 0."),
         source="Xie et al. 2024, arXiv:2410.10629",
         identity="the masked product, tiles and a token at a time give the same",
         published="as published for attention itself; SANA’s depth-wise convolution in the feed-forward part, "
@@ -53,9 +54,9 @@ KERNELS = (
         work="2 n² d",
         memory=memory.MAP,
         does=N_("compares queries and keys as they are before positions turn them; softmax where a layer turns none"),
-        gives_up=N_("How far away a key is: of two equal tokens neither is nearer."),
-        buys=N_("Nothing ties it to the lengths it was trained on; models are trained so (SmolLM3, Llama 4: every "
-                "fourth layer)."),
+        gives_up=N_("How far away a key is: two equal tokens cannot be told apart by it."),
+        buys=N_("Nothing ties it to the lengths it was trained on; some models are trained this way "
+                "(SmolLM3, Llama 4: every fourth layer)."),
         source="Kazemnejad et al. 2023, arXiv:2305.19466",
         identity="in every head it is the model without its rotation; in a layer that turns nothing, softmax",
         published="as published, but in a model that was trained with positions",
@@ -63,16 +64,16 @@ KERNELS = (
     ),
     Variant(
         "performer", "Performer (FAVOR+)", "kernel", "any",
-        (Parameter("features", N_("features"), N_("random directions; more of them come nearer to softmax"), 64,
+        (Parameter("features", N_("features"), N_("random directions; more of them come closer to softmax"), 64,
                    most=1024, letter="m"), SEED),
         performer.weights, performer.output, performer.multiply_adds,
         work="2 n m (2 d + 1)",
         memory=memory.PERFORMER,
         recurrent=recurrent.PERFORMER,
         does=N_("draws random features whose product is the exponential of q·k on average"),
-        gives_up=N_("Exactness: with few features it is noise where queries and keys are long, as in most trained "
-                    "heads. There more features are the cure, and the cost."),
-        buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
+        gives_up=N_("Exactness: with few features the result is noise where queries and keys have large norms, "
+                    "as in most trained heads. More features cure that, at a cost."),
+        buys=N_("Softmax itself in the limit, at a cost that grows with the text, not with its square."),
         source="Choromanski et al. 2021, arXiv:2009.14794",
         identity="the mean square error of m features is the one of Lemma 2, 1/m of one feature's",
         published="as published (positive orthogonal features); the features are drawn once by the seed "
@@ -83,9 +84,11 @@ KERNELS = (
         work="4 n d (d + 1)",
         memory=memory.TWICE,
         recurrent=recurrent.COSFORMER,
-        does=N_("compares positive parts, and less the farther away a key is: by a cosine"),
-        gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0; and twice the state."),
-        buys=N_("Near keys count more, which the linear kernel cannot say, and it still is one state."),
+        does=N_("compares positive parts, weighted down with distance by a cosine"),
+        gives_up=N_("Sharp attention far back: a key a whole text away would weigh 0. The state is twice as "
+                    "large."),
+        buys=N_("Nearer keys count more, which the linear kernel cannot express, and it still needs only "
+                "one state."),
         source="Qin et al. 2022, arXiv:2202.08791",
         identity="features of cosine and sine multiply to the cosine of the distance",
         published="as published, with M the length of the text",
@@ -97,8 +100,8 @@ KERNELS = (
         work="2 n d²",
         memory=memory.UNDIVIDED,
         recurrent=recurrent.UNDIVIDED,
-        does=N_("sums linear attention without dividing by the sum of a row’s weights, and then brings the output to "
-                "norm √d"),
+        does=N_("sums linear attention without dividing by the sum of a row’s weights, and then scales the "
+                "output to norm √d"),
         gives_up=N_("The norm of an output: all are alike, and rows no longer sum to 1."),
         buys=N_("Steadier training than other linear kernels: where a row’s weights sum to nearly 0, dividing by "
                 "them makes gradients of any size; a norm does not."),
@@ -127,10 +130,10 @@ KERNELS = (
         recurrent=recurrent.POLAFORMER,
         does=N_("splits q and k by sign and raises both to a power: pairs of the same sign mix one half of each "
                 "value’s numbers, pairs of opposite signs the other half, each under a gate that the paper learns"),
-        gives_up=N_("One map for the whole value: each half of its numbers sees one of the two maps alone; and "
-                    "twice the state of a linear kernel."),
-        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and the power makes the largest "
-                "entries stand out, so that looks get sharp again."),
+        gives_up=N_("One map for the whole value: each half of its numbers sees only one of the two maps. The "
+                    "state is twice that of a linear kernel."),
+        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and the power makes the "
+                "largest entries stand out, so that attention becomes sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k; a gate of 0 leaves one half alone",
         published="simplified: one power for all, where the paper learns one for each dimension; the gates Gˢ and Gᵒ "

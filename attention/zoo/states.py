@@ -16,7 +16,7 @@ _MEMORY = (
               per=100),
 )  # fmt: skip  # one number a paragraph
 _WINDOW = Parameter(
-    "window", N_("window"), N_("tokens that softmax looks back over, the token itself too"), 4, letter="w"
+    "window", N_("window"), N_("tokens that softmax looks back over, including the token itself"), 4, letter="w"
 )
 _PERSISTENT = (
     Parameter("persistent", N_("persistent tokens"), N_("keys before the text, drawn by the seed; their values are 0"),
@@ -24,7 +24,8 @@ _PERSISTENT = (
     Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99),
 )  # fmt: skip  # one number a paragraph
 _SURPRISE = N_(
-    "Surprise ‖∇ℓ‖ of each token, at the memory M of all before it; ℓ = ‖M k − v‖², how badly M foretells its value:"
+    "Surprise ‖∇ℓ‖ of each token, given the memory M of all before it; ℓ = ‖M k − v‖² says how "
+    "badly M predicts its value:"
 )
 _LEARNS = N_("memory, learning as it reads")
 _NEAR = N_("softmax over the window and persistent tokens")
@@ -42,8 +43,8 @@ STATES = (
         recurrent=recurrent.UNDIVIDED,
         does=N_("weighs by q·k alone, without any softmax, times a fixed decay: each token back counts a little "
                 "less"),
-        gives_up=N_("Weights that are shares: they have signs and any size, which models trained with it tame by a "
-                    "norm after it. And what lies far back, whatever it was."),
+        gives_up=N_("Weights that are shares: they can be negative and of any size, which models trained with "
+                    "it tame by a norm. And whatever lies far back fades."),
         buys=N_("A state of d × d numbers, at the same cost for every token. MiniMax-01 has 7 such layers to 1 of "
                 "softmax."),
         source="Qin et al. 2024, arXiv:2401.04658",
@@ -56,7 +57,7 @@ STATES = (
     Variant(
         "delta", "DeltaNet", "memory", "causal",
         (
-            Parameter("strength", N_("strength β"), N_("how far the state is mended"), 100, least=0,
+            Parameter("strength", N_("strength β"), N_("how far the state is corrected"), 100, least=0,
                       most=200, per=100),
             Parameter("kept", N_("kept α"), N_("the part of the state for each token; below 1 it is gated"), 100,
                       least=0, most=100, per=100),
@@ -65,11 +66,11 @@ STATES = (
         work="3 n d²",
         memory=memory.UNDIVIDED,
         recurrent=recurrent.DELTA,
-        does=N_("asks its state what it holds at this key, and writes only what is missing to the new value; "
+        does=N_("reads what its state holds at this key and writes only the difference to the new value; "
                 "queries and keys have norm 1 here"),
-        gives_up=N_("The exponential; and room: a state of d × d numbers keeps at most d values apart. Trained, "
-                    "strength and what is kept are learned of each token; here, where nothing is trained, they are "
-                    "the same for all."),
+        gives_up=N_("The exponential; and capacity: a state of d × d numbers keeps at most d values apart. In "
+                    "training, strength and what is kept are learned per token; here nothing is trained and "
+                    "they are the same for all."),
         buys=N_("A memory that can be corrected: a key seen again gets its new value, where Lightning and Mamba-2 "
                 "add it to the old one."),
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
@@ -90,11 +91,11 @@ STATES = (
             "keeps one matrix: each token first lets it fade, the more the larger its key’s norm, "
             "then adds its key times its value"
         ),
-        gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow. Trained, a step Δ of each "
-                    "token, learned from the input, decides how much is forgotten; here, where nothing is trained, the "
-                    "key’s norm stands in."),
-        buys=N_("As Lightning, one matrix of d × d_v numbers for a text of any length; but what is read decides how "
-                "much is forgotten, not the distance alone."),
+        gives_up=N_("Attention to single far tokens: what has faded is gone for all that follow. In training a "
+                    "step Δ, learned from the input at each token, decides how much is forgotten; here, "
+                    "untrained, the key’s norm stands in."),
+        buys=N_("Like Lightning, one matrix of d × d_v numbers for a text of any length; but the content "
+                "decides how much is forgotten, not distance alone."),
         source="Dao & Gu 2024, arXiv:2405.21060",
         identity="the masked product gives what the recurrence gives",
         published="simplified: the step Δ is the key’s norm over √d, where the paper learns it of each "
@@ -108,14 +109,13 @@ STATES = (
         work="3 n d²",
         memory=memory.TITANS,
         recurrent=recurrent.TITANS,
-        does=N_("mends a memory by its error at each token, as DeltaNet does, and carries a part of the last change "
-                "on (momentum)"),
-        gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten. "
-                    "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
-                    "trained, they are the same "
-                    "for all."),
-        buys=N_("A memory of fixed size that spends itself on what surprises; by momentum a surprise goes on "
-                "counting for the tokens after it."),
+        does=N_("corrects a memory by its error at each token, like DeltaNet, and carries part of the last "
+                "change on (momentum)"),
+        gives_up=N_("Single keys: what is well predicted is hardly learned, and old text is forgotten. In "
+                    "training, step, momentum and forgetting are learned per token; here nothing is trained "
+                    "and they are the same for all."),
+        buys=N_("A memory of fixed size, spent on what surprises it; with momentum a surprise also counts "
+                "for the tokens after it."),
         source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
         identity="without momentum and forgetting, DeltaNet of twice the step",
         published="simplified: the memory is one matrix (the paper’s linear case), and step, momentum and "
@@ -128,8 +128,9 @@ STATES = (
     ),
     Variant(
         "titans_mac", N_("Titans MAC (memory as context)"), "memory", "causal",
-        (Parameter("segment", N_("segment"), N_("tokens; softmax is inside one, the memory has all before it"), 4,
-                   letter="c"),
+        (Parameter("segment", N_("segment"),
+                   N_("tokens; softmax works within a segment, the memory holds all before it"),
+                   4, letter="c"),
          *_PERSISTENT, *_MEMORY),
         titans_ways.context_weights, titans_ways.context_output, titans_ways.adds_context,
         work="2 n (2 c + p) d + 6 n d²",
@@ -142,12 +143,11 @@ STATES = (
         recurrent=recurrent.CONTEXT,
         does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read, the "
                 "segment and persistent tokens"),
-        gives_up=N_("Single keys of earlier segments: of these there is only what the memory says. "
-                    "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
-                    "trained, they are the same "
-                    "for all."),
-        buys=N_("The most exact of the three ways where a question is about something far back: softmax itself "
-                "picks from what the memory tells."),
+        gives_up=N_("Single keys of earlier segments: only what the memory kept of them is left. In training, "
+                    "step, momentum and forgetting are learned per token; here nothing is trained and they are "
+                    "the same for all."),
+        buys=N_("The most exact of the three for questions about something far back: softmax itself picks "
+                "from what the memory returns."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
         identity="one segment as long as the text, without persistent tokens, is softmax; else softmax over loops’ "
                  "reads, the segment and them",
@@ -177,11 +177,11 @@ STATES = (
         part_names=(N_("softmax: the window"), N_("learned by the memory")),
         whole_map=True,
         recurrent=recurrent.GATE,
-        does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
-        gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token, as do "
-                    "step, momentum and forgetting."),
-        buys=N_("The way without seams: a window that slides and the memory, both at once; a gate says how much of "
-                "each."),
+        does=N_("runs softmax over the last tokens and the memory together, mixed by a gate"),
+        gives_up=N_("Single keys before the window. The paper learns a gate, step, momentum and forgetting for "
+                    "each token; here each is one number."),
+        buys=N_("No seams between segments: a sliding window and the memory work at once; a gate sets how "
+                "much of each."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",
         published="simplified: as Titans; the gate is one number, and persistent tokens, which are learned "
@@ -202,13 +202,12 @@ STATES = (
         part_names=(N_("softmax: outputs of the memory"), N_("learned by the memory")),
         whole_map=True,
         recurrent=recurrent.LAYER,
-        does=N_("gives softmax over the last tokens what the memory made of each, for values"),
-        gives_up=N_("Exact values: all that attention mixes has passed through the memory. "
-                    "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
-                    "trained, they are the same "
-                    "for all."),
-        buys=N_("The simplest of the three, as hybrid models have it: a layer of memory, then a window of attention "
-                "on what it made."),
+        does=N_("uses the memory’s output for each token as the values of softmax over the last tokens"),
+        gives_up=N_("Exact values: all that attention mixes has passed through the memory. In training, step, "
+                    "momentum and forgetting are learned per token; here nothing is trained and they are the "
+                    "same for all."),
+        buys=N_("The simplest of the three, as in hybrid models: a memory layer, then windowed attention "
+                "over its output."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",
         identity="a window of one token is the memory alone; else the product of both maps",
         published="simplified: as Titans; persistent tokens, which are learned there, have random keys and "

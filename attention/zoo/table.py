@@ -40,8 +40,8 @@ VARIANTS = (
         whole_map=True,
         recurrent=recurrent.BLOCKS,
         does=N_("keeps softmax, inside blocks of the text"),
-        gives_up=N_("Everything outside of the block: the first token of one sees itself alone in a causal model."),
-        buys=N_("Exact softmax near by, with work that grows with the text and not with its square."),
+        gives_up=N_("Everything outside the block: the first token of one sees only itself in a causal model."),
+        buys=N_("Exact softmax nearby, with work that grows with the text, not with its square."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="one block as long as the text is softmax; else softmax of each block by itself",
         published="as published",
@@ -51,8 +51,11 @@ VARIANTS = (
     Variant(
         "reformer", "Reformer (LSH)", "mask", "any",
         (
-            Parameter("buckets", N_("buckets"), N_("an even number; of 4 or fewer a chunk and the one before are the "
-                                                   "whole text"), 8, least=2, most=64, step=2, letter="b"),
+            Parameter(
+                "buckets", N_("buckets"),
+                N_("an even number; with 4 or fewer, a chunk and the one before it are the whole text"),
+                8, least=2, most=64, step=2, letter="b",
+            ),
             Parameter("hashes", N_("hashes"), N_("rounds; a key found in any is seen"), 1, most=32, letter="h"),
             SEED,
         ),
@@ -60,9 +63,8 @@ VARIANTS = (
         work="n d h (b / 2 + 8 n / b)",
         memory=memory.HASHED,
         whole_map=True,
-        does=N_("sorts tokens into buckets by a random hash, a number that near vectors mostly share, and looks only "
-                "at its own "
-                "bucket; queries stand for keys"),
+        does=N_("sorts tokens into buckets by a random hash, which nearby vectors mostly share, and lets "
+                "each attend only within its bucket; queries serve as keys"),
         gives_up=N_("Keys of their own (scores are q·k ÷ (‖k‖ √d) here); a token looks at itself only where it finds "
                     "no other; and near tokens that the hash puts into two buckets do not see each other."),
         buys=N_("Softmax over the few keys that matter most, found without comparing all."),
@@ -75,14 +77,18 @@ VARIANTS = (
     ),
     Variant(
         "linformer", "Linformer", "memory", "none",
-        (Parameter("rank", N_("segments"), N_("keys and values that are left of all tokens’"), 4, letter="k"),),
+        (
+            Parameter(
+                "rank", N_("segments"), N_("keys and values left after merging those of all tokens"), 4, letter="k"
+            ),
+        ),
         linformer.weights, linformer.output, linformer.multiply_adds,
         work="4 n d k",
         memory=memory.SEGMENTS,
         does=N_("mixes keys and values to a few means of segments before any query sees them"),
         gives_up=N_("Single keys, and any mask: a segment holds the future too."),
-        buys=N_("However long the text, k keys and values are kept and compared: memory and work grow with the "
-                "length alone."),
+        buys=N_("However long the text, k keys and values are kept and compared: memory and work grow only "
+                "with the length."),
         source="Wang et al. 2020, arXiv:2006.04768",
         identity="as many segments as tokens is softmax",
         published="simplified: E and F are means of even segments (one of the paper’s choices), which need "
@@ -98,13 +104,13 @@ VARIANTS = (
         nystrom.weights, nystrom.output, nystrom.multiply_adds,
         work="6 n d m + 2 d m² + 4 s m³",
         memory=memory.LANDMARKS,
-        does=N_("lets each token look at a few landmarks (means of the text’s parts) and the landmarks at all "
-                "tokens, never token at token; what landmarks have in common would count twice, and the inverse of "
-                "their own map takes it out"),
-        gives_up=N_("Any mask, since a landmark is of tokens of all places; and weights that are surely positive, "
-                    "since the inverse has negative numbers too."),
-        buys=N_("Work and memory that grow with the length alone: no map of all tokens is made, and its stand-in of "
-                "rank m comes from the text’s own queries and keys."),
+        does=N_("lets each token attend to a few landmarks (means of parts of the text) and the landmarks "
+                "to all tokens, never token to token; the inverse of the landmarks’ own map removes what "
+                "they share and would count twice"),
+        gives_up=N_("Any mask, since landmarks mix tokens from all over the text; and weights that are always "
+                    "positive, since the inverse has negative numbers too."),
+        buys=N_("Work and memory that grow only with the length: no map of all tokens is made, and its "
+                "stand-in of rank m comes from the text’s own queries and keys."),
         source="Xiong et al. 2021, arXiv:2102.03902",
         identity="as many landmarks as tokens is softmax, as far as the inverse has converged",
         published="as published, without the convolution beside it, which is learned",
@@ -121,9 +127,9 @@ VARIANTS = (
         work=_QUADRATIC,
         memory=memory.TILES,
         recurrent=recurrent.CACHE,
-        does=N_("meets the keys a tile at a time and mends its sums whenever a larger score comes"),
-        gives_up=N_("Nothing: it is softmax, exactly, and as much arithmetic."),
-        buys=N_("No map is ever stored: memory grows with the text and not with its square."),
+        does=N_("processes the keys a tile at a time and corrects its sums whenever a larger score comes"),
+        gives_up=N_("Nothing: it is exactly softmax, with as much arithmetic."),
+        buys=N_("No map is ever stored: memory grows with the text, not with its square."),
         source="Dao et al. 2022, arXiv:2205.14135",
         identity="tiles of any size give what torch’s scaled_dot_product_attention gives",
         published="as published, in float64 on a CPU: it is exact, and what it saves is shown and not "
@@ -133,17 +139,17 @@ VARIANTS = (
     ),
     Variant(
         "mla", N_("MLA (latent)"), "memory", "any",
-        (Parameter("rank", N_("latent"), N_("numbers kept of a token, by all heads together"), 4, letter="r"),),
+        (Parameter("rank", N_("latent"), N_("numbers kept per token, by all heads together"), 4, letter="r"),),
         mla.weights, mla.output, mla.multiply_adds,
         work="2 n d (n + r)",
         memory=memory.LATENT,
-        does=N_("keeps one short vector of each token (the latent), from which a matrix of each head makes its keys "
-                "and values again; here the best such latent for this text is taken, and positions turn the keys "
-                "made again"),
-        gives_up=N_("Whatever of keys and values does not fit; DeepSeek learn the matrices, and keep a few turned "
-                    "numbers beside the latent (decoupled RoPE)."),
-        buys=N_("A cache of r numbers a token for all heads together, where softmax keeps keys and values of each: "
-                "memory is what it saves, not work."),
+        does=N_("keeps one short vector per token (the latent), from which each head’s matrix rebuilds its "
+                "keys and values; here the best such latent for this text is used, and the rebuilt keys "
+                "are rotated by position"),
+        gives_up=N_("The parts of keys and values that do not fit; DeepSeek learns the matrices and keeps a "
+                    "few rotated numbers beside the latent (decoupled RoPE)."),
+        buys=N_("A cache of r numbers per token for all heads together, where softmax keeps keys and "
+                "values for each head. It saves memory, not work."),
         source="DeepSeek-AI 2024, arXiv:2405.04434, section 2.1",
         identity="a latent as long as the text’s rank is softmax; a shorter one leaves out just its singular values",
         published="simplified: the latent is the best one for this text (SVD) instead of learned, and all "
@@ -165,8 +171,8 @@ VARIANTS = (
         work=_QUADRATIC,
         memory=memory.MAP,
         does=N_("sees every key, but no farther away than the model was trained on: larger distances are made smaller"),
-        gives_up=N_("True distances: far keys all seem to stand at the same few places."),
-        buys=N_("Texts of many times the trained length, without training, and with exact softmax near by."),
+        gives_up=N_("True distances: all far keys seem to be at the same few positions."),
+        buys=N_("Texts of many times the trained length, without training, and with exact softmax nearby."),
         source="An et al. 2024, arXiv:2402.17463",
         identity="a text within one chunk is softmax; else softmax of scores at the distances of its index map",
         published="as published, with the head’s own rotation; the chunk is small, so that a short text "
@@ -184,8 +190,8 @@ VARIANTS = (
         memory=memory.MAP,
         recurrent=recurrent.CACHE,
         does=N_("weighs each cell by itself; keys do not compete"),
-        gives_up=N_("Rows that sum to 1: a token may look at much, or at hardly anything."),
-        buys=N_("No sum over the row to wait for, and no need of a sink."),
+        gives_up=N_("Rows that sum to 1: a token may attend to a lot, or to hardly anything."),
+        buys=N_("No sum over the row to wait for, and no need for a sink."),
         source="Ramapuram et al. 2024, arXiv:2409.04431",
         identity="each weight is e^s / (n + e^s), cell by cell",
         published="as published",
@@ -227,14 +233,13 @@ VARIANTS = (
     ),
     Variant(
         "differential", N_("differential"), "weights", "any",
-        (Parameter("share", N_("share λ"), N_("the part of the other map that is taken away"), 80, least=0, most=100,
+        (Parameter("share", N_("share λ"), N_("the part of the other map that is subtracted"), 80, least=0, most=100,
                    per=100),),
         differential.weights, None, lambda n_tokens, d_head, share: 3 * n_tokens**2 * d_head,
         work="3 n² d",
         memory=memory.TWO_MAPS,
-        does=N_("takes the map of the head beside it away, as noise that both share"),
-        gives_up=N_("A second head’s work for one map: the head beside it, the next one of its layer, is used up; "
-                    "weights may be negative."),
+        does=N_("subtracts the map of the head beside it, as noise that both share"),
+        gives_up=N_("A second head: one map also uses up the next head of the layer. Weights may be negative."),
         buys=N_("What both heads see alike, such as a sink, cancels."),
         source="Ye et al. 2024, arXiv:2410.05258",
         identity="at λ = 0 it is softmax; the map is linear in λ",

@@ -19,20 +19,19 @@ N_ = str  # marks a text for translation where it is shown
 Replaces = Literal["kernel", "mask", "memory", "weights", "nothing"]
 Mask = Literal["any", "causal", "none"]
 
-ONE_HEAD = N_("{variant} takes the weights of a second head away; this layer has one head alone.")
-NOT_TURNED = N_("{variant} turns queries and keys to other distances; this layer’s are not turned (RoPE).")
+ONE_HEAD = N_("{variant} subtracts the weights of a second head; this layer has only one.")
+NOT_TURNED = N_("{variant} turns queries and keys to other distances; this layer has no rotation (RoPE).")
 NO_LAYER = N_(
     "{variant} needs the keys as they are before positions turn them, and this layer’s cannot be turned back."
 )
-BOTH_WAYS = N_("{variant} reads a text from left to right; this layer looks both ways, so it has no place in it.")
-OTHER_TEXT = N_(
-    "{variant} is made for a text that looks at itself; this head looks at another text: it has no place in it."
-)
+BOTH_WAYS = N_("{variant} reads a text from left to right; this layer is bidirectional, so the variant does not apply.")
+OTHER_TEXT = N_("{variant} is for self-attention; this head attends to another text, so the variant does not apply.")
 FUTURE = N_(
-    "{variant} mixes keys before they are compared and cannot hide any; what this layer hides from a token is seen too."
+    "{variant} mixes keys before they are compared and cannot hide any; tokens also see what "
+    "this layer hides from them."
 )
-VECTORS = N_("{variant} has queries and keys alone; what this model adds to its scores or caps them by is left out.")
-PAST = N_("{variant} keeps one state of all that came before; that this layer hides more than the future is left out.")
+VECTORS = N_("{variant} uses only queries and keys; what this model adds to its scores, or caps them by, is left out.")
+PAST = N_("{variant} keeps one state of all that came before; it ignores that this layer hides more than the future.")
 
 
 class VariantNotPossible(ValueError):

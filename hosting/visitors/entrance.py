@@ -81,14 +81,14 @@ def _refusal(hosted: Settings) -> str | None:
     before = held.queue.ask(name, visitor)
     if before is not None:
         METER.count("refused_total", 'by="sessions"')
-        full = _("All places of this server are taken.")
-        mine = _("{count} before you.").format(count=before) if before else _("You are next.")
+        full = _("This server is full.")
+        mine = _("{count} ahead of you.").format(count=before) if before else _("You are next.")
         return f"{full} {mine} " + _("The page opens by itself.")
     _leave_when_left(name, held.queue)
     wait = held.looks.ask(name)
     if wait:
         METER.count("refused_total", 'by="looks"')
-        words = _("That was more than {count} looks in a minute. Nothing is lost: the page goes on by itself soon.")
+        words = _("More than {count} requests in a minute. Nothing is lost; the page continues by itself soon.")
         return words.format(count=hosted.limits.looks)
     return None
 

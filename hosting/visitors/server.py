@@ -68,7 +68,7 @@ def phones_of(address: str) -> tuple[str, int]:
 def failed(_error: Exception) -> bool:
     """Show a sentence instead of the app's own error; the log has its location."""
     METER.count("failures_total")
-    st.error(_("Something went wrong in the app itself. Your text is not lost: go on, or load the page again."))
+    st.error(_("Something went wrong in the app itself. Your text is not lost: continue, or reload the page."))
     return True
 
 

@@ -347,7 +347,7 @@ class EncoderDecoder:
 
     def direct_path(self) -> DirectPath:
         """Raises NoAttribution: an encoder head reaches the logits through every token that attends to it."""
-        raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
+        raise NoAttribution(reason=N_("this does not support encoder–decoders yet"))
 
     def check_head(self) -> None:
         """Raises ScoresClasses for a classifier."""

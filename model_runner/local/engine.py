@@ -66,9 +66,9 @@ from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
 TOGETHER = 1024  # tokens of one forward on a CPU, padding included; beyond that each takes longer
-READS_MORE = N_("its class scores are made of more than one final hidden state")
+READS_MORE = N_("its class scores come from more than one final hidden state")
 NO_ATTENTION = N_("its layers have no softmax attention, but a recurrence each")
-UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
+UNSEEN_WAY = N_("it has code of its own between its heads and their output projection")
 
 
 class Engine:

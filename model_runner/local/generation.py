@@ -50,7 +50,7 @@ from model_runner.token_bias import TokenBias
 from model_runner.transforms import Sampling
 
 LONG_PROBE = 512  # tokens; for models in which only a text this long shows a window
-NO_CACHE = N_("it does not take the cache of keys and values that is kept here ({error})")
+NO_CACHE = N_("it does not accept the cache of keys and values that is kept here ({error})")
 
 
 @dataclass(eq=False)
@@ -208,7 +208,7 @@ def prove_continuation(model: Any, structure: ModelStructure) -> dict[str, MaskR
     parts = torch.cat([run.last_hidden_state[0] for run in runs])
     apart = float((parts.float() - whole.float()).norm() / whole.float().norm())
     if not apart <= torch.finfo(whole.dtype).eps ** 0.5:
-        raise CannotRecord(N_("its cache gives other numbers than the whole text at once"))
+        raise CannotRecord(N_("with its cache it gives different numbers than on the whole text at once"))
     return rules
 
 

@@ -88,7 +88,7 @@ def extractor_of(name: str, folder: Path, config: Any) -> WhisperFeatureExtracto
     if known["feature_size"] != config.num_mel_bins:
         raise _refused(name, OTHER, file=file, setting="feature_size", value=known["feature_size"])
     if settings.get("dither"):
-        raise _refused(name, N_("{file} adds noise to every sound, another each time"), file=file)
+        raise _refused(name, N_("{file} adds noise to every sound, different each time"), file=file)
     return WhisperFeatureExtractor(**known)  # type: ignore[arg-type]  # whole numbers all of them
 
 

@@ -65,7 +65,7 @@ def show_context(opened: PageContext) -> ContextView | None:
     name = _("this text") if pair is None else _("first text")
     position = last_place(opened.capture.tokens) if opened.query is None else opened.query
     if opened.capture.request.sound is not None:
-        st.info(plain(_("This model hears a sound, and no second text.")))
+        st.info(plain(_("This model hears a sound, not a second text.")))
         return None
     controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
     other = _second(opened, controls, pair)

@@ -65,7 +65,7 @@ def show_embedding(opened: PageContext) -> EmbeddingView:
     names = [opened.runner.token_text(int(one)) for one in (found.token, *found.nearest)]
     rows, vectors = _rows(found, names, entering)
     with controls:
-        words = _("The same row wherever the token stands, whatever the text is. Click a neighbour to go there.")
+        words = _("The same row wherever the token is, whatever the text is. Click a neighbour to go there.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     show_finding(*_finding(found, names), of_several=True)
     columns = [_("token · id"), "", _("cosine with the row"), _("the row: one column a dimension")]

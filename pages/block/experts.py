@@ -85,7 +85,7 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
     payload = picks_payload(found.layers[place], tokens, position)
     left, right = st.columns([0.6, 0.4], gap="medium")
     with left:
-        show_heading(escape(_("Who works on which token")))
+        show_heading(escape(_("Which expert works on which token")))
         mount(layer_head_map.SOURCE, payload, key="expert_picks", on={"head": _open_token})
         show_html(held_table(parameters(found, place), found.layers[place]), key="held_experts")
     with right:
@@ -125,7 +125,7 @@ def _offer_mixture(opened: PageContext) -> None:
         st.info(plain(sentence(OneStackOnly(name=info.name))))
     else:
         show_finding(escape(_("Every token goes through all of this model: no layer has experts")))
-    words = _("A small mixture of experts, of random numbers, reads the same text.")
+    words = _("A small mixture of experts with random weights reads the same text.")
     with st.container(key="expert_offer", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
         button(
@@ -161,12 +161,14 @@ def _said(found: Routing, place: int, source: Source) -> str:
     said = words.format(used=used, count=count)
     if source == "own":
         return said
-    return joined(_("A tiny Mixtral of random numbers, nothing in it is learned; its router’s own numbers."), said)
+    return joined(
+        _("A tiny Mixtral with random weights: nothing in it is learned; the numbers are its router’s own."), said
+    )
 
 
 def _balance(layer: Routed, load: np.ndarray) -> str:
     """The load balance, such as: E3 has most, 2.0 times the even share of 12.5 %."""
-    words = _("L{layer}: E{expert} has most, {times} times the even share of {even}; {idle} have none of this text.")
+    words = _("L{layer}: E{expert} has most, {times} times the even share of {even}; {idle} get none of this text.")
     return words.format(
         layer=layer.layer, expert=int(np.nanargmax(load)), times=f"{imbalance(load):.1f}",
         even=_("{number} %").format(number=significant(100 / layer.n_experts, 3)), idle=int((load == 0).sum()),
@@ -234,7 +236,7 @@ def row_name(held: Held, layer: Routed) -> str:
 
 def held_table(rows: tuple[Held, ...], layer: Routed) -> str:
     """Total and active parameters. A dense layer of equal size would use them all."""
-    heads = [_("held: a dense one would use all"), _("used for a token"), _("share")]
+    heads = [_("held; a dense layer would use all"), _("used for a token"), _("share")]
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)
     body = "".join(
         f"<tr><th style='text-align:left'>{escape(row_name(one, layer))}</th><td>{one.held:,}</td><td>{one.used:,}</td>"

@@ -60,7 +60,7 @@ def show_small_ffn() -> FfnNumbers:
     written = readable_changes(BlockState, held.numbers, FFN_LETTERS)
     numbers = numbers_of(written)
     tables = small_tables(numbers, held.activation, gated=held.gated)
-    words = _("Made up to be small: click a number of X, of a W or of a b and type.")
+    words = _("Small made-up numbers: click one of X, of a W or of a b and type.")
     if not held.ask:  # the finding would give a hidden number away
         values = np.asarray(tables["M" if held.gated else "A"].values)
         token, unit, norm = largest_part(values, np.asarray(tables["W2"].values))

@@ -97,7 +97,7 @@ def _ways(found: Generations) -> list[tuple[str, list[list[str]]]]:
         _("embedding"), "RMSNorm", attention, _("add to the stream"), "RMSNorm", _("FFN: SwiGLU"),
         _("add to the stream"), repeated, "RMSNorm",
     ]  # fmt: skip  # a way in two lines
-    return [(_("2017: encoder and decoder"), [encoder, decoder]), (_("Today: decoder alone"), [today])]
+    return [(_("2017: encoder and decoder"), [encoder, decoder]), (_("Today: decoder only"), [today])]
 
 
 def _rows(found: Generations) -> list[tuple[str, str, str, str]]:
@@ -107,11 +107,11 @@ def _rows(found: Generations) -> list[tuple[str, str, str, str]]:
     decoder = old.block(decoder=True)
     share = [number(one["ffn"] / sum(one.values()), "share") for one in (there, here)]
     return [
-        (_("stacks"), _("encoder and decoder"), _("decoder"), _("one text that goes on: no second stack is needed")),
+        (_("stacks"), _("encoder and decoder"), _("decoder"), _("one text to continue: no second stack is needed")),
         (_("norm"), _("LayerNorm after adding (post-norm)"), _("RMSNorm before each part (pre-norm)"),
          _("gradients pass the stream unhindered; no mean, no bias")),
         (_("positions"), _("sinusoid added once, at the bottom"), _("RoPE: q and k turned in every layer"),
-         _("scores depend on the distance alone")),
+         _("scores depend only on the distance")),
         (_("activation"), _("ReLU: two matrices, FFN {width}").format(width=f"{old.d_ffn:,}"),
          _("SwiGLU: three matrices, FFN {width}").format(width=f"{new.d_ffn:,}"), _("better at equal size")),
         (_("key/value heads"), f"{old.heads} (MHA)", f"{new.kv_heads} ({new.sharing})", _("a smaller cache")),
@@ -121,7 +121,7 @@ def _rows(found: Generations) -> list[tuple[str, str, str, str]]:
              encoder=counted(sum(old.block(decoder=False).values())), decoder=counted(sum(decoder.values()))),
          counted((here["attention"] + here["ffn"] + here["norms"]) // new.layers), ""),
         (_("share of the FFN"), share[0], share[1], ""),
-        (_("KV cache, a token"), readable(old.cache_bytes()), readable(new.cache_bytes(1)), _("in bfloat16")),
+        (_("KV cache per token"), readable(old.cache_bytes()), readable(new.cache_bytes(1)), _("in bfloat16")),
     ]  # fmt: skip  # a row a paragraph
 
 

@@ -31,7 +31,7 @@ from viz.markdown import plain
 N_ = str  # marks a text for Babel without translating it here
 
 FORCED_TEXTS = layer_head_map.TEXTS | {
-    "rows": N_("what is read, wanted and said"),
+    "rows": N_("input, target and prediction"),
     "columns": N_("positions"),
     "cell": N_("{column_index} · {row}: {word} · {value} nats"),
     "missing": N_("{column_index} · {row}: {word}"),

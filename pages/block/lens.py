@@ -70,7 +70,8 @@ def show_lens(opened: PageContext) -> LensView:
         shades: dict[Shade, str] = {"probability": _("probability"), "entropy": _("entropy"), "kl": _("KL")}
         choose(BlockState, "shade", shade, shades)
         words = _(
-            "The lens is not trained: it puts the model’s end on streams it was not made for. Early rows mislead."
+            "The lens is not trained: it applies the model’s last norm and output layer to streams "
+            "they were not made for. Early rows mislead."
         )
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     show_finding(*_finding(found, position, opened.first))

@@ -177,7 +177,7 @@ def _built_as(shape: DecoderSizes, base: DecoderSizes) -> str:
 def _columns() -> list[str]:
     return [
         _("layers"), _("heads"), _("kv heads"), "d", "d_head", "FFN", _("vocabulary"), _("context"), _("parameters"),
-        _("bytes of the cache, a token"),
+        _("cache bytes per token"),
     ]  # fmt: skip  # a row of the table in two lines
 
 

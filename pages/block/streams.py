@@ -214,7 +214,7 @@ def _inside_and_outside(found: StreamsView, changes: np.ndarray) -> str:
             said.append(
                 words.format(where=where, place=place, change=f"{changes[layer, position]:+.3f}".replace("-", "−"))
             )
-    said.append(_("Each stream is replaced alone; links below the threshold can add up."))
+    said.append(_("Each stream is replaced by itself; links below the threshold can add up."))
     return " ".join(said)
 
 

@@ -34,8 +34,8 @@ def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange
             words = matrix_title(change, opened, other)
             st.plotly_chart(figure(bars(change, found)), key=f"matrices_{change.name}", config=CONFIG, alt=words)
     words = _(
-        "The length of A’s matrix minus B’s (Frobenius norm), as a share of the length of B’s. W_Q and W_O are of each "
-        "head, W_K and W_V of each key/value head. 0 %: the matrix is the same."
+        "The length of A’s matrix minus B’s (Frobenius norm), as a share of the length of B’s. W_Q "
+        "and W_O are per head, W_K and W_V per key/value head. 0 %: the matrix is the same."
     )
     st.html(f"<p class='atlas-caption'>{_subscripts(words)}</p>")
     return found

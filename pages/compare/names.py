@@ -70,13 +70,13 @@ def note_of(view: AlignedHeads, side: int, captures: tuple[Capture, Capture]) ->
         if piece.shared and not is_written(piece, captures):
             a, b = (one.labels[one.places.index(place)] for one in (view.first, view.second))
             if a != b:
-                told.append(_("{a} of A and {b} of B stand for no text: put together by their place.").format(a=a, b=b))
+                told.append(_("{a} of A and {b} of B stand for no text and are matched by position.").format(a=a, b=b))
     if view.merged:
         told.append(
-            _("Where the two are cut differently, tokens are brought onto the same characters: summed over those "
-              "looked at, averaged over those looking.")
+            _("Where the two are cut differently, tokens are aligned by characters: weights are summed "
+              "over keys and averaged over queries.")
         )  # fmt: skip
     if side == 2 and any(view.n_unshared):
-        words = _("Tokens without a counterpart, of which no difference is drawn: {first} of A, {second} of B.")
+        words = _("Tokens without a counterpart, for which no difference is drawn: {first} in A, {second} in B.")
         told.append(words.format(first=view.n_unshared[0], second=view.n_unshared[1]))
     return joined(*told)

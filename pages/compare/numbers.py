@@ -58,9 +58,7 @@ def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, .
     found = metric_pairs(opened, other)
     show_finding(*_most_apart(found))
     show_html(metrics_html(found, *names_of(opened, other, layers=state().layers)), key="compare_metrics")
-    words = _(
-        "Means over the tokens of each side as it is cut: a finer cut has more and shorter tokens, and so other means."
-    )
+    words = _("Means over each side’s own tokens: a finer cut has more and shorter tokens, so the means differ.")
     if opened.runner is not other.runner or opened.capture.text != other.capture.text:
         st.html(f"<p class='atlas-caption'>{words}</p>")
     return found
@@ -197,9 +195,9 @@ def next_html(found: Predictions, first: str, second: str) -> str:
 
 def _about(found: Predictions) -> str:
     if None in found.places and found.places != (None, None):
-        return _("One side goes on with the text and the other fills a place in it: these are not the same question.")
+        return _("One side continues the text and the other fills a gap in it: the two questions differ.")
     if found.pair.kl is None:
-        return _("Two vocabularies: tokens are put together by what they are drawn as, and there is no KL.")
+        return _("Two vocabularies: tokens are matched by their spelling, so there is no KL.")
     return _("KL(A ‖ B) over the whole vocabulary: {kl} bits.").format(kl=significant(found.pair.kl, 3))
 
 

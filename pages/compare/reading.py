@@ -24,8 +24,8 @@ def _whole() -> str:
 def _maps() -> None:
     show_reading(
         [
-            _("A is what the whole app looks at: the model, the text and the head of the other pages. B is the same "
-              "model on the same text, or whatever you choose instead."),
+            _("A is the current selection: the model, the text and the head of the other pages. B is the "
+              "same model on the same text, or whatever you choose instead."),
             _("In the box of B’s model, a version such as @step1000 is the same model of the hub after other steps of "
               "training."),
             _("The third map is A minus B: indigo where A looks more, orange where B does, and hatched where one "
@@ -45,9 +45,9 @@ def _metrics() -> None:
     show_reading(
         [
             _("Each line is one number that says what a head does, for A and for B, with the difference at the right."),
-            _("Shares are drawn of 100 %; the bars of entropy and distance are drawn of the larger of the two."),
+            _("Bars of shares run to 100 %; those of entropy and distance run to the larger of the two."),
             _whole(),
-            _("A dash stands where the text has nothing to measure: no token that comes twice, for induction."),
+            _("A dash means that the text has nothing to measure: for induction, no repeated token."),
         ],
         formula="entropy = −Σ p · log₂ p",
         source="Clark et al. 2019, arXiv:1906.04341; Olsson et al. 2022, arXiv:2209.11895",

@@ -111,7 +111,7 @@ def _about(opened: PageContext, other: PageContext, found: Cuts) -> str:
         )
     kinds = found.kinds
     words = _(
-        "Pairs of one token each: {same}. Cut differently (orange): {other}. On one side alone (dashed): {alone}. "
-        "Tokens that stand for no text, such as ⟨bos⟩, are not counted."
+        "Pairs of one token each: {same}. Cut differently (orange): {other}. On one side only "
+        "(dashed): {alone}. Tokens that stand for no text, such as ⟨bos⟩, are not counted."
     )
     return words.format(same=kinds.count("same"), other=kinds.count("other"), alone=kinds.count("alone"))

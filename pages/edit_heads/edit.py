@@ -120,8 +120,8 @@ def _explain() -> None:
     show_reading(
         [
             _("A head reads with its weights and passes something on; each change touches one of the two."),
-            _("Left the head as it is, right after the changes. What the model predicts stands beside the maps, or "
-              "above them where no weight moves."),
+            _("Left: the head as it is; right: after the changes. The model’s prediction is beside the "
+              "maps, or above them where no weight moves."),
             _("What one head passes on is read by all heads above it: the small map shows which of them now look "
               "elsewhere."),
         ],
@@ -148,7 +148,7 @@ def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, .
                 _offer_first(opened)
         for edit in dict.fromkeys(held):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(edit_name(edit, _))
-            look: ButtonLook = {"help": _("Take it back"), "icon": ":material/undo:", "icon_position": "right"}
+            look: ButtonLook = {"help": _("Undo it"), "icon": ":material/undo:", "icon_position": "right"}
             button(words, key=key, on_click=_drop, args=(edit,), **look)
         if len(held) > 1:
             button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
@@ -239,9 +239,9 @@ def _what_shows(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> s
     silent = _left_with_nothing(opened, after, edits)
     parts: list[str] = []
     if still and not any(_may_reach(edit, opened) for edit in edits):
-        words = _("No change reaches {head}: a head hears only of the layers below it.")
+        words = _("No change reaches {head}: a head depends only on the layers below it.")
         if attention_of(opened) == "encoder" and not own(opened, edits):
-            words = _("No change reaches {head}: the encoder hears nothing of the decoder.")
+            words = _("No change reaches {head}: the encoder does not depend on the decoder.")
         parts.append(words.format(head=name))
     elif still and _passes_the_same_on(opened, after):
         words = _("These changes do nothing here: {head} looks as before, and what it passes on is the same.")

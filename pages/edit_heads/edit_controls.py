@@ -45,9 +45,9 @@ MEANINGS: dict[Change, str] = {
     "mean": N_("What it passes on becomes, at every token, its mean over the text."),
     "scale": N_("What it passes on is multiplied; its weights stay."),
     "sharpen": N_("Its scores are divided by it: below 1 sharper, above 1 flatter."),
-    "block": N_("Click cells of the left map, or type them; a second click gives a cell back."),
-    "swap": N_("Two heads of the layer change places in what they pass on."),
-    "choose": N_("In all layers each query reads so many of the keys its indexer scores highest; 0: every key."),
+    "block": N_("Click cells of the left map, or type them; a second click restores a cell."),
+    "swap": N_("Two heads of the layer swap what they pass on."),
+    "choose": N_("In all layers each query reads this many of the keys that its indexer scores highest; 0: every key."),
 }
 PAIRS_EXPECTED = N_("“{text}” is not a list of pairs of query and key, such as 7, 2; 7, 3")
 LIST_FULL = N_("the list holds {count} changes already")

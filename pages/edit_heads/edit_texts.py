@@ -43,7 +43,7 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
         after = known.get(opened.runner, _request(opened, edits), say)
     except RunnerError as error:
         status.empty()
-        words = _("How the text goes on, greedily")
+        words = _("Greedy continuation")
         st.html(
             f"<div class='atlas-head'><b>{escape(words)}</b></div>"
             f"<p class='atlas-caption'>{escape(sentence(error))}</p>"
@@ -56,7 +56,7 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
         TextEnding(_("before"), "", [token.text for token in before]),
         TextEnding(_("after"), "", [token.text for token in after]),
     ]
-    heading = _("How the text goes on, greedily")
+    heading = _("Greedy continuation")
     show_html(continuations(ways, differs_at=differs, heading=heading, beside=beside), key="edit_texts")
     return Texts(before, after, differs)
 

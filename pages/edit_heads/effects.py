@@ -67,7 +67,8 @@ ANSWERS = (
         N_("how much less likely the class is when the head passes on nothing: the fall of log p, in nats"),
         N_("what the score loses when the head passes on nothing"),
         N_("{row}{column} · {value} of the score"),
-        N_("by how much the logit of {token} is less above that of {other} when the head passes on nothing"),
+        N_("how much the lead of {token}’s logit over {other}’s shrinks when the head passes on "
+           "nothing"),
     ),
     EffectMeasure(
         "pushed", N_("direct attribution"),
@@ -202,16 +203,17 @@ def _effects(opened: PageContext, target: int, layers: IncrementalTask[LayerEffe
 def _explain() -> None:
     show_reading(
         [
-            _("Ablated: the model runs once without each head, and what the token's log-probability loses is what "
-              "the head was worth, with all that later layers made of it. Here what it passes on becomes zero; under "
-              "“edit” it can be set to its mean over this text instead."),
+            _("Ablation: the model runs once without each head. What the token's log-probability loses "
+              "is the head’s worth, with all that later layers made of it. Here the head passes on zero; "
+              "under “edit” it can be set to its mean over this text instead."),
             _("On a text that the model is sure of, log p hardly moves. The logit difference against another token "
               "still does: against the wrong name, say."),
             _("Below the maps of heads, one cell a layer: what is lost when its FFN adds nothing, at every token at "
               "once. An FFN is often worth more than any head of its layer."),
-            _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
-              "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
-              "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
+            _("Direct attribution follows only the straight way, from the head's output through the "
+              "final norm to the logits; what later heads read from it is left out. The norm's gain is "
+              "in it and the mean over the vocabulary is subtracted, so it differs from plain direct "
+              "logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
             _("Attention × values only says how much a head writes, not whether it helps. Attention "
               "alone is not an explanation: other weights can give the same answer (Jain & Wallace "
               "2019), and whether weights explain depends on the question (Wiegreffe & Pinter 2019). So "
@@ -223,7 +225,8 @@ def _explain() -> None:
         "attention × values: ‖W_O Σⱼ wⱼ vⱼ‖ at the last token",
         source="Michel et al. 2019, arXiv:1905.10650; Elhage et al. 2021, transformer-circuits.pub; Kobayashi et al. "
         "2020, arXiv:2004.10102; Jain & Wallace 2019, arXiv:1902.10186; Wiegreffe & Pinter 2019, arXiv:1908.04626",
-        attempt=_("Take the induction example: find a head that writes much and yet costs nothing when it is ablated."),
+        attempt=_("Take the induction example: find a head that writes a lot and yet costs nothing when "
+                  "ablated."),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -433,7 +436,7 @@ def _show_open(opened: PageContext, effects: Effects) -> None:
         key, tokens = int(row.argmax()), opened.capture.tokens
         where = f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"
         share = number(float(row[key]), "share")
-        looks = [_("the last token looks {value} at {key}").format(value=share, key=where)]
+        looks = [_("the last token puts {value} on {key}").format(value=share, key=where)]
     parts = [
         f"{escape(_(answer.label))} {signed(float(effects.values(answer.name)[place]), answer.signed)}"
         for answer in ANSWERS
@@ -463,9 +466,9 @@ def _show_agreement(effects: Effects) -> None:
         escape(_("1: the three put the heads in the same order; 0: in unrelated ones (Spearman’s ρ of the sizes)")),
     )
     note = _(
-        "Attention alone is not an explanation (Jain & Wallace 2019; Wiegreffe & Pinter 2019): a head may look and "
-        "write much and not matter for this token. Ablation asks the model itself, but other heads may stand in for "
-        "the one that is gone."
+        "Attention alone is not an explanation (Jain & Wallace 2019; Wiegreffe & Pinter 2019): a "
+        "head may attend and write a lot and still not matter for this token. Ablation asks the "
+        "model itself, but other heads may stand in for the one that is gone."
     )
     show_html(
         f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"

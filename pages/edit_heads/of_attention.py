@@ -72,8 +72,8 @@ def up_to_query(opened: PageContext) -> PageContext:
 def say_after_what(opened: PageContext, *, follows_query: bool) -> None:
     """Say which target token the prediction follows, and how to change it."""
     if opened.capture.attentions:
-        words = _("After “{text}”: click a token that is written, or type above what is written.")
+        words = _("After “{text}”: click a token of the output, or type the output above.")
         if attention_of(opened) == "encoder" or not follows_query:
-            words = _("After “{text}”: type above what is written so far, to look at another next token.")
+            words = _("After “{text}”: type the output so far above, to look at another next token.")
         text = decoder_side(opened.capture).text[-MOST_SAID:]
         st.html(f"<p class='atlas-caption'>{escape(words.format(text=text))}</p>")

@@ -288,8 +288,9 @@ def _explain() -> None:
         [
             _("Two texts run; then one vector of the first run is replaced by the second's at the same place, and all "
               "that follows is computed again: what changes was carried by that vector."),
-            _("Put into this text, a vector that changes much was needed for its answer; put from this text into the "
-              "second, it suffices to bring that answer about. Neither says what is written in it."),
+            _("Put into this text, a vector that changes a lot was needed for its answer; put from this "
+              "text into the second, it is enough to produce that answer. Neither says what is written "
+              "in it."),
             _("A small change does not say that a place is unimportant: another may hold the same, or stand in for it; "
               "and the answer depends on the second text and on the two tokens."),
         ],

@@ -36,7 +36,7 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
     """
     if opened.capture.request.sound is not None:
         words = _(
-            "Patching puts parts of a second text’s run into this one. This model hears a sound, and no second text."
+            "Patching puts parts of a second text’s run into this one. This model hears a sound, not a second text."
         )
         st.info(plain(words))
         return None

@@ -133,7 +133,7 @@ def _show_forced(read: ReadBy) -> None:
         ),
         key="family_forced",
     )
-    words = _("Whatever it would have said, it is given the target’s own word next: so all places train at once.")
+    words = _("Whatever it would have said, its next input is the target’s own word, so all positions train at once.")
     if not session.model_options().target:
         words = joined(_("Here the target is what it writes by itself."), words)
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

@@ -25,10 +25,10 @@ TITLES: dict[Kind, str] = {
     "two": N_("Encoder–decoder"),
 }
 USES: dict[Kind, str] = {
-    "causal": N_("To go on with a text: each token sees itself and what came before."),
-    "prefix": N_("To go on with a text whose beginning is read as a whole, both ways."),
-    "encoder": N_("To understand a text: each token sees all of it. It fills gaps, sorts and finds."),
-    "two": N_("To turn a text into another: it reads all of it, and looks back while it writes."),
+    "causal": N_("For continuing a text: each token sees itself and what came before."),
+    "prefix": N_("For continuing a text whose beginning is read as a whole, in both directions."),
+    "encoder": N_("For understanding a text: each token sees all of it. It fills gaps, classifies and retrieves."),
+    "two": N_("For turning one text into another: it reads all of it, and attends back to it while it writes."),
 }
 WHO: dict[Kind, str] = {
     "causal": "GPT · Llama · Qwen",
@@ -69,7 +69,9 @@ def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, 
 def _note(opened: PageContext, one: OfKind, own: Kind) -> str:
     """Say which model's mask it is, and where the open model belongs."""
     name = _(EMBEDDED[MODEL_OF[one.kind]][0])
-    here = _("{name}, its mask changed, not trained so").format(name=name) if one.kind == "prefix" else name
+    here = (
+        _("{name} with another mask, which it was not trained with").format(name=name) if one.kind == "prefix" else name
+    )
     parts = [one.problem or _("Here: {model}.").format(model=here)]
     if own == one.kind and session.model() not in MODEL_OF.values():
         parts.append(_("The open model is of this kind: {name}.").format(name=opened.runner.info.name))

@@ -25,9 +25,9 @@ def show_known() -> None:
     table = f"<table class='atlas-known'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     show_html(f"<div class='atlas-wide'>{table}</div>", key="known_models")
     words = _(
-        "The kind is the mask. All else was chosen beside it and can be exchanged: many of today’s causal models have "
-        "Llama’s positions, normalisation and activation, and today’s encoders turn queries and keys too (ModernBERT, "
-        "Warner et al. 2024, arXiv:2412.13663)."
+        "The kind is the mask. Everything else was chosen separately and can be exchanged: many of "
+        "today’s causal models have Llama’s positions, normalisation and activation, and today’s "
+        "encoders turn queries and keys too (ModernBERT, Warner et al. 2024, arXiv:2412.13663)."
     )
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 

@@ -118,7 +118,7 @@ def _finding(here: PageContext, model: str) -> tuple[str, str]:
         return name, ""
     query, key, weight = found
     tokens = {"query": query_name(here.capture, query), "key": key_name(here.capture, key)}
-    return _("{query} looks {value} at {key}").format(value=escape(number(weight, "share")), **tokens), name
+    return _("{query} puts {value} on {key}").format(value=escape(number(weight, "share")), **tokens), name
 
 
 def _says(here: PageContext, kind: Kind) -> str:

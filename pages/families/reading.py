@@ -17,22 +17,23 @@ def _kinds() -> None:
         [
             _("Each card is a kind of model, and its grid says who may look at whom on this text: a row is a token "
               "looking, a filled cell one that it may look at. The grids are the masks of the models themselves."),
-            _("Click a card: below are a head’s weights, which lie on the filled cells alone, and what the model says. "
-              "An encoder–decoder is two texts in one grid: the one that is read, and below it the one it writes."),
-            _("A prefix model has no model of its own here: the causal one is given that mask, for which it was not "
-              "trained. Its grid has the same form as that of an encoder–decoder, in a single stack of layers."),
+            _("Click a card: below are a head’s weights, which lie only on the filled cells, and what "
+              "the model says. An encoder–decoder is two texts in one grid: the one that is read, and "
+              "below it the one it writes."),
+            _("There is no prefix model here: the causal one is given that mask, for which it was not "
+              "trained. Its grid has the same form as an encoder–decoder’s, in a single stack of layers."),
         ],
         formula="weights = softmax(q·k / √d + mask),  mask = 0 or −∞",
         source="Vaswani et al. 2017, arXiv:1706.03762; Raffel et al. 2019, arXiv:1910.10683",
-        attempt=_("Open the encoder–decoder and type another translation above the table: at which word does it "
-                  "disagree, and does it go on from your word or from its own?"),
+        attempt=_("Open the encoder–decoder and type another translation above the table: at which word does "
+                  "it disagree, and does it continue from your word or from its own?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
 def _known() -> None:
     show_reading(
         [
-            _("Each row is a model that others were built on, with what its paper says of its parts."),
+            _("Each row is a model that others were built on, with what its paper says about its parts."),
             _("The mask makes the kind: what a token may see decides what the model can be trained to "
               "predict. A model that sees the word cannot learn to predict it, so encoders hide it."),
             _("From left to right the parts that changed most: places as vectors, then as biases or turns; "

@@ -58,11 +58,9 @@ def show_shares(here: PageContext) -> None:
         words = _("Two sentences with [SEP] between them can be looked at part by part.")
     else:
         found = shares(here.capture.weights(here.layer, here.head, shares=True).cpu().double().numpy(), start)
-        words = _("Of A’s attention {aa} stays in A and {ab} goes to B; of B’s, {ba} goes to A and {bb} stays in B.")
+        words = _("A keeps {aa} of its attention and gives {ab} to B; B gives {ba} to A and keeps {bb}.")
         names = ("aa", "ab", "ba", "bb")
         values = {name: number(float(one), "share") for name, one in zip(names, found.ravel(), strict=True)}
         words = words.format(**values)
-        words += " " + _(
-            "A goes as far as its [SEP], with [CLS]; what is not of the chosen part is left out of the map."
-        )
+        words += " " + _("A runs from [CLS] to its [SEP]; cells outside the chosen part are left out of the map.")
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

@@ -24,8 +24,9 @@ badge = show_badge(opened)
 show_film(opened, film, badge, every_head=every_head)
 show_reading(
     [
-        _("Every frame is one token. Arcs lead from it to the tokens it looks at; below, each token has one column of "
-          "cells, the looks of every layer, and one of keys and values: what it adds to the cache."),
+        _("Every frame is one token. Arcs lead from it to the tokens it looks at; below, each token "
+          "has a column with the attention of every layer, and one with the keys and values that it "
+          "adds to the cache."),
         _("Right, what comes next: the likeliest candidates, an outline for the model’s own probability."),
         _("What your settings left is filled, what they removed is grey; one of the filled ones was drawn at random."),
         _("To draw, all tokens lie side by side in the order of their ids, each as wide as its filled bar; a random "

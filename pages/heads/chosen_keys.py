@@ -42,7 +42,9 @@ def _heading(opened: PageContext, row: IndexRow) -> str:
 
 
 def _missed(opened: PageContext, row: IndexRow) -> str:
-    words = _("Of {head}’s attention to all keys, {share} would go to keys it left out (exact, from its q and k).")
+    words = _(
+        "With attention to all keys, {head} would give {share} to those that it left out (exact, from its q and k)."
+    )
     return words.format(head=f"L{opened.layer}H{opened.head}", share=number(row.missed, "share"))
 
 

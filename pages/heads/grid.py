@@ -46,7 +46,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
 
 def _texts(opened: PageContext) -> dict[str, str]:
     if opened.capture.request.attention == COMPRESSED:
-        return translated(grid_component.TEXTS) | {"no_weights": _("this layer reads single tokens alone")}
+        return translated(grid_component.TEXTS) | {"no_weights": _("this layer reads only single tokens")}
     return translated(grid_component.TEXTS)
 
 

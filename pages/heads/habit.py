@@ -27,8 +27,10 @@ NEAR = {
 HABIT = N_("Habit on this text, not on every text: {rule}, in {share} of the rows ({hits} of {rows}).")
 NO_HABIT = N_("No clear habit on this text; most often {rule}, in {share} of the rows ({hits} of {rows}).")
 REPEATS = {
-    "copy": N_("Where a row’s token stood before, {hits} of {rows} rows look most at where it stood."),
-    "after_copy": N_("Where a row’s token stood before, {hits} of {rows} rows look most at what followed it there."),
+    "copy": N_("{hits} of the {rows} rows with an earlier copy of their token look most at that copy."),
+    "after_copy": N_(
+        "{hits} of the {rows} rows with an earlier copy of their token look most at what followed that copy."
+    ),
 }
 WHY = {
     "story": N_("Why this head: the example is about it."),
@@ -39,10 +41,11 @@ WHY = {
     ),
     "any": N_("Why this head: of all heads, {query} gives one token the most attention here."),
     "in_turn": N_(
-        "Why this head: of all heads, this one comes closest to looking hard at every token of the text in turn."
+        "Why this head: of all heads, this one comes closest to attending strongly to every token of the text in turn."
     ),
     "blocks": N_(
-        "Why this head: of all heads, this one comes closest to looking hard at every key of several tokens in turn."
+        "Why this head: of all heads, this one comes closest to attending strongly to every key of "
+        "several tokens in turn."
     ),
 }
 

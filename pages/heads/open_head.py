@@ -43,7 +43,7 @@ def finding(drawn: DrawnHead, facts: str) -> tuple[str, str]:
         return name, facts
     query, key, weight = found
     tokens = {"query": query_name(opened.capture, query), "key": key_name(opened.capture, key)}
-    said = _("{query} looks {value} at {key}").format(value=escape(number(weight, "share")), **tokens)
+    said = _("{query} puts {value} on {key}").format(value=escape(number(weight, "share")), **tokens)
     seen = _story(drawn, query, key)
     about = escape(_(seen.story.about)) if seen is not None and seen.story.about else ""
     return said, " · ".join(part for part in (name, about, facts) if part)
@@ -126,7 +126,7 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
     named = f"<span class='atlas-q'><bdi>{escape(lone_spaces(drawn.opened.capture.tokens[query].text))}</bdi></span>"
     looks = ""
     if _found(drawn) is None:  # no title says it
-        looks = _("{query} looks {value} at {key}.").format(
+        looks = _("{query} puts {value} on {key}.").format(
             query=f"{named} ({query})",
             value=f"<b>{escape(number(weight, 'share'))}</b>",
             key=_looked_at(drawn.opened, key),
@@ -235,7 +235,7 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     mount(token_lines.SOURCE, payload, key="token_lines", on=on)
     alone = ""
     if drawn.read.reading.what == "difference":
-        alone = _("Lines: the attention of {head} alone, not the difference that the map shows.")
+        alone = _("Lines: only the attention of {head}, not the difference that the map shows.")
         alone = escape(alone.format(head=f"L{opened.layer}H{opened.head}"))
     if words := joined(alone, _listed(opened.capture, view), escape(sink_note(opened))):
         st.html(f"<p class='atlas-caption'>{words}</p>")
@@ -253,5 +253,5 @@ def _listed(capture: Capture, view: HeadLines) -> str:
     query, key = (f"<bdi>{escape(capture.tokens[at].text)}</bdi> ({at})" for at in (view.centre, view.elsewhere_most))
     share = escape(number(view.elsewhere, "share"))
     return joined(
-        words, _("{query} looks {share} at others, most of all at {key}.").format(query=query, share=share, key=key)
+        words, _("{query} puts {share} on others, most of all on {key}.").format(query=query, share=share, key=key)
     )

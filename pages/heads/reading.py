@@ -44,8 +44,8 @@ def explain(opened: PageContext) -> None:
         attempt = _("Compare two heads: how far back does each of them reach?")
     if opened.runner.info.attentions:
         attempt = _(
-            "Look across in a head of the last layer: from row to row, the columns say in which order the text is "
-            "translated. Then type another translation above."
+            "Choose cross-attention and open a head of the last layer: row by row, the columns show "
+            "the order in which the text is translated. Then type another translation above."
         )
     elif ahead:
         attempt = _("Pick an example with a hidden word, and find the heads that look at what comes after it.")
@@ -62,8 +62,8 @@ def explain(opened: PageContext) -> None:
                 "ranked by how much the one looks at the other."
             ),
             _(
-                "Its habit is the one rule by which most of its rows look at what they look at most: a distance, one "
-                "token, punctuation. Another text may show another habit."
+                "Its habit is the rule that explains where most of its rows look most: a distance, one "
+                "token, punctuation."
             ),
         ],
         formula=formula,

@@ -19,7 +19,7 @@ from ui.wording.i18n import _
 
 N_ = str  # marks a text for Babel without translating it here
 
-FIXED = N_("the cache across is of what is read, and every step reads all of it")
+FIXED = N_("the cross-attention cache is of the source, and every step reads all of it")
 
 shows = StripView(("attention", "loop"), here=False, edits=state().view == "what_if")
 page_of_book = prompt_of_book() if state().view == "race" else None

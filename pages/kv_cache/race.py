@@ -186,7 +186,7 @@ def _show_texts(run: RaceRun) -> None:
     found = continuations(ways, differs_at=differs, heading=_("The same tokens?"), beside=_same(run, differs))
     show_html(found, key="race_texts")
     if any(step.is_end for step in run.items):
-        note = _("The model would have ended its text; the race goes on.")
+        note = _("The model would have ended its text; the race continues.")
         st.html(f"<p class='atlas-caption'>{note}</p>")
 
 

@@ -17,8 +17,9 @@ def _race(*, across: bool) -> None:
     first, second, told = (" + n", " + n · t", f"\nn: {words}") if across else ("", "", "")
     show_reading(
         [
-            _("The same text goes on twice. Each new token needs the keys and values of all tokens before it: with the "
-              "cache they are kept once made, without it they are all made again at every step."),
+            _("The same text is continued twice. Each new token needs the keys and values of all tokens "
+              "before it: with the cache they are kept once made, without it they are all made again at "
+              "every step."),
             _("Left, how fast each way is on this machine, measured. Right, what attention multiplies at each step, "
               "counted: one row of the map with the cache, the whole map without."),
             _("Below, the tokens of both: the cache changes no number beyond rounding, so they are the same."),
@@ -34,12 +35,13 @@ def _bytes() -> None:
         [
             _("Left, what the cache holds of this text: the formula with this model’s numbers in it, and what its "
               "tensors really take."),
-            _("The bars under it are the same model if more or fewer of its query heads shared their keys and values: "
-              "the bytes go with the key/value heads, however many heads ask."),
+            _("The bars under it are the same model if more or fewer of its query heads shared their "
+              "keys and values: the bytes depend on the key/value heads, not on how many query heads "
+              "share them."),
             _("Right, well-known models at a length that you choose. Their caches grow with every token; layers with a "
               "window stop once it is full."),
-            _("An encoder–decoder has two caches: of what is written, a row longer at each step, and of what is read, "
-              "which is made once."),
+            _("An encoder–decoder has two caches: one of its output, a row longer at each step, and one "
+              "of the source, which is made once."),
         ],
         formula="bytes = 2 · layers · kv_heads · d_head · tokens · bytes per number",
         source="Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023, arXiv:2305.13245; "
@@ -54,9 +56,10 @@ def _what_if() -> None:
         [
             _("Here the cache forgets: only the last W tokens stay in it, with or without the first S; or all stay, "
               "rounded to int8."),
-            _("The curves are how far the next token’s distribution moves from that of the full cache, for every W; "
-              "the upright line is your W, and right of it stand the tokens that it changes."),
-            _("Below, how the text goes on with the full cache and with yours, the first difference marked."),
+            _("The curves are how far the next token’s distribution moves from that of the full cache, "
+              "for every W; the vertical line is your W, and to its right are the tokens that it changes."),
+            _("Below, how the text continues with the full cache and with yours, the first difference "
+              "marked."),
         ],
         formula="KL(p ‖ q) = Σ p · (log₂ p − log₂ q)",
         source="Xiao et al. 2023, arXiv:2309.17453",

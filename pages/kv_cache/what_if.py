@@ -129,7 +129,7 @@ def curve_chart(curve: DropCurve, trial: CacheTrial) -> Lines:
         marker=marker,
         level=None if rounded is None else (rounded, _("int8: {kl}").format(kl=error_size(rounded))),
         height=380,
-        heading=_("How far the next token moves"),
+        heading=_("How far the prediction shifts"),
         note=_("KL from the full cache, in bits"),
     )
 
@@ -141,7 +141,7 @@ def _show_answer(opened: PageContext, held: Sizes, trial: CacheTrial, top: Delta
     full = bytes_read(opened.capture, held.layers)
     left = bytes_read(opened.capture, held.layers, window=trial.window, sinks=trial.sinks, int8=rounded)
     with top:
-        said = _("With {share} of the cache the next token moves by {kl} bits")
+        said = _("With {share} of the cache, the prediction shifts by {kl} bits")
         said = said.format(share=number(left / full, "share"), kl=significant(change.kl, 3))
         show_finding(
             escape(said), escape(f"{cache_trial_name(trial)} · {readable(full)} → {readable(left)}"), of_several=True
@@ -169,7 +169,7 @@ def _show_texts(opened: PageContext, trial: CacheTrial) -> None:
         TextEnding(_("full cache"), "", [token.text for token in found[0]]),
         TextEnding(_("changed cache"), cache_trial_name(trial), [token.text for token in found[1]]),
     ]
-    heading = _("How the text goes on, greedily")
+    heading = _("Greedy continuation")
     show_html(continuations(ways, differs_at=differs, heading=heading, beside=words), key="kv_texts")
 
 

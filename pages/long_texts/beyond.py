@@ -118,8 +118,8 @@ def _explain_stretch(runner: Runner) -> None:
         "Stretched, pages show the changed model and say so; it was not trained this way. Undo takes it back."
     )
     within = _(
-        "Tokens are generated within the {count} positions alone, and pages that begin with the model as it is need a "
-        "text that fits it."
+        "Tokens are generated only within the {count} positions, and pages that begin with the "
+        "model as it is need a text that fits it."
     )
     st.caption(joined(stretched, within.format(count=f"{runner.info.max_tokens:,}")))
 

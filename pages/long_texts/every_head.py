@@ -138,7 +138,7 @@ def show_curves(opened: PageContext) -> LongHeads:
                     show_heading(chart.heading)
                     show_chart(chart, key=f"long_{name}", alt=chart.heading, still=not work.running)
         if len(opened.capture.tokens) < PLACES:
-            words = _("The V shape is drawn of texts of {least} tokens or more; this one has {count}.")
+            words = _("The V shape is drawn for texts of {least} tokens or more; this one has {count}.")
             words = words.format(least=PLACES, count=len(opened.capture.tokens))
             st.html(f"<p class='atlas-caption'>{words}</p>")
 

@@ -182,7 +182,7 @@ def _edges(drawn: LongMapView) -> dict[str, str]:
 
 
 def _far_heading(far: int) -> str:
-    return _("Strongest looks over a distance of {n} or more, the first token left out").format(n=f"{far:,}")
+    return _("Strongest attention over a distance of {n} or more, the first token left out").format(n=f"{far:,}")
 
 
 def _far_table(opened: PageContext, drawn: LongMapView) -> pd.DataFrame:

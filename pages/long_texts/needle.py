@@ -54,7 +54,7 @@ class NeedleView:
 def show_needle(opened: PageContext) -> NeedleView | None:
     """Show the controls and the results so far; None before the first forward is done. Raises RunnerError."""
     if looks_ahead(opened.capture):
-        st.info(_("No needle: this model sees the tokens that it would have to say."))
+        st.info(_("No needle: this model sees the tokens that it has to predict."))
         return None
     held = state()
     characters = int(held.characters)
@@ -115,8 +115,8 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
         show_heading(escape(heading), escape(words))
         mount(grid_component.SOURCE, _grid(opened, copied), key="needle_grid", on={"head": _open_head})
         caption = _(
-            "Share of the needle’s tokens that a head copied: the model said the token while the head’s strongest look "
-            "was on it. Mean over the depths."
+            "Share of the needle’s tokens that a head copied: the model said the token while it had "
+            "the head’s strongest attention. Mean over the depths."
         )
         st.html(f"<p class='atlas-caption'>{escape(caption)}</p>")
 

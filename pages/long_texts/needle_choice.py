@@ -48,17 +48,15 @@ def choose_needle(opened: PageContext, hay: str) -> Needle | None:
 def _typed(runner: Runner, hay: str) -> Needle | None:
     with st.container(key="needle_typed", horizontal=True, vertical_alignment="center", gap="small"):
         _box("question", _("how it begins, also at the end: The door opens with"))
-        _box("answer", _("how it goes on: three blue keys"))
+        _box("answer", _("how it continues: three blue keys"))
     held = state()
     needle = own_needle(held.question, held.answer)
     if needle is None:
         problem = _("Type how the sentence begins and how it continues: the model has to predict the continuation.")
     elif held.answer.strip() in f"{hay[: int(held.characters)]} {held.question}":
-        problem = _("“{answer}” stands in the text already: hide something that does not.")
+        problem = _("“{answer}” is in the text already: hide something that is not.")
     elif not _whole(runner, needle):
-        problem = _(
-            "In this sentence the model does not see “{answer}” as the same tokens as by itself: hide other words."
-        )
+        problem = _("In this sentence “{answer}” is tokenized differently than on its own: hide other words.")
     else:
         return needle
     st.info(problem.replace("{answer}", held.answer.strip()))

@@ -31,14 +31,14 @@ def _map(ahead: bool) -> None:
         [
             _("Each row is a token that looks, each column a token that is looked at. From afar a pixel stands for "
               "many cells and shows the largest of them, or their mean; closer, each cell is one exact weight."),
-            _("The thin column at the left is the first token alone: heads with nothing to say park their attention "
-              "there (an attention sink), and in a pixel with others it would hide them."),
+            _("The thin column at the left is just the first token: heads with nothing to say park their "
+              "attention there (an attention sink), and in a pixel with others it would hide them."),
             around if ahead else past,
         ],
         formula="weights = softmax(q · k / √d),  computed tile by tile: exp(score − log Σ exp(scores of the row))",
         source="Xiao et al. 2023, arXiv:2309.17453; Milakov & Gimelshein 2018, arXiv:1805.02867",
-        attempt=_("Open half a chapter of a book above, open in “every head” one with points far from the diagonal, "
-                  "and follow its strongest far look: does the text say the same there?"),
+        attempt=_("Open half a chapter of a book above, open in “every head” one with points far from the "
+                  "diagonal, and follow its strongest distant link: does the text say the same there?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -48,12 +48,14 @@ def _heads(ahead: bool, turns: bool) -> None:
         "never turned so far."
     )
     past = _(
-        "A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
-        "Scattered points far from the diagonal: a head that fetches single tokens from long ago."
+        "A thin diagonal: a head that looks at the text just before. Columns: tokens that all "
+        "others look at. Scattered points far from the diagonal: a head that fetches single tokens "
+        "from long ago."
     )
     around = _(
-        "A thin diagonal: a head that looks at the text just before or just after. Columns: tokens that "
-        "everybody looks at. Scattered points far from the diagonal: a head that fetches single tokens."
+        "A thin diagonal: a head that looks at the text just before or just after. Columns: tokens "
+        "that all others look at. Scattered points far from the diagonal: a head that fetches "
+        "single tokens."
     )
     show_reading(
         [
@@ -106,8 +108,8 @@ def _needle() -> None:
             _("A sentence is hidden in the text at the chosen depth, and its beginning is repeated at "
               "the end. The model predicts each token of the answer from the right ones before it; wrong "
               "predictions are crossed out."),
-            _("A head has copied a token when the model said it while the head’s strongest look was on it. Heads that "
-              "copy much of the needle are retrieval heads."),
+            _("A head has copied a token when the model said it while it had the head’s strongest "
+              "attention. Heads that copy much of the needle are retrieval heads."),
             _("If these heads fetch the needle, the model fails without them, and does not without as many others."),
         ],
         formula="copied = |tokens of the needle said while argmax of the row is on them| / |tokens of the needle|",

@@ -87,7 +87,7 @@ def _finding(opened: PageContext) -> tuple[str, str]:
     if found is None:
         return name, of_text
     query, key, weight = found
-    said = _("{query} looks {value} at {key}").format(
+    said = _("{query} puts {value} on {key}").format(
         query=query_name(opened.capture, query),
         key=key_name(opened.capture, key),
         value=sentences.number(weight, "share"),
@@ -100,7 +100,7 @@ def _far(chosen: int | None, n_tokens: int) -> int:
     """The distance that counts as far: an eighth of the text, unless another one within the text was chosen."""
     usual = max(1, n_tokens // 8)
     if chosen is not None and chosen > n_tokens:
-        words = _("The text has {tokens} tokens: none of it is {far} away.")
+        words = _("The text has {tokens} tokens: no two are {far} apart.")
         refuse(LongTextsState, "far", words.format(tokens=f"{n_tokens:,}", far=f"{chosen:,}"))
     elif chosen == usual:
         keep(LongTextsState, far=None)

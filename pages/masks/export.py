@@ -45,14 +45,14 @@ def _gallery_tables(opened: PageContext, gallery: Gallery) -> dict[str, pd.DataF
     values = _gallery_values(gallery)
     tokens = {position: token.text for position, token in enumerate(opened.capture.tokens[: len(values)])}
     heading = _("distance at which a key seems to be") if gallery.index is not None else _(
-        "layers until a query can have heard of a key; 1: the pattern keeps the cell"
+        "layers until a key can reach a query; 1: the pattern keeps the cell"
     )  # fmt: skip
     tables = {heading: labelled(values, tokens, tokens)}
     if gallery.costs:
         rows = [f"{one.n_tokens:,}" for one, _full in gallery.costs]
         columns = [_("kept cells"), _("cells of full attention"), _("multiply-adds"), _("bytes of scores")]
         data = [[one.cells, full.cells, one.multiply_adds, one.n_bytes] for one, full in gallery.costs]
-        tables[_("one text of so many tokens, by formula")] = pd.DataFrame(data, index=rows, columns=columns)
+        tables[_("one text of this many tokens, by formula")] = pd.DataFrame(data, index=rows, columns=columns)
     return tables
 
 

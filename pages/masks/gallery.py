@@ -182,7 +182,7 @@ def _show_cost(
 ) -> tuple[tuple[MaskCost, MaskCost], ...]:
     """Show how many cells it keeps in this text, and what that saves in long ones."""
     if picture is None:
-        words = _("Every cell is kept, so no work is saved, and it is no mask to lay over the model.")
+        words = _("Every cell is kept, so no work is saved, and it cannot be laid over the model as a mask.")
         if not causal:
             words = joined(
                 words, _("It is designed for causal models, and shown as causal although this model is bidirectional.")

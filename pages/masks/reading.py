@@ -19,15 +19,15 @@ def _gallery() -> None:
         [
             _("A mask says which keys a query may look at. Each small picture is one way to choose them, rows looking, "
               "columns looked at, what is seen in colour; the large one is the same over your text."),
-            _("What one layer hides, several can pass on: with the slider under it, cells of the second colour are "
-              "those that a token can have heard of through the tokens in between."),
-            _("At the right, what a pattern saves: a window costs as much for every token, full attention more with "
-              "each."),
+            _("What one layer hides, several can pass on: with the slider under it, cells of the second "
+              "colour are tokens that can reach it through those in between."),
+            _("At the right, what a pattern saves: a window costs the same for every token, full "
+              "attention more with each one."),
         ],
         formula=f"{MASKED}\nwindow of w, L layers: reach = L · (w − 1)",
         source="Child et al. 2019, arXiv:1904.10509; Beltagy et al. 2020, arXiv:2004.05150",
-        attempt=_("Choose the sliding window, make it small and let the layers grow: after how many does the last "
-                  "token hear of the first?"),
+        attempt=_("Choose the sliding window, make it small and let the layers grow: after how many does the "
+                  "first token reach the last?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

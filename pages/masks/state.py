@@ -96,7 +96,7 @@ def mask_chosen() -> MaskChoice:
     """The pattern to apply to the model; the index map is not a mask, which is reported."""
     choice = state().choice
     if choice.name == DUAL:
-        words = _("The {pattern} is no mask to lay over the model; {instead} is shown instead.")
+        words = _("The {pattern} cannot be laid over the model as a mask; {instead} is shown instead.")
         refuse(MasksState, "pattern", words.format(pattern=_(choice.label), instead=_(BY_CHOICE[FIRST].label)))
         return BY_CHOICE[FIRST]
     return choice
@@ -229,7 +229,9 @@ def show_places(opened: PageContext, where: Where) -> tuple[Places, Places]:
 def _there(name: str, wanted: tuple[int, ...], possible: Sequence[int]) -> tuple[int, ...]:
     found = tuple(sorted({one for one in wanted if one in possible}))
     if missing := [one for one in wanted if one not in possible]:
-        template = _("Layers without softmax attention, or none of this model’s, were left out: {numbers}.")
+        template = _(
+            "Layers that have no softmax attention, or that this model does not have, were left out: {numbers}."
+        )
         if name == "heads":
             template = _("Heads that this model does not have were left out: {numbers}.")
         change(MasksState, **{name: found})

@@ -58,7 +58,7 @@ def _show_chart(sweep: Sweep, full: float) -> None:
     show_progress(sweep, len(sweep.trials), _("{done} of {total} forwards"), key="sweep")
     view = SweepView(tuple(sweep.items), full, sweep.n_tokens)
     if not sweep.running and (found := best(view)) is not None:
-        said = _("With {size} keys a row, {pattern} reads best: perplexity {value}").format(
+        said = _("With {size} keys a row, {pattern} predicts best: perplexity {value}").format(
             size=found.trial.size, pattern=_(BY_NAME[found.trial.pattern].label), value=three_digits(found.perplexity)
         )
         show_finding(escape(said), escape(_("full attention: {value}").format(value=three_digits(full))))

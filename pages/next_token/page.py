@@ -33,7 +33,7 @@ except RunnerError as error:
 show_finding(*finding(bench))
 show_bench(bench)
 if lines := plain_lines(bench):
-    words = _("The same with transformers alone: ◀ only the last row goes through the output layer; then settings A")
+    words = _("The same with transformers only: ◀ only the last row goes through the output layer; then settings A")
     show_code(lines, "last", words)
 show_reading(
     [

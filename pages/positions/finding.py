@@ -32,7 +32,7 @@ def show_score(opened: PageContext, query: int, key: int) -> None:
         return
     if not math.isfinite(score):
         return
-    words = _("{query} scores {score} with {key} wherever they stand {count} apart")
+    words = _("{query} scores {score} with {key} whenever they are {count} apart")
     said = words.format(score=_score(score), count=abs(query - key), **_names(opened, query, key))
     _show(opened, said, _("move both: nothing changes"))
 

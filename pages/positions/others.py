@@ -36,7 +36,7 @@ NOTES = {
     "learned": N_("This model’s own table of {size} vectors. The line is the mean along each diagonal."),
     "t5": N_("This layer’s own biases, a line a head, over the {size} tokens of this text; the matrix is head 0."),
     "alibi": N_("A line for each of {size} heads, as many as here; the matrix is the steepest."),
-    "rotary": N_("With the frequencies of layer {layer}, for equal contents in every pair."),
+    "rotary": N_("With the frequencies of layer {layer}, for equal content in every pair."),
 }
 NOT_OWN = {
     "learned": N_("Not this model’s: {size} vectors of a small GPT-2 that comes with the app; their mean by distance."),

@@ -67,8 +67,9 @@ def _difference(rest: str) -> None:
 def _frequencies(rest: str) -> None:
     show_reading(
         [
-            _("A score is a sum over the pairs that are turned. Left, a bar for each, the fastest at the top: "
-              "indigo adds, orange takes away, each begins where the one above ended, and the lowest one is the sum."),
+            _("A score is a sum over the pairs that are turned. Left, a bar for each, the fastest at the "
+              "top: indigo adds, orange subtracts, each begins where the one above ended, and the lowest "
+              "one is the sum."),
             _("Right, the same for every key that this query may see, a column for each; the lowest strip is the "
               "score, the framed column the key on the left."),
             _("Fast pairs at the top change with every step of distance, so they can point at a neighbour; slow ones "
@@ -86,10 +87,10 @@ def _distance(rest: str) -> None:
         [
             _("The contents are those of this text, and only the distance from key to query is changed: the curve is "
               "the score that the open head would give them, before softmax and mask."),
-            _("Beside it stands every head of this layer: a flat line does not mind the distance, a falling one "
+            _("Beside it is every head of this layer: a flat line ignores the distance, a falling one "
               "prefers what is near, and waves come from pairs that have turned all the way round."),
-            _("“Whole text” is a mean over many pairs of tokens, which shows the habit of a head; “this cell” is one "
-              "query and one key alone."),
+            _("“Whole text” is a mean over many pairs of tokens, which shows the habit of a head; “this "
+              "cell” is just one query and one key."),
         ],
         formula=f"score(d) = scale · (Σᵢ |qᵢ||kᵢ| cos(φᵢ + d·θᵢ){rest}),  d = m − n",
         source=ROPE,
@@ -103,10 +104,11 @@ def _what_if() -> None:
         [
             _("The model runs once more with another rotation in its layers; the text and all that was learned stay "
               "the same."),
-            _("Left the open head as it is, in the middle with the other rotation, right what the model then predicts: "
-              "a head that lives on distances loses its way, one that looks for contents may keep it."),
-            _("Scores depend on differences of positions alone. So to add one number to all positions changes nothing "
-              "beyond rounding; to stretch, cut or drop the differences does."),
+            _("Left: the open head as it is; middle: with the other rotation; right: what the model then "
+              "predicts. A head that lives on distances loses its way, one that looks for contents may "
+              "keep it."),
+            _("Scores depend only on differences of positions. So adding one number to all positions "
+              "changes nothing beyond rounding; stretching, cutting or dropping the differences does."),
         ],
         formula="R(m·θ) → 1\nR(m·θ) → R(m·a·θ)\nbase → base · a^(d / (d − 2))\nR(m·θ) → R((m + c)·θ)",
         source="Su et al. 2021, arXiv:2104.09864; Chen et al. 2023, arXiv:2306.15595; Peng et al. 2023, "
@@ -118,10 +120,11 @@ def _what_if() -> None:
 def _others() -> None:
     show_reading(
         [
-            _("Five ways to tell a model where its tokens stand, each as the number it gives to a query and a key "
-              "whatever they say: indigo above zero, orange below."),
-            _("A square has it for every pair of positions, the curve under it by distance. Read down a card: where "
-              "the positions enter the model, what must be stored, and what becomes of longer texts."),
+            _("Five ways to tell a model where its tokens are, each as the number it gives to a query "
+              "and a key regardless of content: indigo above zero, orange below."),
+            _("A square has it for every pair of positions, the curve under it by distance. Read down a "
+              "card: where the positions enter the model, what must be stored, and what happens in "
+              "longer texts."),
             _("The words under a curve say whose numbers it shows: this model’s, a formula’s, or those of a small "
               "model that comes with the app."),
         ],
@@ -140,7 +143,7 @@ def _table() -> None:
             _("The first two columns turn once in 6.28 tokens, each later pair more slowly; the chart has the tokens "
               "of one turn, RoPE’s beside it. Both stop before 20000π, since the last pair has the exponent "
               "(d − 2)/d."),
-            _("Click a number: its formula stands above."),
+            _("Click a number to see its formula above."),
         ],
         formula="PE(pos, 2i) = sin(pos / 10000^(2i/d))\nPE(pos, 2i + 1) = cos(pos / 10000^(2i/d))\n"
         "wavelength = 2π · 10000^(2i/d)",
@@ -168,12 +171,13 @@ def _turn() -> None:
 def _terms() -> None:
     show_reading(
         [
-            _("x is what the open head reads of each token, p its sinusoidal position. The score of x + p falls into "
-              "four products; in every cell the four maps add up to the last one."),
-            _("The first map knows words alone, the fourth positions alone, so it would be the same for any text; the "
-              "two between mix them."),
-            _("This model has RoPE or positions of its own and never learned with p: the maps show how the product "
-              "falls apart, not what it would have learned. Biases, rotation and mask are left out."),
+            _("x is what the open head reads of each token, p its sinusoidal position. The score of x + "
+              "p splits into four products; in every cell the four maps add up to the last one."),
+            _("The first map knows only words, the fourth only positions, so it would be the same for "
+              "any text; the two between mix them."),
+            _("This model has RoPE or positions of its own and never learned with p: the maps show how "
+              "the product splits, not what it would have learned. Biases, rotation and mask are left "
+              "out."),
         ],
         formula="(x + p)ᵀ W_Qᵀ W_K (x + p) =\nxᵀW_Qᵀ W_K x + xᵀW_Qᵀ W_K p + pᵀW_Qᵀ W_K x + pᵀW_Qᵀ W_K p",
         source="Dai et al. 2019, arXiv:1901.02860; Ke et al. 2021, arXiv:2006.15595",
@@ -189,8 +193,8 @@ def _shuffled() -> None:
             _("Without positions each token keeps its weights and its output; only their order changes. That is "
               "called permutation-equivariant. A mean over the outputs would not change at all, which is invariant; "
               "attention alone is not."),
-            _("With positions added the same words at other places are other vectors. A causal mask would tell the "
-              "order too, so there is none here."),
+            _("With positions added, the same words at other positions are different vectors. A causal "
+              "mask would tell the order too, so there is none here."),
         ],
         formula="attention(P x) = P attention(x)  for every permutation P",
         source="Yun et al. 2020, arXiv:1912.10077; Lee et al. 2019, arXiv:1810.00825",

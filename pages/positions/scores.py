@@ -33,7 +33,7 @@ def show_split(opened: PageContext, layout: Turned, query: int, key: int) -> Exp
     drawn = _nearest(found.keep, query, key)
     note = ""
     if len(drawn) < len(found.keep):
-        note = _("Of {total} keys, the {count} nearest to the query are drawn, and the chosen one.").format(
+        note = _("Showing the {count} of {total} keys nearest to the query, and the chosen one.").format(
             total=len(found.keep), count=len(drawn)
         )
     payload = score_split.ScoreSplitPicture(
@@ -133,7 +133,7 @@ def _whose(opened: PageContext, curves: DistanceCurves, query: int, key: int) ->
     words = {
         "text": _("The contents held fixed: the mean over all {count} pairs of tokens that may see each other."),
         "query": _("The contents held fixed: {query} with each of the {count} keys that it may see, their mean."),
-        "cell": _("The contents held fixed: {query} and {key} alone."),
+        "cell": _("The contents held fixed: only {query} and {key}."),
     }
     notes = [words[curves.contents].format(**values)]
     if curves.softcap is not None:

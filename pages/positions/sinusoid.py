@@ -46,7 +46,7 @@ TURN_TEXTS = rotation.TEXTS | {
     "pair": N_("Pair {i}, dimensions {a} and {b}: Δ · ω = {position} × {theta} = {angle} rad, {turns} turns. "
                "One turn takes {wavelength} tokens."),
     "equal": N_("Turned, every pair is where the formula has it Δ steps further on: largest difference {difference}."),
-    "beyond": N_("Δ = {position} is beyond the {context} positions of this model; the formula goes on."),
+    "beyond": N_("Δ = {position} is beyond the {context} positions of this model; the formula still applies."),
     "here": N_("Δ = {position}"),
 }  # fmt: skip  # a text a line
 
@@ -186,7 +186,7 @@ def show_turn(opened: PageContext, query: int) -> ExportBundle:
     theta, pairs = sinusoid.omegas(size), size // 2
     here, further = (sinusoid.pairs_at(query, size), sinusoid.pairs_at(query + by, size))
     difference = sinusoid.shift_error(query, by, size)
-    said = _("Δ = {by} further than {token}: every pair turns by Δ · ω, wherever it stands")
+    said = _("Δ = {by} further than {token}: every pair turns by Δ · ω, wherever it is")
     said = said.format(token=query_name(opened.capture, query), by=by)
     show_finding(said, escape(_("a formula, not this model’s numbers")))
     payload = rotation.RotationPicture(

@@ -81,9 +81,9 @@ def _show_charts(held: SharingRun, view: CountsView) -> None:
 def _finding(view: CountsView) -> tuple[str, str]:
     """The cost and the saving of the smallest number of key/value heads; HTML."""
     fewest = min(view.points, key=lambda point: point.kv_heads)
-    said = _("With {count} key/value heads the next token moves by {kl} bits")
+    said = _("With {count} key/value heads, the prediction shifts by {kl} bits")
     if fewest.kv_heads == 1:
-        said = _("With one key/value head for all the next token moves by {kl} bits")
+        said = _("With one key/value head for all, the prediction shifts by {kl} bits")
     said = said.format(count=fewest.kv_heads, kl=significant(fewest.kl, 3))
     bytes_left = view.n_bytes.get(fewest.kv_heads)
     beside = "" if bytes_left is None else _("Cache") + f" {readable(bytes_left)}"

@@ -22,7 +22,7 @@ show_strip(opened)
 with st.container(key="sharing_view", horizontal=True, vertical_alignment="center", gap="small"):
     choose(SharingState, "view", view, {"model": _("on the model"), "counts": _("all numbers of heads")})
     words = _(
-        "Substituted, not trained: where models are made this way, training follows and mends most of what is lost."
+        "Substituted, not trained: where models are made this way, training follows and recovers most of the loss."
     )
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
 

@@ -104,7 +104,7 @@ def _chosen(capture: Capture, counts: tuple[int, ...]) -> int:
     """The chosen number, if the heads can be averaged to it; an invalid one is reported and dropped."""
     held = state().kv_heads
     if held is not None and held not in counts:
-        words = _("The key/value heads of this model cannot be averaged to “{value}” of them, but to {counts}.")
+        words = _("The key/value heads of this model cannot be averaged to “{value}”, only to {counts}.")
         refuse(SharingState, "kv_heads", words.format(value=held, counts=", ".join(map(str, counts))))
         held = None
     return _usual(capture, counts) if held is None else held

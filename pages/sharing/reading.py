@@ -24,8 +24,9 @@ def _elsewhere() -> str:
 def _on_model(alone: bool) -> None:
     show_reading(
         [
-            _("At the top every way to share: each query head its own keys and values (MHA), one for a group (GQA), "
-              "one for all (MQA). Click one; below it stands who reads what, now and averaged."),
+            _("At the top every way to share: each query head its own keys and values (MHA), one for a "
+              "group (GQA), one for all (MQA). Click one; below it you see who reads what, now and "
+              "averaged."),
             _("Neighbours read the mean of their keys and values, at once and in every layer. The two maps are the "
               "open head before and after."),
             _("At the right, what the model then predicts, what its cache takes if it has one, and how far every head "
@@ -45,7 +46,7 @@ def _counts(alone: bool) -> None:
               "each, in colour the one that is chosen at the top."),
             _("First, how far the prediction moves from the unchanged model’s (KL); beside it, where the model has "
               "them, the perplexity of the text and the bytes of the cache."),
-            _("The bytes fall in proportion to the heads; what is lost by it does not, and depends on the text."),
+            _("Bytes fall in proportion to the heads; the loss does not, and depends on the text."),
         ],
         formula=f"{POOLED}\nKL(p ‖ q) = Σ p · (ln p − ln q)",
         source=SOURCE,

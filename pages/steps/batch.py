@@ -284,8 +284,8 @@ def _show_chain(
 
 def _dropout_step(tables: dict[str, Table]) -> DrawnStep:
     """Which weights dropout has removed, and how the others are rescaled."""
-    note = _("Each weight is set to 0 by lot, with a probability of {share}, and the others are divided by {left}: on "
-             "average a row keeps its sum. Only while a model is trained.")  # fmt: skip
+    note = _("Each weight is set to 0 at random, with a probability of {share}, and the others are "
+             "divided by {left}: on average a row keeps its sum. Only while a model is trained.")  # fmt: skip
 
     def said(weight: float, left: float) -> str:
         return (

@@ -48,7 +48,7 @@ def way_words(tree: HuffmanNode, leaf: int, name: str) -> str:
     """A path in words, such as: P(s1) = σ(0.4) · σ(−1.1) = 0.6 · 0.25 = 0.15."""
     path = huffman_path(tree, leaf)
     if path is None:
-        return _("The share of {leaf} is 0 in float64: no way leads to it.").format(leaf=name)
+        return _("The share of {leaf} is 0 in float64: no path leads to it.").format(leaf=name)
     if not path:
         return _("{leaf} has all of it: nothing is to be decided.").format(leaf=name)
     scores = [f"σ({figure_number(one.score if one.left else -one.score)})" for one in path]

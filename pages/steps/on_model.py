@@ -77,7 +77,7 @@ def _finding(opened: PageContext, query: int) -> tuple[str, str]:
     """The key that the query attends to most in the whole row; HTML."""
     row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1), shares=True)[0]
     key = int(row.argmax())
-    said = _("{query} looks {value} at {key}").format(
+    said = _("{query} puts {value} on {key}").format(
         query=query_name(opened.capture, query),
         value=escape(number(float(row[key]), "share")),
         key=key_name(opened.capture, key),
@@ -159,7 +159,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
         "x": _("The residual stream as it enters layer {layer}: {count} numbers a token, the largest are shown."),
         "scale": _note_of_scale(opened),
         "softmax": _note_of_shares(chain),
-        "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
+        "concat": _("Every head’s output at {token}. In the model they form one row; here they are stacked."),
         "out": _("W_O turns each head’s output into {count} numbers; their sum, and the bias of W_O if it has one, is "
                  "what attention adds at {token}."),
     }  # fmt: skip  # a step a line

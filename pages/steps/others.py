@@ -63,7 +63,7 @@ def _finding(n: int) -> str | None:
 
 
 def _columns() -> list[str]:
-    return [_("multiply-adds"), _("steps one after the other"), _("path from the last token to the first")]
+    return [_("multiply-adds"), _("sequential steps"), _("path from the last token to the first")]
 
 
 def _table(n: int, d: int) -> pd.DataFrame:

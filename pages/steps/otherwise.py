@@ -84,7 +84,7 @@ def _dictionary(opened: PageContext, query: int) -> ExportBundle:
     steps(StepsState, "softness", softness, {one: named.get(one, one) for one in options_of(StepsState, "softness")})
     who, best = query_name(capture, query), key_name(capture, found.best)
     if softness == "0":
-        said = _("{query} takes the value of {key} alone").format(query=who, key=best)
+        said = _("{query} takes only the value of {key}").format(query=who, key=best)
     elif softness == "inf":
         said = _("{query} takes the average of all {count} values").format(
             query=who, count=int((found.weights > 0).sum())

@@ -37,8 +37,8 @@ def _steps(*, of_model: bool) -> None:
         [
             _("The line of small pictures is the whole way, from the tokens’ vectors at the left to what attention "
               "adds to them at the right. One step of it is open below, with its numbers."),
-            _("Point at a number of the last matrix: the row and the column that it is made of light up, and the sum "
-              "is spelled out. “play” does that for one number after the other."),
+            _("Point at a number of the last matrix: the row and the column that it is computed from "
+              "light up, and the sum is spelled out. “play” does that number by number."),
             whose,
         ],
         formula=ATTENTION,
@@ -56,14 +56,14 @@ def _scale() -> None:
             _("Large scores make a softmax that gives nearly all to one key. At the right, its gradient: "
               "each cell says how one weight moves with one score. In a saturated row it is nearly 0 "
               "everywhere."),
-            _("On its diagonal stands yᵢ (1 − yᵢ): how much a weight grows with its own score. Beside it −yᵢ yⱼ: what "
-              "it loses when another score grows, since all weights share one whole."),
+            _("On its diagonal is yᵢ (1 − yᵢ): how much a weight grows with its own score. Beside it −yᵢ "
+              "yⱼ: what it loses when another score grows, since all weights share one whole."),
             _("Temperature is the same knob: scores divided by it."),
         ],
         formula="Var(q · k) = Σ Var(qᵢ kᵢ) = d\ny = softmax(q · k / (√d · temperature)),  ∂y/∂s = diag(y) − y yᵀ",
         source=VASWANI,
-        attempt=_("Switch the division off and drag d to the right: what becomes of the gradient? Now raise the "
-                  "temperature."),
+        attempt=_("Switch the division off and drag d to the right: what happens to the gradient? Now raise "
+                  "the temperature."),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -72,9 +72,10 @@ def _length() -> None:
         [
             _("At the left, how widely rows look: entropy in bits, of random scores, of the same with log n scaling, "
               "and of the rows of the open head."),
-            _("At the right one score stands above all others by a fixed gap. Without scaling, its weight goes to 0 "
-              "with enough keys, however large the gap. With scores times log n ÷ log 512 it does so only below a gap "
-              "of ln 512 ≈ 6.2; above that it gains. 512 stands for the length that a model was trained on."),
+            _("At the right one score exceeds all others by a fixed gap. Without scaling, its weight "
+              "goes to 0 with enough keys, however large the gap. With scores times log n ÷ log 512 it "
+              "does so only below a gap of ln 512 ≈ 6.2; above that it gains. 512 stands for the length "
+              "that a model was trained on."),
         ],
         formula="H = −Σ w log₂ w\nw = e^gap / (e^gap + n − 1)\nlog n scaling: scores · log n / log 512",
         source="Su 2021, kexue.fm/archives/8823; Veličković et al. 2024, arXiv:2410.01104",
@@ -85,8 +86,9 @@ def _length() -> None:
 def _softmax() -> None:
     show_reading(
         [
-            _("The same six scores, by four ways. As it is written, e to a score is soon too large for the dtype: the "
-              "cells become ∞ and NaN. With the largest taken off first, nothing can be."),
+            _("The same six scores, computed in four ways. As it is written, e to a score is soon too "
+              "large for the dtype: the cells become ∞ and NaN. With the largest subtracted first, none "
+              "can be."),
             _("Online, one pass is enough: whenever a larger score comes, the sum so far shrinks."),
             _("At the right, what one token’s probability costs out of a whole vocabulary, and by trees, which look at "
               "a part of it."),
@@ -95,8 +97,8 @@ def _softmax() -> None:
               "joins the two rarest again and again, so frequent tokens have short paths."),
             _("An adaptive softmax compares the frequent tokens first; the rare ones are clusters whose vectors have "
               "fewer components, and which are seldom opened."),
-            _("“A whole vocabulary” does both on this model’s tokens: a Huffman tree over how often each token stands "
-              "in a text, and the cutoff of an adaptive softmax to drag."),
+            _("“A whole vocabulary” does both on this model’s tokens: a Huffman tree over how often each "
+              "token occurs in a text, and the cutoff of an adaptive softmax to drag."),
             _("What a tree buys and gives up: the probability of one token is cheap; those of all tokens cost a walk "
               "through the whole tree, and choices come one after another, which a GPU does badly. An adaptive softmax "
               "keeps whole vectors for the common words and computes them at once, as a GPU does well; rare words have "
@@ -112,10 +114,11 @@ def _similarity() -> None:
     show_reading(
         [
             _("The same queries and keys, measured in several ways; choose one in the line of small pictures."),
-            _("A dot product is ‖q‖ ‖k‖ cos: a key can be looked at because it points the right way, or because its "
-              "norm is large."),
-            _("On the model’s own head three maps below show every cell: the angle alone, both norms multiplied, and "
-              "their product. A column that is dark in the second map belongs to a key of large norm."),
+            _("A dot product is ‖q‖ ‖k‖ cos: a key can get attention because it points the right way, or "
+              "because its norm is large."),
+            _("On the model’s own head three maps below show every cell: only the angle, both norms "
+              "multiplied, and their product. A column that is dark in the second map belongs to a key "
+              "of large norm."),
         ],
         formula="q · k = ‖q‖ ‖k‖ cos\nadditive = v · tanh(q W + k U)",
         source="Bahdanau et al. 2015, arXiv:1409.0473; " + VASWANI,
@@ -126,14 +129,15 @@ def _similarity() -> None:
 def _others() -> None:
     show_reading(
         [
-            _("Three kinds of layers that let tokens hear of one another, and self-attention in a window, at the "
-              "length of your text and the width of this model."),
+            _("Three kinds of layers that pass information between tokens, and self-attention in a "
+              "window, at the length of your text and the width of this model."),
             _("A recurrent net takes one token after the other, so its steps wait; news from the first token passes "
               "through all of them. Self-attention does all at once, in one step."),
-            _("“This text, read” shows it on your text: a random recurrent net takes the tokens’ embeddings one a "
-              "step, and what is left of each at the end shrinks with every step. Attention reads all of them in one "
-              "step, and the gradient to a token is its weight."),
-            _("For that its work grows with the square of the length: it is the larger one from n = d on."),
+            _("“This text, read” shows it on your text: a random recurrent net takes the tokens’ "
+              "embeddings one per step, and what is left of each at the end shrinks with every step. "
+              "Attention reads all of them in one step, and the gradient to a token is its weight."),
+            _("In return its work grows with the square of the length: it is the larger one from n = d "
+              "on."),
         ],
         formula="self-attention 2 n² d,  recurrent 2 n d²,  convolution k n d²",
         source=VASWANI + ", table 1; van den Oord et al. 2016, arXiv:1609.03499",
@@ -147,7 +151,8 @@ def _gradients() -> None:
             _("At the left a small stack of random layers: how large the gradient is that reaches each of them, as a "
               "share of the one at the end. Without residuals every layer multiplies it by F′; with them by F′ + 1, "
               "so it arrives however deep the stack is."),
-            _("Pre-norm leaves that way free; post-norm stands on it and scales the gradient in every layer."),
+            _("Pre-norm leaves that path free; post-norm sits on it and scales the gradient in every "
+              "layer."),
             _("At the right the gradient from the last token back to an earlier one. A recurrent net multiplies by its "
               "matrix once a step: below 1 it vanishes, above it can explode. Attention has one step to every token, "
               "and its gradient is the token’s weight."),
@@ -169,8 +174,9 @@ def _otherwise() -> None:
             _("Exchanged matrices: with W_Q instead of W_K a token scores another as that scores it, and its own "
               "score is a squared length; with no matrix at all tokens look for what is like them. Two matrices let "
               "“it” look for “dog” without “dog” looking for “it”. Mask, rotation and biases are left out."),
-            _("Rotation aside, a head’s scores depend on W_Q W_Kᵀ alone, and what it writes on W_V W_O: two large "
-              "matrices whose rank is no more than d_head. Their singular values say how many directions it uses."),
+            _("Rotation aside, a head’s scores depend only on W_Q W_Kᵀ, and what it writes on W_V W_O: "
+              "two large matrices whose rank is no more than d_head. Their singular values say how many "
+              "directions it uses."),
         ],
         formula="o = Σ softmax(q·kⱼ / T) vⱼ\ns_ij = xᵢ W_Q W_Kᵀ xⱼᵀ;  W_Q = W_K: s_ij = s_ji\nrank(W_Q W_Kᵀ) ≤ d_head",
         source="Bahdanau et al. 2015, arXiv:1409.0473; Elhage et al. 2021, A Mathematical Framework for Transformer "
@@ -182,18 +188,19 @@ def _otherwise() -> None:
 def _batch() -> None:
     show_reading(
         [
-            _("Texts of a batch stand in one tensor, so shorter ones are filled up with padding. The padding mask "
-              "hides its columns from every query; its rows are computed all the same and ignored, for nothing reads "
-              "them and the loss leaves them out."),
+            _("Texts of a batch share one tensor, so shorter ones are padded. The padding mask hides its "
+              "columns from every query; its rows are computed all the same and ignored, since nothing "
+              "reads them and the loss leaves them out."),
             _("Hidden scores become −∞ before the softmax, so e^−∞ = 0. With padding on the left and a causal mask, a "
               "row of padding sees no key at all and becomes NaN; code writes −1e9, or the smallest number of the "
               "dtype, so that it stays finite."),
-            _("Dropout stands after the softmax, before the values are mixed, and only in training. Models that write "
-              "are padded on the left: their last column is a real token, after which the next one comes."),
+            _("Dropout comes after the softmax, before the values are mixed, and only in training. "
+              "Models that generate are padded on the left: their last column is a real token, after "
+              "which the next one comes."),
             _("Packing puts several short documents into one row instead: with one a row most of a long window is "
               "padding, which is computed all the same."),
-            _("A step with a cache computes new rows alone. Its mask is a rectangle: as many rows as there are new "
-              "tokens, as many columns as there are tokens."),
+            _("A step with a cache computes only the new rows. Its mask is a rectangle: as many rows as "
+              "there are new tokens, as many columns as there are tokens."),
         ],
         formula="mask: [b, 1, n, n] = padding [b, 1, 1, n] ∧ causal [n, n]\ncached: [n_new, n_cache + n_new]",
         source=VASWANI + "; Srivastava et al. 2014, JMLR 15",

@@ -64,7 +64,7 @@ def show_reading_net(opened: PageContext, query: int) -> ReadingNet | None:
     left, right = st.columns(2, gap="medium")
     with left:
         show_heading(escape(_("Recurrent net: {count} steps").format(count=len(tokens))))
-        show_html(columns_html(_net(tokens), _("one token a step, each state made of the one before")), key="net")
+        show_html(columns_html(_net(tokens), _("one token a step, each state made from the one before")), key="net")
     with right:
         name = f"L{layer}H{head}"
         show_heading(escape(_("Attention: 1 step")), escape(name))
@@ -77,7 +77,7 @@ def show_reading_net(opened: PageContext, query: int) -> ReadingNet | None:
 def _say(opened: PageContext, reading: SentenceReading, shares: np.ndarray, first: int, query: int) -> None:
     said = _("{first} is {steps} steps from {last} in a recurrent net, 1 in attention")
     names = {"first": token_name(opened.capture, first), "last": token_name(opened.capture, query)}
-    words = _("of a change there {net} arrives through the net, {weight} by the head’s weight; the net is random")
+    words = _("{net} of a change there arrives through the net, {weight} by the head’s weight; the net is random")
     beside = words.format(net=figure_number(float(reading.reach[0])), weight=figure_number(float(shares[0])))
     show_finding(said.format(**names, steps=query - first), escape(beside), of_several=True)
 

@@ -105,7 +105,7 @@ def tables_of(row: RandomRow) -> dict[str, Table]:
 def _chain(row: RandomRow, usual: np.ndarray, factor: float, root: int | None, notes: tuple[str, str]) -> DrawnChain:
     tables = tables_of(row)
     matrices = {name: drawn_matrix(one, usual=usual[None] if name == "P" else None) for name, one in tables.items()}
-    divided, warmed = _("Divided by √d, and by the temperature"), _("Divided by the temperature alone")
+    divided, warmed = _("Divided by √d, and by the temperature"), _("Divided only by the temperature")
     title = divided if state().scaled else warmed
     moves = _("How each weight moves with each score. Where one weight is nearly 1, nothing moves, or learns.")
     steps = [

@@ -167,7 +167,7 @@ def _steps(
                   title=_("Scaled dot product"), note=_("The same order, a smaller size: what transformers use.")),
         DrawnStep("cosine", "told", "S", parts=["NQ", "NK", "COS"], lights=ends, lines=_cosine_lines(tables),
                   short="cos", title="q · k = ‖q‖ ‖k‖ cos",
-                  note=_("The cosine is the angle alone, between −1 and 1; the dot product also knows both norms.")),
+                  note=_("The cosine is only the angle, between −1 and 1; the dot product also knows both norms.")),
     ]  # fmt: skip  # one step a paragraph
     if network is not None:
         lights = [Light("QW", row="i"), Light("KU", row="j"), Light("V", row=0)]

@@ -97,13 +97,13 @@ def _finding(steps: ExampleSteps, head: int, step: str) -> tuple[str, str]:
     key = int(rows[query].argmax())
     value = float(rows[query, key])
     weighs = step not in ("scores", "scale", "mask")
-    words = _("{query} looks {value} at {key}") if weighs else _("{query} matches {key} best: {value}")
+    words = _("{query} puts {value} on {key}") if weighs else _("{query} matches {key} best: {value}")
     said = words.format(
         query=f"<span class='atlas-q'>x{query}</span>",
         value=escape(number(value, "share") if weighs else significant(value, 4)),
         key=f"<span class='atlas-k'>x{key}</span>",
     )
-    return said, escape(_("Made up to be small: click a number of X or of a W and type."))
+    return said, escape(_("Small made-up numbers: click one of X or of a W and type."))
 
 
 def _by_step(numbers: ExampleNumbers, steps: ExampleSteps, head: int) -> Numbered:

@@ -179,7 +179,7 @@ def _chain(ways: Ways, usual: np.ndarray) -> DrawnChain:
             "told",
             "A",
             short=_("max-subtracted"),
-            title=_("Safe: the largest score is taken off first"),
+            title=_("Safe: the largest score is subtracted first"),
             note=_("The same shares, for both sides are divided by e^max. No power is larger than 1."),
             parts=["S", "B"],
             lights=[Light("B")],

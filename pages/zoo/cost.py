@@ -36,7 +36,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 WORK = N_("Multiply-adds of a whole text")
 MEMORY = N_("Held at once for a whole text, a layer")
-KEPT = N_("Kept of a text that is read a token at a time")
+KEPT = N_("Kept for a text that is read one token at a time")
 STEP = N_("Multiply-adds of one token more")
 
 
@@ -129,8 +129,8 @@ def _show_tables(found: Costs, *, latent: bool) -> None:
         tables += _table(_(KEPT), found.kept, readable) + _table(_(STEP), found.step, short_count)
         words.append(
             _(
-                "What is kept is of all layers; heads that share keys and values share it, where no query went into "
-                "it. –: it cannot read a text a token at a time."
+                "Counts all layers; heads that share keys and values share what is kept, unless it depends "
+                "on queries. –: it cannot read a text one token at a time."
             )
         )
     if latent:

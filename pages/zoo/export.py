@@ -69,7 +69,7 @@ def _tables(maps: ZooMaps) -> dict[str, pd.DataFrame]:
         rows = kept_here(maps.opened, rival.values["rank"])
         data = [[one.numbers, one.n_bytes] for one in rows]
         names = [_("numbers"), _("bytes")]
-        tables[_("kept of a token")] = pd.DataFrame(data, index=[one.name for one in rows], columns=names)
+        tables[_("kept per token")] = pd.DataFrame(data, index=[one.name for one in rows], columns=names)
     return tables
 
 

@@ -54,7 +54,7 @@ def show_hybrid(opened: PageContext) -> Hybrid:
         button(
             "7 : 1",
             key="zoo_seven",
-            help=_("Seven layers of the variant to one of softmax, as MiniMax-01 has them."),
+            help=_("Seven layers of the variant for each softmax layer, as in MiniMax-01."),
             on_click=change,
             args=(ZooState,),
             kwargs={"softmax": None, "kept": "whole"},
@@ -108,7 +108,7 @@ def _chosen(layers: tuple[int, ...]) -> tuple[int, ...]:
     if missing := [one for one in wanted if one not in layers]:
         found = tuple(one for one in wanted if one in layers)
         change(ZooState, softmax=found)
-        words = _("Layers without softmax attention, or none of this model’s, were left out: {numbers}.")
+        words = _("Layers that have no softmax attention, or that this model does not have, were left out: {numbers}.")
         tell(ZooState, words.format(numbers=", ".join(map(str, missing))))
         return found
     return tuple(sorted(set(wanted)))
@@ -137,10 +137,12 @@ def _show_recall(
 ) -> tuple[Recall, Recall] | None:
     """Show the curve as it grows and the stack chosen by hand; nothing for a bidirectional model."""
     if looks_ahead(opened.capture):
-        st.info(_("No needle: this model sees the tokens that it would have to say."))
+        st.info(_("No needle: this model sees the tokens that it has to predict."))
         return None
     if (variant := state().first).mask == "none" or variant.fitted:
-        words = _("No needle: {variant} is made of the whole text, with the tokens that the model would have to say.")
+        words = _(
+            "No needle: {variant} is computed from the whole text, including the tokens that the model has to predict."
+        )
         st.info(plain(words.format(variant=_(variant.label))))
         return None
     request = opened.capture.request

@@ -82,7 +82,7 @@ def _show_left_out(opened: PageContext, heads: tuple[int, ...] | None) -> None:
     )
     st.html(f"<p class='atlas-caption'>{escape(compared)}</p>")
     if state().where == "all" and opened.layer > min(attending(opened.capture), default=opened.layer):
-        moved = _("The layers before are changed too: this layer’s queries, keys and values are others than they were.")
+        moved = _("Earlier layers are changed too, so this layer’s queries, keys and values differ.")
         st.html(f"<p class='atlas-caption'>{escape(moved)}</p>")
     if heads is None and opened.layer not in attending(opened.capture):
         return
@@ -110,7 +110,7 @@ def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | N
     elif looks_ahead(after):
         words = _("No perplexity: with this variant tokens see those that they would have to predict.")
     elif any(isinstance(edit, Substituted) and edit.row.fitted for edit in after.request.edits):
-        words = _("No perplexity: this variant is fitted to the whole text, with the tokens that are to be predicted.")
+        words = _("No perplexity: this variant is fitted to the whole text, including the tokens to be predicted.")
     elif len(before.tokens) < 2:
         words = _("The text is one token long: there is nothing to predict.")
     else:
@@ -141,7 +141,7 @@ def _longest(opened: PageContext) -> int:
 
 def _draw_pair(opened: PageContext, pair: GreedyPair) -> None:
     rows = [(_("before"), pair.of(0)), (_("after"), pair.of(1))]
-    heading = _("Goes on, the likeliest token each time")
+    heading = _("Continues with the likeliest token each time")
     lines = "".join(
         f"<p class='atlas-caption'><b>{escape(name)}</b> <bdi>"
         f"{escape(''.join(opened.runner.token_text(one) for one in said))}</bdi></p>"

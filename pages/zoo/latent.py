@@ -35,7 +35,7 @@ def show_kept(opened: PageContext, head: Head, rank: int) -> None:
     """Show a row per way of sharing, then how much of the layer's keys and values the latent loses."""
     if head.layer is None:
         return
-    names = "".join(f"<th scope='col'>{escape(one)}</th>" for one in (_("kept of a token"), _("numbers"), _("bytes")))
+    names = "".join(f"<th scope='col'>{escape(one)}</th>" for one in (_("kept per token"), _("numbers"), _("bytes")))
     mark = "" if holds_latent(opened) else " · " + _("this model")
     rows = "".join(
         f"<tr><th scope='row'>{escape(one.name)}{escape(mark if one.own else '')}</th>"

@@ -77,7 +77,7 @@ def show_maps(opened: PageContext) -> ZooMaps:
     left, middle, right = st.columns(3, gap="medium")
     with left:
         with st.container(key="zoo_own", height=36, border=False, vertical_alignment="center"):
-            words = _("softmax over these tokens alone") if start else _("softmax, as the model has it")
+            words = _("softmax over only these tokens") if start else _("softmax, as the model has it")
             show_heading(name, escape(words))
         scale = Scale("sequential", 0.0, 1.0, False, "percent")
         view, payload = _show_map(opened, usual.weights, scale, "zoo_softmax", "softmax")

@@ -30,7 +30,7 @@ N_ = str  # marks a text for Babel without translating it here
 REPLACES = {
     "kernel": N_("replaces the kernel, by which a query and a key are compared"),
     "mask": N_("replaces the mask: which keys are seen"),
-    "memory": N_("replaces the memory: what is kept of the keys and values, and where they seem to stand"),
+    "memory": N_("replaces the memory: what is kept of the keys and values, and where they seem to be"),
     "weights": N_("replaces the rule that makes weights of scores"),
     "nothing": N_("replaces nothing: it is exact"),
 }
@@ -70,8 +70,8 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
         words = words.format(d=d, count=len(own.weights))
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     if any(one.error > LONGER for one in found.values()):
-        words = _("An error above 2: a variant whose weights are no shares makes an output of any norm. The cosine, "
-                  "which compares directions alone, says more of it.")  # fmt: skip
+        words = _("An error above 2: a variant whose weights are not shares can give an output of any norm. "
+                  "The cosine, which compares only directions, says more about it.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 

@@ -37,14 +37,16 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
         "linear": _("linear attention"),
         "model": _("in the model"),
         "hybrid": _("hybrid"),
-        "weights": _("matrix"),
+        "weights": _("singular values"),
         "flash": "FlashAttention",
         "cost": _("cost"),
     }
     choose(ZooState, "view", view, views)
     words = _("Substituted, not trained: the model learned its queries and keys for softmax.")
     if view == "linear":
-        words = _("A product of three matrices in either order: the same output, by other amounts of work and memory.")
+        words = _(
+            "A product of three matrices in either order: the same output, with different amounts of work and memory."
+        )
     elif view == "flash":
         words = _("Softmax itself, by tiles: keys (Dao et al. 2022) or queries (Dao 2023) in the outer loop.")
     elif view == "weights":

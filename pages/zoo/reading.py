@@ -24,14 +24,14 @@ def _maps() -> None:
             _("At the right, where the two differ, or a second rule. The table says how far the head’s output moves, "
               "how widely it looks, and how many patterns its map is made of (its numerical rank). A map in indigo "
               "and orange has weights above and below 0, on a scale of its own."),
-            _("The model was trained with softmax: a large error says that the rule is not a copy of it, and not that "
-              "a model trained with it would be worse."),
+            _("The model was trained with softmax: a large error says that the rule does not copy it, "
+              "not that a model trained with it would be worse."),
         ],
         formula="softmax: exp(q·k/√d) / Σ exp(q·k/√d)\nkernel:  φ(q)·φ(k) / Σ φ(q)·φ(k)\n"
         "(φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V)",
         source="Katharopoulos et al. 2020, arXiv:2006.16236; Tay et al. 2020, arXiv:2009.06732",
-        attempt=_("Choose Performer and let the number of features grow: does its map come near to softmax’s? Then "
-                  "choose a head that looks at one token alone."),
+        attempt=_("Choose Performer and let the number of features grow: does its map approach softmax’s? "
+                  "Then choose a head that attends to a single token."),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -42,8 +42,9 @@ def _linear() -> None:
               "brackets may move: Q (Kᵀ V) gives the same output, and no map of all pairs is made."),
             _("Then each token adds one product, its key times its value, to a state of d × d numbers. A query reads "
               "the state and not the tokens, so that one token more costs the same in a short text and in a long one."),
-            _("Lightning does both: inside a block of tokens it multiplies from the left, for all blocks before it "
-              "reads the state. Blocks of one token are the state alone, one block as long as the text is the map."),
+            _("Lightning does both: inside a block of tokens it multiplies from the left, for all blocks "
+              "before it reads the state. Blocks of one token are just the state, one block as long as "
+              "the text is the map."),
         ],
         formula="(φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V)\nS_t = λ S_{t−1} + k_t v_tᵀ,  o_t = q_tᵀ S_t\n"
         "Lightning: O = intra (left) + inter (right)",
@@ -78,8 +79,9 @@ def _model() -> None:
             _("The variant replaces softmax in the running model, untrained: all later layers work on "
               "its output. At the left the open head as it is, in the middle the map that the variant "
               "implies."),
-            _("At the right what the model then says: the next token, how far its distribution moved (KL), how well it "
-              "predicts the text (perplexity; lower is better), and how the text goes on."),
+            _("At the right what the model then says: the next token, how far its distribution moved "
+              "(KL), how well it predicts the text (perplexity; lower is better), and how the text "
+              "continues."),
             _("“Use on every page” carries the change to all pages; a head without softmax has no scores there."),
         ],
         formula="output = softmax(q·k/√d) · v  →  variant(q, k, v)\nKL = Σ p before · log₂ (p before / p after)",
@@ -134,5 +136,5 @@ def _cost() -> None:
         ],
         formula="softmax: 2 n² d\nkernel:  2 n m (d + 1),  m features\nhybrid:  (7 · Lightning + softmax) / 8",
         source="Katharopoulos et al. 2020, arXiv:2006.16236; MiniMax 2025, arXiv:2501.08313",
-        attempt=_("Choose the diagonal blocks and let a block grow: which line does theirs come near to?"),
+        attempt=_("Choose the diagonal blocks and let a block grow: which line does theirs approach?"),
     )  # fmt: skip  # one sentence a paragraph

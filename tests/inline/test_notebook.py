@@ -107,7 +107,7 @@ def test_the_map_is_painted_and_answers_to_hover(figures, weights):
     canvas.hover(position=middle(6))
     said = figures[MAP].locator(".head-map .tip").inner_text()
     assert (
-        said.translate({0x2068: None, 0x2069: None}) == f"·it looks {share_digits(float(weights[7, 6]))} % at ·because"
+        said.translate({0x2068: None, 0x2069: None}) == f"·it puts {share_digits(float(weights[7, 6]))} % on ·because"
     )
 
 

@@ -116,7 +116,7 @@ def test_a_cross_attention_is_drawn_from_what_is_written_to_what_is_read():
 def test_its_words_tell_the_pinned_cell(capture):
     share = share_digits(float(capture.weights(3, 7)[2, 1]))
     query, key = capture.tokens[2].text, capture.tokens[1].text
-    assert repr(show(capture, 3, 7, query=2, key=1)) == f"L3H7: {query} (2) looks {share} % at {key} (1)"
+    assert repr(show(capture, 3, 7, query=2, key=1)) == f"L3H7: {query} (2) puts {share} % on {key} (1)"
     assert repr(show(capture, 3, 7, query=None)) == "L3H7"
 
 

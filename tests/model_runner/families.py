@@ -403,7 +403,7 @@ class Refused:
 NOT_HEARD = (
     "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
 )
-NOT_ASKED = "none of its layers asks transformers' attention interface for softmax attention"
+NOT_ASKED = "none of its layers uses transformers' attention interface for softmax attention"
 
 # fmt: off
 REFUSED: tuple[Refused, ...] = (

@@ -89,12 +89,12 @@ GOOD = wav(sine(RATE, 440))
     "data, words",
     [
         (b"", "the file is empty"),
-        (b"ID3 an mp3 begins so", "it is no WAV file of plain samples"),
+        (b"ID3 an mp3 begins so", "it is not a WAV file of plain samples"),
         (float_wav(), "unknown format: 3"),
-        (GOOD[:30], "it is no WAV file of plain samples"),
+        (GOOD[:30], "it is not a WAV file of plain samples"),
         (GOOD[:-100], "the file ends before its sound does"),
-        (wav(torch.zeros(0)), "there is not a single sample in it"),
-        (wav(torch.zeros(4), rate=100), "nobody records at its rate, 100 Hz"),
+        (wav(torch.zeros(0)), "it has no samples"),
+        (wav(torch.zeros(4), rate=100), "its sample rate, 100 Hz"),
         (wav(torch.zeros(18), channels=9), "it has 9 channels"),
         (bytes(LARGEST + 1), "and up to 67,108,864 are read"),
     ],
@@ -128,10 +128,10 @@ def test_a_path_is_read_and_one_that_is_nowhere_told(tmp_path):
 @pytest.mark.parametrize(
     "data, rate, words",
     [
-        (b"", RATE, "not a single sample"),
-        (b"abc", RATE, "not a single sample"),
-        (b"\0" * 4, 0, "nobody records"),
-        (b"\0\0\xc0\x7f", RATE, "some of its samples are no numbers"),
+        (b"", RATE, "it has no samples"),
+        (b"abc", RATE, "it has no samples"),
+        (b"\0" * 4, 0, "its sample rate is implausible"),
+        (b"\0\0\xc0\x7f", RATE, "some of its samples are not numbers"),
     ],
 )
 def test_what_is_no_sound_is_no_value(data, rate, words):

@@ -151,7 +151,10 @@ def test_a_place_that_does_not_exist_is_told_and_replaced(screen, address, said)
         ({"window": "3-1-3-1"}, []),
         ({"lang": "tlh", "unheard": "of"}, []),
         ({"text": "a", "query": "-1", "key": "-1"}, []),
-        ({"metric": "no", "heads.what": "no"}, ["“no” is no choice for metric. “no” is no choice for quantity."]),
+        (
+            {"metric": "no", "heads.what": "no"},
+            ["“no” is not an option for metric. “no” is not an option for quantity."],
+        ),
         ({"other": "L99H9"}, ["There is no head L99H9 to compare with."]),
         (
             {"layer": "3", "head": "7", "other": "L3H7"},
@@ -241,7 +244,7 @@ def test_a_family_without_softmax_attention(tmp_path):
     config = FNetConfig(vocab_size=64, hidden_size=16, num_hidden_layers=1, intermediate_size=16)
     said = told_of(save(tmp_path, FNetForMaskedLM(config)))
     assert (
-        "(fnet) cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
+        "(fnet) cannot be captured: none of its layers uses transformers' attention interface for softmax attention."
         in said
     )
     assert "Choose another model, such as Llama, Qwen, Gemma, GPT-2 or BERT." in said

@@ -200,7 +200,7 @@ def test_experts_of_a_mixtral_and_a_layer_that_has_none(folder_of):
     assert "shared_experts · DeepseekV3MLP" in html(app)
 
 
-ONE_STACK = "So far this is only done for models with one stack of layers"
+ONE_STACK = "So far this works only for models with one stack of layers"
 SAID = {
     ("translator", "architecture"): None, ("translator", "learning"): None,
     ("encoder", "norms"): None,

@@ -38,7 +38,7 @@ def test_a_typed_number_is_in_every_result(monkeypatch, gated: str):
 
 def test_numbers_that_are_none_are_one_sentence_and_the_others_stay():
     app = open_app(page=PAGE, **SMALL, **{"block.numbers": "F01_3~Q00_1~B00_1e999"})
-    assert sentences(app) == ["“Q00_1~B00_1e999” is no change of a number here; it was left out."]
+    assert sentences(app) == ["“Q00_1~B00_1e999” is not a valid number here; it was left out."]
     assert app.query_params["block.numbers"] == "F01_3"
 
 

@@ -1,4 +1,4 @@
-"""The page The block, learning: what is read, wanted and said, and the losses before and after one step."""
+"""The page The block, learning: input, target and prediction, and the losses before and after one step."""
 
 from __future__ import annotations
 

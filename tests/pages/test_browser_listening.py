@@ -36,20 +36,20 @@ def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch)
 
     files(page, "half.wav", wav(sine(8000, 440)))
     expect(box).to_contain_text("Your sound of 0.50 s, at 8,000 samples a second.", timeout=PATIENCE)
-    expect(box).to_contain_text("A link holds no sound")
+    expect(box).to_contain_text("A link cannot hold a sound")
     expect(page.get_by_text("The sound is 25 of 150 frames.")).to_be_visible(timeout=PATIENCE)
     eventually(page, lambda: page.locator(".head-map").get_attribute("data-window"), lambda held: held != whole)
     assert "target" not in address(page.url)  # what was written of the tone
 
     files(page, "broken.wav", b"no sound at all")
-    expect(box).to_contain_text("This sound cannot be read: it is no WAV file of plain samples", timeout=PATIENCE)
+    expect(box).to_contain_text("This sound cannot be read: it is not a WAV file of plain samples", timeout=PATIENCE)
     expect(box).to_contain_text("Your sound of 0.50 s")  # which stays
     page.get_by_text("简体中文").click()
-    expect(box).to_contain_text("这段声音读不了", timeout=PATIENCE)
+    expect(box).to_contain_text("无法读取这段声音", timeout=PATIENCE)
     page.get_by_role("button", name="改用那段音").click()
     expect(page.get_by_text("150 帧里有 100 帧是声音")).to_be_visible(timeout=PATIENCE)
     expect(box).not_to_contain_text("broken.wav")  # which is not heard
-    expect(box).not_to_contain_text("这段声音读不了")
+    expect(box).not_to_contain_text("无法读取这段声音")
     expect(box.get_by_role("button", name="选择文件", exact=True)).to_be_visible()
     expect(box).not_to_contain_text(re.compile("Upload|per file"), use_inner_text=True)
     page.get_by_text("English").click()

@@ -51,7 +51,7 @@ def test_without_an_address_it_shows_the_last_token_and_the_key_it_looks_at_most
     assert meta["key"] == int(arrays["weights"].argmax())
     strip, _ = payload(app, "token_strip")
     assert re.fullmatch(
-        r"Shade: how much each token gets of the attention of “.+” in L\d+H\d+", strip["texts"]["shade"]
+        r"Shade: how much of the attention of “.+” in L\d+H\d+ each token gets", strip["texts"]["shade"]
     )
     assert (strip["selected"], strip["looked_at"]) == (LAST, meta["key"])
 

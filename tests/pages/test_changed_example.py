@@ -29,14 +29,14 @@ def test_a_look_that_is_copied_no_more_is_said_with_its_numbers():
     assert "This is an example with “lion” changed to “tree”" in said
     assert "Its head still looks at the same place: 90 % at “tree”; in the original 98 % at “lion”" in said
     assert "; in the original ·lion: 96 %." in said
-    assert "“tree”, at which the head looks, is not among the 5 likeliest." in said
+    assert "“tree”, which the head looks at, is not among the 5 likeliest." in said
 
 
 def test_of_a_word_that_stands_there_twice_it_is_said_which():
     said = shown("When Mary and John went to the store, Mary gave a drink to")
     assert "with “John” changed to “Mary”\u00a0(10)" in said
     assert "The likeliest token is now ·John: 99 %; in the original ·Mary: 99.9 %." in said
-    assert "“Mary”\u00a0(2), at which the head looks, has only 1.0 %." in said
+    assert "“Mary”\u00a0(2), which the head looks at, has only 1.0 %." in said
 
 
 @pytest.mark.parametrize("text", ["A Shawshank", "def add(a, c): return a +", "床前明月亮，"])
@@ -48,8 +48,8 @@ def test_a_text_known_by_heart_says_what_comes_next(text: str):
 
 def test_two_answers_stay_two_with_a_word_changed():
     said = shown("The cat chased the squirrel because it")
-    assert "L6H3, of the same layer, looks" in said
-    assert "In the original neither look was a reason: without L6H4" in said
+    assert "L6H3, in the same layer, puts" in said
+    assert "Neither was a reason there: without L6H4" in said
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_which_heads_matter_is_asked_of_what_is_written_up_to_the_query(attentio
         assert ablated is not None
         np.testing.assert_allclose(found[layer], -ablated.numpy(), atol=1e-6)
     assert np.abs(found).max() > 0
-    assert any("not done for encoder–decoders" in one for one in sentences(app))
+    assert any("does not support encoder–decoders" in one for one in sentences(app))
 
 
 @pytest.mark.parametrize("attention", ["encoder", "cross"])
@@ -142,7 +142,7 @@ def test_what_has_no_cache_or_forgets_nothing_says_so():
     for view, attention, words in [
         ("bytes", "encoder", "an encoder reads its whole input at once"),
         ("what_if", "encoder", "an encoder reads its whole input at once"),
-        ("what_if", "cross", "the cache across is of what is read"),
+        ("what_if", "cross", "the cross-attention cache is of the source"),
     ]:
         app = open_app(page=CACHE, **HERE, attention=attention, **{"kv_cache.view": view})
         (said,) = sentences(app)

@@ -66,7 +66,7 @@ def test_the_head_with_most_of_a_metric_is_that_of_the_weights_and_is_told_at_th
     vote(room, order[-1], order[0])
     app.button(key="reveal").click().run()
     shown = html(app)
-    assert "it is no probability" in shown
+    assert "it is not a probability" in shown
     assert f"{50 * (measured[order[0]] + measured[order[-1]]):.0f} %" in shown
     assert [bar.label for bar in room.past[0].bars()][:2] == [order[0], order[-1]]
     assert "surprise:" not in shown

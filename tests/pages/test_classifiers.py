@@ -89,7 +89,7 @@ def test_which_heads_matter_for_a_class(folder, family):
     maps = [arrays["values"] for _, arrays in payloads(app, "layer_head_map")]
     np.testing.assert_allclose(maps[0], lost, atol=1e-4)
     assert "how much less likely the class is when the head passes on nothing" in html(app)
-    assert "the last token looks" not in html(app)
+    assert "the last token puts" not in html(app)
 
 
 def test_another_class_is_chosen_from_the_list(folder):

@@ -104,7 +104,7 @@ def test_two_texts_are_compared_in_one_head_where_they_have_the_same_words():
     expected = head_map(capture(), 6, 4).values - second
     expected[5], expected[:, 5] = np.nan, np.nan
     same(difference, expected)
-    assert "1 of A, 1 of B" in meta["texts"]["note"]
+    assert "1 in A, 1 in B" in meta["texts"]["note"]
     assert meta["texts"]["masked_label"] == "masked, or on one side only"
 
 
@@ -125,13 +125,13 @@ def test_two_tokenizers_are_compared_on_common_pieces(folder_of):
         assert re.search(
             rf"{name}: <span[^>]*><bdi>·dog</bdi> \([\d–]+\)</span> looks most at .*?{label}.*?{share}", html(app)
         )
-    assert "summed over those looked at" in maps(app)[0][0]["texts"]["note"]
+    assert "summed over keys" in maps(app)[0][0]["texts"]["note"]
 
 
 def test_another_model_opens_on_its_own_head_and_its_predictions_have_no_kl():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "next"})
     assert sentences(app) == []
-    assert "these are not the same question" in html(app)
+    assert "the two questions differ" in html(app)
     assert "KL(A" not in html(app)
 
 
@@ -226,7 +226,7 @@ def test_an_example_is_beside_one_like_it_and_tokens_are_beside_those_of_another
 def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "tokens"})
     page = html(app)
-    assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side alone (dashed): 0." in page
+    assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side only (dashed): 0." in page
     assert "11 tokens in A, 6 in B</b>" in page
     assert list(app.table[0].value.iloc[0]) == ["11", "6"]
     assert list(app.table[0].value.iloc[2]) == [f"{13 / 11:.2f}", f"{13 / 6:.2f}"]

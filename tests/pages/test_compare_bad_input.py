@@ -27,7 +27,7 @@ from ui.state import session
         ),
         ({"compare.text": "x" * 1501}, "The text of B has more than 1500 characters.", 3),
         ({"compare.text": " \n "}, "B: There is no text to look at.", 0),
-        ({"compare.view": "films"}, "“films” is no choice for view.", 3),
+        ({"compare.view": "films"}, "“films” is not an option for view.", 3),
     ],
 )
 def test_what_cannot_be_is_one_sentence_and_the_rest_stays(address, sentence, stays):

@@ -82,7 +82,7 @@ def test_of_next_tokens():
 def test_of_tokens():
     app, left = run(text="a [MASK] b", **{"compare.model": "encoder", "compare.view": "tokens"})
     alone = sum(not piece.shared for piece in left["pieces"]) - 1  # ⟨SEP⟩ is no text
-    assert f"On one side alone (dashed): {alone}." in html(app)
+    assert f"On one side only (dashed): {alone}." in html(app)
 
 
 @pytest.mark.long

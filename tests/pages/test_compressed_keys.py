@@ -30,7 +30,7 @@ def compressed(folder: Path) -> Capture:
 def test_heads_opens_on_tokens_and_shows_the_other_keys_when_they_are_chosen(folder: Path, compressed: Capture) -> None:
     app = open_app(model=str(folder), text=TEXT, layer=str(SPARSE), head="1")
     tokens, _ = payload(app, "head_map")
-    assert "these have the rest of each row" in html(app)
+    assert "the latter get the rest of each row" in html(app)
     assert tokens["total"] == [len(compressed.tokens)] * 2
     app.button_group(key="keys").set_value("compressed").run()
     meta, arrays = payload(app, "head_map")
@@ -42,7 +42,7 @@ def test_heads_opens_on_tokens_and_shows_the_other_keys_when_they_are_chosen(fol
     strip, _ = payload(app, "token_strip")
     assert (strip["texts"]["read"], strip["texts"]["written"]) == ("keys", "tokens")
     grid, _ = payload(app, "head_grid")
-    assert grid["texts"]["no_weights"] == "this layer reads single tokens alone"
+    assert grid["texts"]["no_weights"] == "this layer reads only single tokens"
     assert grid["layer_has_weights"] == [True, True, False, True]
     assert "tokens have the rest of each row" in html(app)
     assert not app.exception
@@ -51,7 +51,7 @@ def test_heads_opens_on_tokens_and_shows_the_other_keys_when_they_are_chosen(fol
 
 def test_a_link_to_a_layer_without_such_keys_says_so_and_shows_another(folder: Path) -> None:
     app = open_app(model=str(folder), text=TEXT, keys="compressed", layer=str(PLAIN), head="0")
-    assert f"Layer {PLAIN} reads keys of single tokens alone" in app.info[0].value
+    assert f"Layer {PLAIN} reads only keys of single tokens" in app.info[0].value
     assert payloads(app, "head_map")
 
 
@@ -85,7 +85,7 @@ def test_every_other_page_shows_tokens_whatever_keys_the_link_names(folder: Path
 @pytest.mark.parametrize("page", ["film", "kv_cache"])
 def test_pages_that_write_on_say_why_they_cannot(folder: Path, page: str) -> None:
     app = open_app(page=f"pages/{page}/page.py", model=str(folder), text=TEXT)
-    assert "stand for several tokens, and these are not known of a text that grows" in app.warning[0].value
+    assert "stand for several tokens, which are not known while a text grows" in app.warning[0].value
 
 
 def test_a_model_without_such_keys_is_not_offered_them() -> None:

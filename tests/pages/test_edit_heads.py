@@ -96,14 +96,14 @@ def test_a_query_that_sees_nothing_is_named():
 
 def test_the_open_head_below_every_change_says_that_none_reaches_it():
     app = open_app(page=PAGE, edits=written((ScaledHead(5, 0, 0.0),)), **HERE)
-    assert "No change reaches L3H1: a head hears only of the layers below it." in html(app)
+    assert "No change reaches L3H1: a head depends only on the layers below it." in html(app)
     before, after, gained = maps(app)
     assert np.array_equal(before, after, equal_nan=True)
     assert not np.nan_to_num(gained).any()
 
 
 NOTHING = "These changes do nothing here: L3H1 looks as before, and what it passes on is the same."
-NEVER = "No change reaches L3H1: a head hears only of the layers below it."
+NEVER = "No change reaches L3H1: a head depends only on the layers below it."
 
 
 @pytest.mark.parametrize(
@@ -366,4 +366,4 @@ def test_a_click_on_the_left_map_empties_the_cell_of_the_right_one(server, page)
     click(7, 1)
     page.get_by_text("Nothing is changed yet, so both sides are the same.").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
-    eventually(page, said, lambda words: "looks" in words)
+    eventually(page, said, lambda words: "puts" in words)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.table  # its tests take a second each
 @pytest.mark.parametrize(
     "edits, sentence, left",
     [
-        ("ScaledHead(3,1,0.0);MeanHead(3,1)", "Two changes of L3H1 contradict each other. Take one of them back.", 2),
+        ("ScaledHead(3,1,0.0);MeanHead(3,1)", "Two changes of L3H1 contradict each other. Undo one of them.", 2),
         ("SwappedHeads(3,1,2);ScaledHead(3,2,0.0)", "Two changes of L3H2 contradict each other.", 2),
         ("ScaledHead(99,1,0.0)", "There is no layer 99", 1),
         ("ScaledHead(3,99,0.0)", "There is no head 99", 1),
@@ -82,8 +82,8 @@ def test_a_full_list_takes_no_more_but_other_values():
         ({"edit": "sharpen", "edit_sharpen": "abc"}, "“abc” is not a number for temperature."),
         ({"edit": "sharpen", "edit_sharpen": "99"}, "The temperature is 99.0; it may be at most 4.0."),
         ({"edit": "sharpen", "edit_sharpen": "nan"}, "“nan” is not a number for temperature."),
-        ({"edit": "zzz"}, "“zzz” is no choice for change."),
-        ({"heads": "zzz"}, "“zzz” is no choice for view."),
+        ({"edit": "zzz"}, "“zzz” is not an option for change."),
+        ({"heads": "zzz"}, "“zzz” is not an option for view."),
         ({"edit": "swap", "edit_other": "8"}, "There is no head 8: this model and text have 8, counted from 0."),
     ],
 )

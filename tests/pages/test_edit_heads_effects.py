@@ -137,7 +137,7 @@ def test_against_another_token_the_maps_are_of_the_logit_difference_and_say_so()
     np.testing.assert_allclose(maps(app)[1], wanted.pushed, atol=1e-5)
     assert np.abs(wanted.lost - expected(top()).lost).max() > 0.1
     names = [runner().token_text(token) for token in likely]
-    assert f"by how much the logit of {names[0]} is less above that of {names[1]}" in html(app)
+    assert f"how much the lead of {names[0]}’s logit over {names[1]}’s shrinks" in html(app)
     finished(app.selectbox(key="edit_heads.against").set_value(likely[2]).run())
     assert app.query_params["edit_heads.against"] == str(likely[2])
     same = open_view(**{"edit_heads.compared": "difference", "edit_heads.against": str(likely[0])})

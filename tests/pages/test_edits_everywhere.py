@@ -95,7 +95,7 @@ def test_a_change_that_is_carried_joins_the_edits_that_were_collected():
 
 def test_what_is_no_edit_is_told_and_left_out_and_the_others_are_made():
     app = open_app(edits="nonsense;ScaledHead(3,1,0.0)", everywhere="1")
-    assert sentences(app) == ["This change cannot be made: “nonsense” in the link is no edit."]
+    assert sentences(app) == ["This change cannot be made: “nonsense” in the link is not an edit."]
     assert app.query_params["edits"] == "ScaledHead(3,1,0.0)"
     assert "changed: L3H1 ablated" in html(app)
 

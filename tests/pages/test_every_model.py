@@ -11,16 +11,16 @@ from ui.shell.models_offered import EMBEDDED
 PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
 NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
-GROWS = "it adds a bias to its scores, which is not known of a text that grows."
-ONE_STACK = "So far this is only done for models with one stack of layers"
+GROWS = "it adds a bias to its scores, which is not known while a text grows."
+ONE_STACK = "So far this works only for models with one stack of layers"
 ONE_STACK_ONLY = (
     f"{ONE_STACK}; translator is an encoder–decoder. "
     "Other pages and views show it, Heads first of all; or choose another model here."
 )
-OVER_A_TEXT = "Here two sides are compared piece by piece of a text that looks at itself."
+OVER_A_TEXT = "This view compares two sides piece by piece and needs self-attention."
 NOT_NEXT = "The model encoder (bert) cannot continue a text: "
 HEARS = "cannot be captured: its encoder reads sound, and of such models only Whisper can be looked at so far."
-NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
+NO_SOFTMAX = "cannot be captured: none of its layers uses transformers' attention interface for softmax attention."
 NO_SCORES = "has no softmax scores: its tokens are mixed by a recurrence, "
 NO_STATE = "its state is not kept here while a text grows, only keys and values are."
 NO_ATTENTION = "This change cannot be made: its layers have no softmax attention, but a recurrence each."

@@ -114,10 +114,10 @@ def test_an_encoder_decoder_shows_where_it_looks_across_and_what_it_is_forced_to
     other = beside_head(app)["target"]
     assert other != free.text
     assert f"mean −ln p: {loss(teacher_forced(free, end_of(free))):.3g} nats" not in html(app)
-    assert "never read “it”: what it writes here is no translation" in html(app)
+    assert "has never seen “it”: what it writes here is not a translation" in html(app)
     app.button(key="family_known").click().run()  # and so it is no nonsense any more
     assert beside_head(app)["text"] == examples_of("translator", "en")[0].text
-    assert "never read" not in html(app)
+    assert "has never seen" not in html(app)
 
 
 @pytest.mark.parametrize("attention", ["encoder", "decoder"])
@@ -209,7 +209,7 @@ def test_an_encoder_decoder_of_the_visitors_own_has_its_controls_above():
 def test_the_embedded_translator_is_opened_with_its_own_text(name):
     app = opened(model="translator", **({"view": "known"} if name == "known" else {}))
     assert sentences(app) == []
-    assert "never read" not in html(app)
+    assert "has never seen" not in html(app)
     if name != "known":
         assert payload(app, "family_masks")[0]["selected"] == "two"
         assert not button(app, "family_target")
@@ -236,9 +236,9 @@ def test_what_a_server_does_not_show_is_drawn_by_its_rule_and_said(monkeypatch):
         ({"head": "99.0"}, "There is no layer 99"),
         pytest.param({"head": "3"}, "", marks=pytest.mark.long),
         pytest.param({"query": "99"}, "There is no position 99", marks=pytest.mark.long),
-        ({"family": "decoder"}, "“decoder” is no choice for kind of model."),
+        ({"family": "decoder"}, "“decoder” is not an option for kind of model."),
         ({"family": "encoder", "word": "50"}, "The text has no word with the number 50 to hide; its words are 7."),
-        ({"family": "two", "query": "2"}, "Only the first of the two texts is looked at"),
+        ({"family": "two", "query": "2"}, "Keys come from the first text"),
         pytest.param({"length": "-1"}, "The prefix length is -1; it must be at least 0.", marks=pytest.mark.long),
     ],
 )

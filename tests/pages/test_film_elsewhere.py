@@ -221,5 +221,5 @@ def test_of_what_a_translator_writes_is_said_how_much_fits_not_of_what_it_reads(
     left = 512 - len(written)
     assert 1 < left < 20
     app = open_app(page=PAGE, model="translator", text=text, target=target, length="20")
-    said = f"Only {left} tokens fit after what is written: this model has 512 positions for it."
+    said = f"Only {left} tokens fit after the output: this model has 512 positions for it."
     assert payload(app, "film")[0]["texts"]["limit"] == said

@@ -116,14 +116,17 @@ def test_beams_are_as_long_as_the_film_may_be():
     [
         ("abc", "“” is not a number for number of generated tokens."),
         ("open", ""),
-        ("steps.3", "“steps.3” is no choice for list of branches."),
-        ("open~~open", "“open~~open” is no choice for list of branches."),
+        ("steps.3", "“steps.3” is not an option for list of branches."),
+        ("open~~open", "“open~~open” is not an option for list of branches."),
         ("open~~steps.900", "The number of generated tokens is 900; it may be at most 500."),
         ("open~~steps.3~seed.x", "“x” is not a number for seed."),
-        ("open~~steps.3~colour.1", "“steps.3~colour.1” is no choice for list of branches."),
+        ("open~~steps.3~colour.1", "“steps.3~colour.1” is not an option for list of branches."),
         ("open~~steps.3~top_p.7", "Top-p is 7.0; it must be above 0 and at most 1 (off)."),
         ("open~~steps.3~forced.0.99999", "“0.99999” is not a number for forced tokens."),
-        ("open" + "~~steps.2" * MOST, f"“{('open' + '~~steps.2' * MOST)[:40]}…” is no choice for list of branches."),
+        (
+            "open" + "~~steps.2" * MOST,
+            f"“{('open' + '~~steps.2' * MOST)[:40]}…” is not an option for list of branches.",
+        ),
         ("a" * (LONGEST_WAYS + 1), f"The list of branches has more than {LONGEST_WAYS} characters."),
     ],
 )

@@ -102,7 +102,7 @@ def test_the_look_of_the_query_whose_steps_are_shown():
     row = capture().weights(6, 4)[7]
     key = int(row.argmax())
     said = finding(open_app(page=STEPS, **address))
-    assert f"looks {share_digits(float(row[key]))} % at “{capture().tokens[key].text.strip('·')}” L6H4" in said
+    assert f"puts {share_digits(float(row[key]))} % on “{capture().tokens[key].text.strip('·')}” L6H4" in said
     assert "data-finding role" not in html(open_app(page=STEPS, **address, **{"steps.ask": "1"}))
 
 
@@ -122,7 +122,7 @@ def test_the_key_that_the_last_of_a_few_small_tokens_looks_at_most(address: dict
     scaled = finding(open_app(page=STEPS, **address, **{"steps.step": "scale"}))
     assert scaled.startswith(f"x{last} matches x{key} best: {significant(scores[key], 4)}")
     weighed = finding(open_app(page=STEPS, **address, **{"steps.step": "softmax"}))
-    assert weighed.startswith(f"x{last} looks {share_digits(share)} % at x{key} ")
+    assert weighed.startswith(f"x{last} puts {share_digits(share)} % on x{key} ")
     assert "data-finding role" not in html(open_app(page=STEPS, **address, **{"steps.ask": "1"}))
 
 

@@ -49,8 +49,8 @@ def test_the_map_is_the_weights_of_the_open_head(layer, head):
 def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
     app, first = open_app(text=PIG), load_runner("default").capture(CaptureRequest(PIG))
     share = 100 * float(first.weights(5, 5)[-1, 2])
-    assert finding(app).startswith(f"“It” looks {share:.0f} % at “pig” L5H5 · the animal that is named first · ")
-    assert html(app).count(f"looks {share:.0f} %") == 1  # said once
+    assert finding(app).startswith(f"“It” puts {share:.0f} % on “pig” L5H5 · the animal that is named first · ")
+    assert html(app).count(f"puts {share:.0f} %") == 1  # said once
     logits = [
         first.logits(-1),
         load_runner("default").capture(CaptureRequest(PIG, edits=WITHOUT)).logits(-1),
@@ -113,13 +113,13 @@ def test_without_a_pinned_key_the_ranking_is_of_the_one_that_the_open_head_looks
 def test_an_example_shows_that_a_look_is_no_reason():
     text = "The dog chased the squirrel because it"
     said = html(app := open_app(text=text))
-    assert finding(app).startswith("“it” looks 77 % at “dog” L6H4")
+    assert finding(app).startswith("“it” puts 77 % on “dog” L6H4")
     assert "Why this head: the example is about it." in said
     assert (
         "Habit on this text, not on every text: <b>the token <bdi>·dog</bdi> (2)</b>, in 86 % of the rows (6 of 7)."
         in said
     )
-    assert re.search(r"Two heads, two answers: L6H3, of the same layer, looks <b>97 %</b> at .*squirrel", said)
+    assert re.search(r"Two heads, two answers: L6H3, in the same layer, puts <b>97 %</b> on .*squirrel", said)
     assert re.search(r"without L6H4 “.*was.*” has <b>59\.\d %</b> instead of <b>59\.\d %</b>", said)
 
 
@@ -224,7 +224,7 @@ def test_the_strip_is_shaded_by_the_row_of_the_pinned_token():
     meta, arrays = payload(app := open_app(**HERE), "token_strip")
     np.testing.assert_allclose(arrays["metric"], weights()[LAST], atol=ROUNDING)
     assert meta["values"][2] == f"{share_digits(float(weights()[LAST, 2]))} %"
-    assert meta["texts"]["shade"] == "Shade: how much each token gets of the attention of “·it” in L3H7"
+    assert meta["texts"]["shade"] == "Shade: how much of the attention of “·it” in L3H7 each token gets"
     np.testing.assert_allclose(arrays["rows"], masked(weights()), atol=ROUNDING)
     meta, arrays = payload(send(app, "token_strip", "token", 3), "token_strip")
     np.testing.assert_allclose(arrays["metric"], masked(weights())[3], atol=ROUNDING)
@@ -269,10 +269,10 @@ def test_the_caption_says_who_looks_at_whom():
     key = int(weights()[LAST].argmax())
     share = share_digits(float(weights()[LAST, key]))
     assert finding(open_app(**HERE)).startswith(
-        f"“it” looks {share} % at “{capture().tokens[key].text.strip('·')}” L3H7"
+        f"“it” puts {share} % on “{capture().tokens[key].text.strip('·')}” L3H7"
     )
     alike = finding(open_app(text="The dog saw the dog", layer="3", head="7", query="5", key="2"))
-    assert re.match(r"“dog”\s\(5\) looks [\d.<> ]+ % at “dog”\s\(2\) L3H7", alike)
+    assert re.match(r"“dog”\s\(5\) puts [\d.<> ]+ % on “dog”\s\(2\) L3H7", alike)
 
 
 # -- what its controls change -----------------------------------------------------------------------------------------
@@ -343,8 +343,8 @@ def test_without_the_first_token_each_row_adds_up_again():
     np.testing.assert_allclose(np.where(np.tri(len(lines), dtype=bool), lines, np.nan), expected, rtol=1e-4, atol=1e-5)
     key = int(np.nanargmax(expected[LAST]))
     share = f"{share_digits(float(expected[LAST, key]))} %"
-    assert f"looks {share} at {capture().tokens[key].text} ({key})" in meta["texts"]["summary"]
-    assert f"looks {share} at" in finding(app)  # one answer on the screen
+    assert f"puts {share} on {capture().tokens[key].text} ({key})" in meta["texts"]["summary"]
+    assert f"puts {share} on" in finding(app)  # one answer on the screen
     assert app.query_params["heads.hide_first"] == "1"
 
 

@@ -42,7 +42,7 @@ def test_a_click_on_a_cell_pins_it_everywhere():
     strip = payload(app, "token_strip")[0]
     assert (strip["selected"], strip["looked_at"]) == (5, key)
     assert payload(app, "token_lines")[0]["selected"] == 5
-    assert f" looks {share_digits(float(weights()[5, key]))} % at " in html(app)
+    assert f" puts {share_digits(float(weights()[5, key]))} % on " in html(app)
     assert app.query_params == {**HERE, "query": "5", "key": str(key)}
 
 

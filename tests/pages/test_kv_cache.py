@@ -164,8 +164,8 @@ def test_the_length_is_in_the_address():
 @pytest.mark.parametrize(
     "address, sentence",
     [
-        ({"kv": "nonsense"}, "“nonsense” is no choice for view."),
-        ({"kv": "what_if", "drop": "zzz"}, "“zzz” is no choice for what the cache keeps."),
+        ({"kv": "nonsense"}, "“nonsense” is not an option for view."),
+        ({"kv": "what_if", "drop": "zzz"}, "“zzz” is not an option for what the cache keeps."),
         ({"kv": "what_if", "keep": "-3"}, "The window is -3; it must be at least 1."),
     ],
 )

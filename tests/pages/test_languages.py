@@ -59,7 +59,7 @@ def test_a_language_of_the_address_that_there_is_not_is_one_sentence(translator)
 def test_names_of_languages_are_those_of_the_interface(translator):
     app = open_app(model=translator, text=TEXT, lang="zh")
     options = app.selectbox(key="target_language").options
-    assert options[0] == "未指定（按模型文件夹）"
+    assert options[0] == "无（按模型文件夹）"
     assert "法语 (fr)" in options
     assert "德语 (de)" in options
 

@@ -41,7 +41,7 @@ def test_the_film_is_of_the_sound_that_is_heard_now(whisper):
 
 def test_what_is_too_long_to_be_written_is_said_and_can_be_made_shorter(whisper):
     app = open_app(model=whisper, target=LONG)
-    said = "What is written is 75 tokens long, and this model has 64 positions for it: no token can follow. Write less"
+    said = "The output is 75 tokens long, and this model has 64 positions for it: no token can follow. Write less"
     assert any(words.startswith(said) for words in sentences(app))
     assert app.text_input(key="target").value == LONG
     app.text_input(key="target").set_value("two").run()
@@ -53,7 +53,7 @@ def test_what_is_too_long_to_be_written_is_said_and_can_be_made_shorter(whisper)
 
 def test_a_film_after_all_that_can_be_written_says_so(whisper):
     app = open_app(page="pages/film/page.py", model=whisper, target="x" * 59)
-    assert any(words.startswith("What is written is 64 tokens long") for words in sentences(app))
+    assert any(words.startswith("The output is 64 tokens long") for words in sentences(app))
 
 
 def test_what_is_looked_at_is_a_sound_and_no_text(whisper):

@@ -239,7 +239,7 @@ def test_a_needle_of_ones_own_is_hidden_and_asked_for():
     "answer, said",
     [
         ("", "Type how the sentence begins and how it continues: the model has to predict the continuation."),
-        ("Alice", "“Alice” stands in the text already: hide something that does not."),
+        ("Alice", "“Alice” is in the text already: hide something that is not."),
     ],
 )
 def test_a_needle_that_is_none_is_one_sentence_and_what_was_typed_stays(answer, said):
@@ -256,7 +256,7 @@ def test_far_is_an_eighth_of_any_text_until_another_number_is_chosen():
     app = part(app, "half")
     assert app.number_input(key="long_texts.far").value == meta_of(app)["tokens"] // 8 == 1537 // 8
     app = open_app(page=PAGE, text="a short one", **{"long_texts.far": "400"})
-    assert sentences(app) == [f"The text has {meta_of(app)['tokens']} tokens: none of it is 400 away."]
+    assert sentences(app) == [f"The text has {meta_of(app)['tokens']} tokens: no two are 400 apart."]
 
 
 def test_another_text_keeps_the_head_that_is_looked_at():
@@ -279,7 +279,7 @@ def test_an_encoder_has_a_map_and_no_needle():
     app = open_app(page=PAGE, model="encoder")
     assert not meta_of(app)["causal"]
     app = open_app(page=PAGE, model="encoder", **{"long_texts.view": "needle"})
-    assert sentences(app) == ["No needle: this model sees the tokens that it would have to say."]
+    assert sentences(app) == ["No needle: this model sees the tokens that it has to predict."]
 
 
 @pytest.mark.long  # three models of others, each tried in a process of its own first

@@ -67,7 +67,7 @@ def test_the_index_map_shows_every_key_and_is_not_offered_on_the_model():
     _, arrays = payload(app, "mask_gallery")
     assert arrays["distance"][7, 0] == 3 + 2 - 1
     app = open_app(page=PAGE, mask=DUAL, masks="model")
-    assert "no mask to lay over the model" in sentences(app)[0]
+    assert "cannot be laid over the model as a mask" in sentences(app)[0]
     assert app.selectbox(key="masks.pattern").value == "window"
     assert "dual chunk" not in app.selectbox(key="masks.pattern").options
 
@@ -152,7 +152,7 @@ def test_no_layer_changes_nothing_and_says_so():
         ({"mask_window": "abc"}, "“abc” is not a number for window."),
         ({"mask_hidden": "99.3-7.1"}, "Cells hidden by hand beyond the text were dropped: 1; it has 8 tokens."),
         ({"mask_hidden": "what"}, "“what” is not a number for cells hidden by hand."),
-        ({"mask": "zzz"}, "“zzz” is no choice for pattern."),
+        ({"mask": "zzz"}, "“zzz” is not an option for pattern."),
         ({"mask": "full", "mask_hidden": "0.0"}, "would see nothing at all, so each keeps itself: ⟨bos⟩ (0)."),
     ],
 )
@@ -167,7 +167,9 @@ def test_what_cannot_be_is_one_sentence_and_the_picture_stays(masks, address, se
 @pytest.mark.parametrize("where", ["all", "second", "chosen"])
 def test_layers_that_the_model_does_not_have_are_said_wherever_the_pattern_is_laid(where):
     app = open_app(page=PAGE, masks="model", mask_where=where, mask_layers="3.99")
-    assert sentences(app) == ["Layers without softmax attention, or none of this model’s, were left out: 99."]
+    assert sentences(app) == [
+        "Layers that have no softmax attention, or that this model does not have, were left out: 99."
+    ]
     assert app.query_params["masks.layers"] == "3"
 
 

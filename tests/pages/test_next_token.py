@@ -193,7 +193,7 @@ def test_the_first_draw_is_the_films_next_token():
         ({"top_k": "2.5"}, "“2.5” is not a whole number for top-k."),
         ({"min_p": "1"}, "Min-p is 1"),
         ({"transforms": "top_k-top_k"}, "The order of the transforms is top_k, top_k"),
-        ({"transforms": "top_k-warmth"}, "“warmth” is no choice for order of the transforms."),
+        ({"transforms": "top_k-warmth"}, "“warmth” is not an option for order of the transforms."),
         ({"draws": "99999"}, "The number of draws is 99999; it may be at most 10000."),
         ({"find": "8192"}, "The number of the marked token is 8192; it may be at most 8191."),
         ({"find": "-1"}, "The number of the marked token is -1; it must be at least 0."),

@@ -66,7 +66,7 @@ def test_of_a_long_text_the_lines_say_what_goes_to_tokens_that_are_not_listed():
     said = re.sub("<[^>]*>", "", html(open_app(layer="4", head="5", text=text)))
     name = capture(text).tokens[int(others.argmax())].text
     assert "Showing 64 neighbouring tokens." in said
-    assert f"looks {100 * others.sum():.0f} % at others, most of all at {name} ({int(others.argmax())})." in said
+    assert f"puts {100 * others.sum():.0f} % on others, most of all on {name} ({int(others.argmax())})." in said
     assert "neighbouring tokens" not in html(open_app(layer="4", head="5"))
 
 
@@ -90,7 +90,7 @@ def test_a_head_without_shares_shows_its_weights_and_says_shares_in_percent():
     most = int(made[6].argmax())
     share = share_digits(float(made[6, most] / made[6].sum()))
     looked_at = capture().tokens[most].text.strip("·")
-    assert f" looks {share} % at <span class='atlas-k'>“<bdi>{looked_at}</bdi>”</span>" in html(app)
+    assert f" puts {share} % on <span class='atlas-k'>“<bdi>{looked_at}</bdi>”</span>" in html(app)
 
 
 @pytest.mark.parametrize("lang, text", [("en", "The cat is behind the dog. It"), ("zh", "牛看见了狗，它")])

@@ -75,7 +75,7 @@ def test_a_cells_curve_passes_through_its_score_at_its_distance(query, key):
     meta, arrays = payload(app, "score_sweep")
     wanted = [float(capture().scores(3, head)[query, key]) for head in range(8)]
     np.testing.assert_allclose(arrays["scores"][:, query - key], wanted, atol=ROUNDING)
-    assert "alone" in meta["notes"][0]
+    assert "held fixed: only" in meta["notes"][0]
 
 
 def test_the_reach_of_the_curves_ends_at_the_context():
@@ -152,7 +152,7 @@ def test_a_click_on_a_key_or_a_panel_moves_the_place():
     [
         ({"at": "abc"}, "“abc” is not a number for position."),
         ({"at": "-3"}, "The position is -3; it must be at least 0."),
-        ({"positions": "zzz"}, "“zzz” is no choice for view."),
+        ({"positions": "zzz"}, "“zzz” is not an option for view."),
         ({"at": "99999"}, "Position 99999 is beyond the slider, which ends at 8191."),
         ({"positions": "difference", "m": "2048"}, "Position 2048 is beyond the slider, which ends at 2047."),
     ],

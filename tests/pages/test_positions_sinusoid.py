@@ -92,7 +92,7 @@ def test_what_cannot_be_is_one_sentence(folder_of):
     assert sentences(app) == ["There are 4 dimensions, numbered from 0: there is no dimension 7."]
     app = open_app(page=PAGE, model=folder_of("olmo2"), **{"positions.view": "sinusoid", "positions.sine": "terms"})
     assert len(sentences(app)) == 1
-    assert "not each one product" in sentences(app)[0]
+    assert "not plain matrix products" in sentences(app)[0]
     app = open_app(page=PAGE, model=folder_of("gpt2"), **{"positions.view": "sinusoid", "positions.sine": "terms"})
     assert components(app).count("layer_head_map") == 5  # a model without rotation has matrices too
 

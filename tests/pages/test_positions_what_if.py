@@ -63,7 +63,7 @@ def test_a_text_is_cut_in_its_middle_and_a_token_beyond_it_is_said(question):
 
 def test_an_amount_that_is_none_of_the_list_is_said():
     app = open_app(page=PAGE, positions="what_if", what_if="ntk", amount_ntk="3")
-    assert sentences(app) == ["“3” is no choice for amount."]
+    assert sentences(app) == ["“3” is not an option for amount."]
     assert app.selectbox(key="positions.ntk").value == "2"
 
 

@@ -68,7 +68,7 @@ def test_of_a_model_that_looks_both_ways_nothing_is_said_of_the_last_tokens_or_t
 
 def test_a_model_without_rotation_is_explained_by_the_ways_it_could_know_positions(folder_of):
     first, *_rest = reading("positions", model=folder_of("gpt2"))
-    assert first.startswith("Five ways to tell a model where its tokens stand")
+    assert first.startswith("Five ways to tell a model where its tokens are")
 
 
 @pytest.mark.parametrize("view", ["model", "counts"])

@@ -69,7 +69,7 @@ def test_of_a_text_the_page_heads_fetches_one_head_and_no_whole_layer(app_of, mo
     "key, version, words",
     [
         ("another", None, "does not accept this key. Ask whoever runs it for a key."),
-        (KEY, "attention atlas 1", "writes “attention atlas 1”, and this version of Attention Atlas reads"),
+        (KEY, "attention atlas 1", "writes “attention atlas 1”, but this version of Attention Atlas reads"),
     ],
 )
 def test_a_wrong_key_or_version_is_one_sentence_and_the_page_stays(app_of, model, key, version, words):
@@ -97,7 +97,7 @@ def test_no_server_is_one_sentence_and_the_page_is_drawn_once_there_is_one(app_o
 def test_a_model_that_is_not_listed_is_named_with_those_that_are(app_of, model):
     with serving({"a": model}, settings(("a",))) as url:
         (sentence,) = sentences(app_of(url))
-        assert sentence.startswith("This server shows these models alone: a.")
+        assert sentence.startswith("This server offers only these models: a.")
 
 
 def test_a_text_beyond_the_servers_limit_is_one_sentence(app_of, model):

@@ -38,7 +38,7 @@ def test_a_difference_of_two_heads_is_drawn_around_zero_and_said_to_sum_to_less(
     assert meta["scale"] == "diverging"
     assert "a row sums to 1 − λ, not to 1" in meta["texts"]["note"]
     assert f"H3 (map 2) is subtracted with λ = {difference.factor:.3g}." in html(app).replace("&#x27;", "'")
-    alone = "Lines: the attention of L1H3 alone, not the difference that the map shows."
+    alone = "Lines: only the attention of L1H3, not the difference that the map shows."
     assert alone in html(app)
     weights = open_app(model=model, text=TEXT, layer="1", head="3")
     assert alone not in html(weights)

@@ -79,7 +79,7 @@ def test_clicks_in_the_picture_open_a_head_and_choose_a_number():
     assert "sharing.kv_heads" not in app.query_params
 
 
-NOT_POSSIBLE = "The key/value heads of this model cannot be averaged to “{}” of them, but to 4, 2, 1."
+NOT_POSSIBLE = "The key/value heads of this model cannot be averaged to “{}”, only to 4, 2, 1."
 
 
 @pytest.mark.parametrize(

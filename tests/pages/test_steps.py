@@ -53,7 +53,7 @@ def test_what_is_taken_away_is_what_torch_computes():
 def test_numbers_of_an_address_that_are_none_are_said_and_left_out(written):
     app = open_app(page=PAGE, **{"steps.numbers": written})
     (said,) = sentences(app)
-    assert "is no change of a number here" in said
+    assert "is not a valid number here" in said
     assert payload(app, "step_by_step")[0]["edits"] == ("X00_1" if "X00_1" in written else "")
 
 
@@ -136,7 +136,7 @@ def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
     assert payload(app, "step_by_step")[0]["chain"]["matrices"][name]["values"][0][0] == -1
     app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_1e308~{name}01_nan"})
     (said,) = sentences(app)
-    assert "is no change of a number here" in said
+    assert "is not a valid number here" in said
     matrix = payload(app, "step_by_step")[0]["chain"]["matrices"][name]
     assert matrix["values"] == matrix["usual"]
 

@@ -48,7 +48,7 @@ def test_every_way_down_the_huffman_tree_multiplies_to_the_share_of_the_softmax(
     assert "P(s3) = σ(" in words(app)
     app = open_app(page=PAGE, **{"steps.view": "softmax", "steps.numbers": "S00_1000~S01_-1000", "steps.leaf": "1"})
     assert sentences(app) == []
-    assert "The share of s1 is 0 in float64: no way leads to it." in words(app)
+    assert "The share of s1 is 0 in float64: no path leads to it." in words(app)
 
 
 def test_the_variances_of_the_terms_add_up_to_d_and_differ_from_the_products_by_covariances_alone():

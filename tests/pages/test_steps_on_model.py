@@ -32,9 +32,9 @@ def test_what_a_layer_does_beside_scaling_and_projecting_is_said(family, said, u
 @pytest.mark.parametrize(
     "edits, letters, said",
     [
-        ("SharpenedHead(6,4,0.5)", "q", "divided by the temperature 0.5 of the change"),
-        ("SharedKeys(1)", "kv", "the mean over the key/value heads that the change makes share one"),
-        pytest.param("Int8Cache()", "kv", "read back from 8 bits (int8)", marks=pytest.mark.long),
+        ("SharpenedHead(6,4,0.5)", "q", "divided by the edit’s temperature 0.5"),
+        ("SharedKeys(1)", "kv", "the mean over the key/value heads that the edit merges into one"),
+        pytest.param("Int8Cache()", "kv", "stored in 8 bits (int8)", marks=pytest.mark.long),
         pytest.param("ScaledHead(6,4,0.0)", "", "", marks=pytest.mark.long),
         ("SharpenedHead(6,5,0.5)", "", ""),  # another head
     ],

@@ -186,7 +186,7 @@ def test_a_token_that_does_not_look_is_no_query_and_one_that_is_not_looked_at_no
     for page in ("heads", "cell", "positions"):
         app = open_app(page=f"pages/{page}/page.py", **ADDRESS, **place)
         (said,) = sentences(app) if page != "positions" else sentences(app)[:1]
-        assert said.startswith("Only the first of the two texts is looked at, and only the second looks: token ")
+        assert said.startswith("Keys come from the first text and queries from the second: token ")
         assert "key" not in beside_head(app)
         assert beside_head(app).get("query") != "3"
 

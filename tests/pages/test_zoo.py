@@ -87,7 +87,7 @@ def test_a_click_in_a_map_pins_the_cell_in_all_of_them():
             {"variant": "performer", "values.performer.features": "10000"},
             "The features is 10000; it may be at most 1024.",
         ),
-        ({"variant": "best"}, "“best” is no choice for variant."),
+        ({"variant": "best"}, "“best” is not an option for variant."),
         ({"values.delta.kept": "much"}, "“much” is not a number for kept α."),
     ],
 )
@@ -100,7 +100,7 @@ def test_what_is_not_possible_is_one_sentence_and_the_maps_stay(values, said):
 def test_a_variant_that_only_looks_back_has_no_place_in_an_encoder_and_the_rest_stays():
     app = opened(model="encoder", text=DEFAULT_TEXT, layer="1", head="1", variant="delta", beside="linear")
     assert sentences(app) == [
-        "DeltaNet reads a text from left to right; this layer looks both ways, so it has no place in it."
+        "DeltaNet reads a text from left to right; this layer is bidirectional, so the variant does not apply."
     ]
     assert len(maps(app)) == 2
     close(maps(app)[0], own(head("encoder", 1, 1)).weights)
@@ -132,7 +132,7 @@ def test_the_tokens_drawn_of_a_long_text_are_moved_by_a_slider():
     close(maps(app)[0], own(expected).weights)
     assert payloads(app, "head_map")[0][0]["selected"] == [210, 200]
     assert "Showing tokens 390 to 645 of 661, as if there were none before them." in html(app)
-    assert "softmax over these tokens alone" in html(app)
+    assert "softmax over only these tokens" in html(app)
     app = send(app, "head_map", "cell", [4, 2])
     assert (app.query_params["query"], app.query_params["key"]) == ("394", "392")
     app = opened(text=LONG, start="5000")  # as far as the text goes
@@ -155,9 +155,9 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
             app = open_app(
                 page=PAGE, model="translator", text="The dog sleeps.", attention=attention, **{"zoo.variant": name}
             )
-            why = {"encoder": "looks both ways", "decoder": "", "cross": "looks at another text"}[attention]
+            why = {"encoder": "is bidirectional", "decoder": "", "cross": "attends to another text"}[attention]
             assert why in " ".join([*sentences(app), html(app)])
-            assert ("has no place in it" in " ".join([*sentences(app), html(app)])) is bool(why)
+            assert ("does not apply" in " ".join([*sentences(app), html(app)])) is bool(why)
         app = open_app(page=PAGE, model="translator", attention=attention, **{"zoo.variant": "linear"})
         if attention == "cross":
             whole = maps(app)[0]
@@ -184,7 +184,7 @@ def test_the_film_has_the_heads_own_scores_and_its_blocks_follow_the_memory():
     app = opened(view="flash", blocks="own", rows="3", columns="200")
     meta, _arrays = payloads(app, "flash_film")[0]
     assert (meta["rows"], meta["columns"]) == (3, 8)  # a tile is no larger than the text
-    assert sentences(opened(view="flash", sram="5")) == ["“5” is no choice for SRAM."]
+    assert sentences(opened(view="flash", sram="5")) == ["“5” is not an option for SRAM."]
 
 
 def test_titans_tells_how_much_each_token_surprised_it():
@@ -256,13 +256,13 @@ def test_dual_chunk_has_no_place_where_nothing_is_turned(folder_of):
     app = opened(variant="dual_chunk", **{"values.dual_chunk.chunk": "8"})
     close(np.nan_to_num(maps(app)[1]), np.nan_to_num(maps(app)[0]))  # one chunk is softmax
     app = opened(model=folder_of("bloom"), text="some words of a text", layer="0", head="1", variant="dual_chunk")
-    words = "dual chunk turns queries and keys to other distances; this layer’s are not turned (RoPE)."
+    words = "dual chunk turns queries and keys to other distances; this layer has no rotation (RoPE)."
     assert sentences(app) == [words]
 
 
 def test_a_model_with_a_bias_says_that_kernels_leave_it_out(folder_of):
     app = opened(model=folder_of("bloom"), text="some words of a text", layer="0", head="1")
-    assert "what this model adds to its scores or caps them by is left out" in html(app)
+    assert "what this model adds to its scores, or caps them by, is left out" in html(app)
 
 
 def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(monkeypatch):
@@ -301,8 +301,8 @@ def test_log_n_begins_with_rows_that_it_changes():
 def test_a_map_of_shares_is_summed_up_in_per_cent_and_another_in_numbers():
     app = opened(variant="sigmoid", query="7")
     softmax, other, _difference = (meta["texts"]["summary"] for meta, _arrays in payloads(app, "head_map"))
-    assert re.search(r" looks [<>]? ?[\d.]+ % at ", softmax)
-    assert re.search(r" looks \d\.\d\d at ", other)
+    assert re.search(r" puts [<>]? ?[\d.]+ % on ", softmax)
+    assert re.search(r" puts \d\.\d\d on ", other)
 
 
 def test_persistent_tokens_of_titans_say_what_they_take_and_what_they_are():

@@ -62,7 +62,7 @@ def test_what_is_kept_token_by_token_grows_with_softmax_alone(offered):
     """Eight layers of eight heads on four of keys and values, d 32, four bytes a number."""
     tables, _take = offered(view="cost", variant="titans_mac", beside="delta", **{"long.titans_mac.segment": "8"})
     kept, step = (
-        tables["Kept of a text that is read a token at a time · bytes"],
+        tables["Kept for a text that is read one token at a time · bytes"],
         tables["Multiply-adds of one token more"],
     )
     for name, (held, work) in BY_TOKEN.items():
@@ -87,7 +87,7 @@ def test_what_cannot_be_read_a_token_at_a_time_has_no_state():
     assert page.count("<th scope='row'>Nyströmformer</th><td>–</td><td>–</td><td>–</td>") == 2
     assert "<th scope='row'>linear (elu + 1)</th><td>132 KB</td><td>132 KB</td><td>132 KB</td>" in page
     around = html(opened(model="encoder", view="cost", layer="1", head="1", variant="linear"))
-    assert "Kept of a text" not in around
+    assert "Kept for a text" not in around
 
 
 def test_the_map_says_what_the_head_would_keep_of_its_text():

@@ -65,5 +65,5 @@ def test_every_variant_has_its_tables_and_lines(offered, name, beside):
     tables, take = offered(variant=name, beside=beside)
     labels = [BY_NAME[one].label for one in (name, beside)]
     assert list(tables)[:3] == [*labels, "softmax"]
-    assert ("kept of a token" in tables) == ("mla" in (name, beside))
+    assert ("kept per token" in tables) == ("mla" in (name, beside))
     compile(take.snippet, "snippet", "exec")

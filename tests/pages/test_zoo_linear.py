@@ -45,7 +45,7 @@ def test_a_head_that_looks_both_ways_has_one_state_for_all_and_no_blocks():
     app = opened(**place, linear="blocks")
     (meta, _arrays), *_others = payloads(app, "bracketings")
     assert meta["block"] == 0
-    assert "reads a text from left to right; this layer looks both ways" in " ".join([*sentences(app), html(app)])
+    assert "reads a text from left to right; this layer is bidirectional" in " ".join([*sentences(app), html(app)])
 
 
 def test_a_head_that_looks_at_another_text_is_one_sentence():

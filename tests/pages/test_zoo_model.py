@@ -90,7 +90,7 @@ def test_there_is_no_perplexity_and_no_needle_of_what_is_made_of_the_whole_text(
     assert "No perplexity: " in html(app)
     assert said in html(app)
     app = opened("hybrid", variant=name)
-    assert any("with the tokens that the model would have to say" in one for one in sentences(app))
+    assert any("including the tokens that the model has to predict" in one for one in sentences(app))
 
 
 def test_the_text_goes_on_by_the_likeliest_token_each_time():
@@ -183,7 +183,7 @@ def test_norms_units_and_lens_of_the_block_are_of_the_changed_stream():
 def test_the_block_does_not_train_a_changed_model_and_its_random_experts_are_no_part_of_it():
     app, _request = block("learning")
     (said,) = sentences(app)
-    assert "a training step is made on the unmodified model only" in said
+    assert "a training step runs only on the unmodified model" in said
     assert payloads(app, "layer_head_map") == []
     app, _request = block("experts", experts="random")
     usual = open_app(page="pages/block/page.py", query="5", **{"block.view": "experts", "block.experts": "random"})
@@ -199,7 +199,7 @@ def test_heads_draw_the_map_that_stands_in_as_the_numbers_it_has():
     assert (meta["number"], meta["low"]) == ("plain", 0)
     assert meta["high"] == pytest.approx(float(after.weights(3, 5).max()))
     assert "Lightning (decay) half-life 8, tile size 4 for softmax in L3H5, untrained" in html(app)
-    assert "what a variant’s map makes of the values" in html(app)
+    assert "the variant’s map × values" in html(app)
 
 
 @pytest.mark.parametrize("reading", [{"heads.what": "scores"}, {"heads.hide_first": "1"}])
@@ -323,7 +323,7 @@ def test_the_lines_of_python_make_the_changed_model_and_give_its_map(monkeypatch
 
 def test_what_has_no_place_in_the_model_is_one_sentence_and_the_controls_stay():
     app = open_app(page=PAGE, model="encoder", **{"zoo.view": "model", "zoo.variant": "lightning", "zoo.where": "all"})
-    assert any(re.search("this layer looks both ways", one) for one in sentences(app))
+    assert any(re.search("this layer is bidirectional", one) for one in sentences(app))
     app = opened(variant="nystrom", **{"values.nystrom.landmarks": "99"})
     assert any("it may be at most 8" in one for one in sentences(app))
     assert len(payloads(app, "head_map")) == 3

@@ -76,6 +76,6 @@ def test_an_address_opens_its_matrix_and_a_wrong_one_is_one_sentence():
 
 def test_a_model_without_one_stack_says_so():
     app = opened(model="translator", text="The dog sleeps.", layer="1")
-    assert sentences(app)[0].startswith("So far this is only done for models with one stack")
+    assert sentences(app)[0].startswith("So far this works only for models with one stack")
     assert app.button_group(key="zoo.view").value == "weights"  # the way to the other views
     assert len(payloads(app, "head_map")) == 0

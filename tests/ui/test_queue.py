@@ -11,7 +11,7 @@ from tests.ui.driving import components, local_models, open_app, sentences
 from ui.shell import page
 
 
-@pytest.mark.parametrize("lang, words", [("en", "2 before you …"), ("zh", "你前面还有 2 个请求……")])
+@pytest.mark.parametrize("lang, words", [("en", "2 ahead of you …"), ("zh", "你前面还有 2 个请求……")])
 def test_a_page_says_how_many_questions_its_model_answers_before_its_own(monkeypatch, lang, words):
     app = open_app(lang=lang)
     worker = local_models().open("default").result().worker

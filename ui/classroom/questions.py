@@ -32,8 +32,8 @@ N_ = str  # marks a text for Babel without translating it here
 SHOWN = 8  # likeliest answers of the model that are shown
 MOST_KEYS = 200  # keys that a phone can show to be tapped
 TWO_TEXTS = N_(
-    "A class cannot be asked about a model that reads one text and writes another so far. Its pages are shown to the "
-    "class as any others."
+    "Questions about a model that reads one text and writes another are not supported yet. Its "
+    "pages are shown to the class like any others."
 )
 NO_NEXT = N_("This model does not predict a next token.")
 NO_EFFECT = N_("Without this head the next token is exactly as likely: choose another head.")
@@ -193,7 +193,7 @@ def _head(opened: PageContext, name: str) -> ClassQuestion:
         [f"L{place // heads}H{place % heads}" for place in defined[:SHOWN]],
         measured=lambda head: float(values[tuple(map(int, head.removeprefix("L").split("H")))]),
         unit=metric.unit,
-        told=_("{metric}: the mean over this text, measured; it is no probability").format(metric=_(metric.label)),
+        told=_("{metric}: the mean over this text, measured; it is not a probability").format(metric=_(metric.label)),
         model=opened.runner.info.name,
     )
 

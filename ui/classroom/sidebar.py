@@ -31,7 +31,7 @@ PROBLEM = SessionValue("class_problem", str)
 OVER = SessionValue("class_over", bool)  # a room was opened; if there is none now, it has ended
 LOOKED = SessionValue("class_looked", bool)  # the tab has reported whether it has a room
 WAITS = SessionValue("class_waits", bool)  # still waiting for that report
-AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
+AGAIN = N_("The server was restarted. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
     "where": N_("Where does this token look?"),
@@ -108,7 +108,10 @@ def _questions(room: Room) -> None:
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     # Read what the toggles show: after a server restart the browser keeps them as set, and the room has defaults.
     room.names = st.toggle(_("ask for names"), room.names, key="ask_names")
-    words = _("Each page, model and text that you open waits, here and on the phones, until you have asked or show it.")
+    words = _(
+        "Each page, model and text that you open stays hidden, here and on the phones, until you "
+        "ask about it or show it."
+    )
     room.asks_first = st.toggle(_("ask first, then show"), room.asks_first, key="ask_first", help=plain(words))
     ending.show_results(room, "results_beside")
 

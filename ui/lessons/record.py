@@ -55,7 +55,7 @@ def _show_given(entries: Sequence[Entry], here: Entry, title: str, words: str, a
         read(text, pages_of(entries))
     except Broken as error:
         reason = _(error.reason).format(file=name, **error.values)
-        st.warning(plain(_("This is no lesson yet: {reason}.").format(reason=reason)))
+        st.warning(plain(_("This is not a lesson yet: {reason}.").format(reason=reason)))
         return
     label = _("Save {file}").format(file=plain(name))
     st.download_button(label, text, name, "text/markdown", key="record_save", on_click="ignore")

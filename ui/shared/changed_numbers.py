@@ -43,7 +43,7 @@ def readable_changes(kind: type[State], written: str, letters: str) -> str:
         return written
     kept = "~".join(part for part in written.split("~") if part and part not in wrong)
     change(kind, numbers=kept)
-    words = _("“{value}” is no change of a number here; it was left out.")
+    words = _("“{value}” is not a valid number here; it was left out.")
     tell(kind, words.format(value=short("~".join(wrong))))
     return kept
 

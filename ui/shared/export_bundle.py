@@ -98,7 +98,7 @@ def show_file_menu(opened: PageContext, view: ExportBundle) -> None:
             _file("NPZ", partial(npz_of, view, words), f"{view.name}.npz", "application/octet-stream")
             for name, make in view.files.items():
                 _file(name, make, name, "application/octet-stream")
-        st.caption(_("The HTML opens offline and stays alive. In a notebook, this gives the same numbers:"))
+        st.caption(_("The HTML opens offline and stays interactive. In a notebook, this gives the same numbers:"))
         st.code(snippet_of(opened, view), language="python")
 
 

@@ -158,10 +158,9 @@ def chosen_note(opened: PageContext) -> str:
         return ""
     choice = capture.record(layer).choice
     if choice is None:
-        return _("Each query reads the keys that an indexer chose; striped are others that it could see.")
+        return _("Each query reads the keys that an indexer chose; striped: others that it could see.")
     words = _(
-        "Each query reads the {count} keys that the indexer of L{layer} scored highest; striped are others it could "
-        "see."
+        "Each query reads the {count} keys that the indexer of L{layer} scored highest; striped: others it could see."
     )
     return words.format(count=choice.top_k, layer=capture.choosing_layer(layer))
 

@@ -28,7 +28,9 @@ def offer_known_text(capture: Capture, key: str, use: Callable[[str], None] | No
     if not unread:
         return
     named = ", ".join(f"“{word}”" for word in unread[:NAMED]) + (" …" if len(unread) > NAMED else "")
-    words = _("The embedded translator knows few words and never read {words}: what it writes here is no translation.")
+    words = _(
+        "The embedded translator knows few words and has never seen {words}: what it writes here is not a translation."
+    )
     example = examples_of(TRANSLATOR, language())[0].text
     with st.container(key=f"{key}_unread", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<p class='atlas-caption'>{escape(words.format(words=named))}</p>", width="content")

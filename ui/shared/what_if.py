@@ -64,7 +64,7 @@ def show_maps(
     drift = drift_of_head(opened.capture, after, opened.layer, opened.head)
     head = f"L{opened.layer}H{opened.head}"
     moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
-    moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
+    moved = escape(moved if drift > ROUNDING else _("{head} looks where it did before").format(head=head))
     beside = escape(_("indigo: looks more than before, orange: less"))
     said = said or output_finding(opened, after)
     with finding or nullcontext():
@@ -80,9 +80,7 @@ def show_maps(
         show_heading(head, _("after − before"))
         pin = {"cell": head_views.map_events(changed.read.view)["cell"]}
         mount(map_component.SOURCE, _difference(before, changed), key="map_difference", on=pin)
-    words = _(
-        "Checked: from its own q, k and v the changed layer was computed once more, and differs by at most {error}."
-    )
+    words = _("Checked: the changed layer, computed once more from its own q, k and v, differs by at most {error}.")
     st.html(f"<p class='atlas-caption'>{words.format(error=error_size(check.max_abs_error))}</p>")
     return before, changed
 

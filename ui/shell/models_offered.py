@@ -16,14 +16,15 @@ EMBEDDED = {  # name → its label and what it is good for
     ),
     "translator": (
         N_("Embedded translator"),
-        N_("short sentences between English and Chinese of its 250 words: what it writes looks back at what it reads"),
+        N_("short sentences between English and Chinese, from its 250 words: what it writes attends to what it reads"),
     ),
 }
 LOADED_AS = {  # what the choice means
-    "device": N_("What computes. “auto” takes a CUDA GPU, then Apple’s (mps), then the processor."),
+    "device": N_("The device that computes. “auto” takes a CUDA GPU, then Apple’s (mps), then the CPU."),
     "dtype": N_(
-        "The numbers of its weights. “auto”: float32 on a processor, elsewhere as the model was stored. "
-        "Linear layers in 8 or 4 bits: “int8” with the Python package torchao, “nf4” with bitsandbytes and accelerate."
+        "The number format of its weights. “auto”: float32 on a CPU, elsewhere as the model was "
+        "stored. Linear layers in 8 or 4 bits: “int8” with the Python package torchao, “nf4” with "
+        "bitsandbytes and accelerate."
     ),
 }
 WELL_KNOWN = (

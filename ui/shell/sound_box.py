@@ -28,7 +28,7 @@ def show_sound() -> None:
         st.html(f"<p class='atlas-caption'>{said.format(seconds=f'{heard.seconds:.2f}', rate=f'{heard.rate:,}')}</p>")
         st.audio(heard.samples().numpy(), sample_rate=heard.rate)
         if settings.current():
-            words = _("This server takes no sounds of its visitors.")
+            words = _("This server does not accept sounds from visitors.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
             return
         words = _("Choose a file")  # Streamlit (1.67) has English words here, which frame.css hides
@@ -38,7 +38,7 @@ def show_sound() -> None:
         if problem := st.session_state.get(PROBLEM):
             st.warning(plain(sentence(problem)))
         if own is not None:
-            words = _("A link holds no sound: a copied link, or the page loaded again, has the tone.")
+            words = _("A link cannot hold a sound: a copied link or a reloaded page has the tone.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
             button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_back_to_the_tone)
 

@@ -12,7 +12,7 @@ from ui.state.url_values import DIGITS, EMPTY, NONE, FieldSpec, State, hints, op
 N_ = str  # marks a text for Babel without translating it here
 
 MOST_ITEMS = 5000  # entries of a list in a URL
-NO_CHOICE = N_("“{value}” is no choice for {what}.")
+NO_CHOICE = N_("“{value}” is not an option for {what}.")
 NO_NUMBER = N_("“{value}” is not a number for {what}.")
 NOT_WHOLE = N_("“{value}” is not a whole number for {what}.")
 

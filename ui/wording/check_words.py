@@ -29,7 +29,7 @@ COARSE = N_(
     "In {dtype} the model's own output_attentions (eager) rounds scores and weights, so one of its weights can lie "
     "0.02 from the one here, which is within 2e-7 of a float64 softmax of the recorded q and k."
 )
-SUBSTITUTED = N_("Of {heads} heads, what a variant’s map makes of the values, against what stands in for it.")
+SUBSTITUTED = N_("For {heads} heads: the variant’s map × values, against the variant’s own output.")
 
 
 def errors(check: Check) -> dict[str, str]:

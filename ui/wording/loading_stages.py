@@ -16,7 +16,7 @@ STAGES = {
     "loading": N_("Loading the weights …"),
     "preparing": N_("Preparing the model …"),
     "reading": N_("Reading the text …"),
-    "queue": N_("{count} before you …"),
+    "queue": N_("{count} ahead of you …"),
 }
 
 

@@ -10,8 +10,8 @@ from model_runner import Capture
 
 N_ = str  # marks a text for Babel without translating it here
 WORDS = N_(
-    "The sound is {heard} of {frames} frames. The others are the silence it is filled up with, and the model looks at "
-    "them too: L{layer}H{head} puts {share} of its weight there."
+    "The sound is {heard} of {frames} frames. The others are padding silence, and the model "
+    "looks at them too: L{layer}H{head} puts {share} of its weight there."
 )
 
 

@@ -29,9 +29,9 @@ from model_runner.local.recording.recorder import ActivationRecorder, record_wit
 
 N_ = str  # marks a text for Babel without translating it here
 
-NO_PROJECTION = N_("something stands between its heads and their output projection")
+NO_PROJECTION = N_("something lies between its heads and their output projection")
 NOT_ADDED = N_("its attention is not simply added to the residual stream; a norm may stand in between")
-NOT_PASSED_ON = N_("a later layer does not pass the residual stream on as it is")
+NOT_PASSED_ON = N_("a later layer does not pass the residual stream on unchanged")
 NO_NORM = N_("no LayerNorm or RMSNorm was found between its last layer and its output layer")
 NOT_LINEAR = N_("its output layer is not linear; a soft-cap may follow it")
 

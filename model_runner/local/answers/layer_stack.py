@@ -33,7 +33,7 @@ from model_runner.tokens import Token
 Hook = Callable[..., Any]
 
 
-NO_UNITS = N_("the feed-forward part of this layer works in a way that is not recognised, or its experts do")
+NO_UNITS = N_("the feed-forward part of this layer, or its experts, works in a way that is not recognised")
 
 
 @dataclass(frozen=True, eq=False)

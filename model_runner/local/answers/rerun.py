@@ -79,7 +79,7 @@ class Rerun:
         ``stream`` enters the layer; ``change`` is applied to its heads' output. Raises EditNotPossible.
         """
         if self.capture.request.edits:
-            raise EditNotPossible(reason=N_("the upper layers alone can be run of the unchanged model only"))
+            raise EditNotPossible(reason=N_("the upper layers can be run by themselves only in the unchanged model"))
         own = self.capture.residual(layer)[None]
         place = layer, own.shape[1] > 1  # a text of a single token has only its last position, which proves nothing
         if place not in self.proven:

@@ -30,7 +30,7 @@ ONE_TOKEN = N_("the text is one token long, so that there is nothing to predict"
 def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rates: tuple[float, ...]) -> Learned:
     """The gradient's norms, and the losses after a step with each of these rates. Raises RunnerError."""
     if request.edits:
-        raise EditNotPossible(reason=N_("a training step is made on the unmodified model only"))
+        raise EditNotPossible(reason=N_("a training step runs only on the unmodified model"))
     if is_quantized(engine.model):
         raise NotSeparable(reason=QUANTIZED)
     if engine.info.n_parameters > LARGEST:

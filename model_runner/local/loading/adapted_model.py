@@ -33,9 +33,9 @@ PARTS = {  # by the end of a key
 
 NO_MODULE = N_("its tensor {tensor} belongs to no module of the base")
 NOT_NAMED = N_("its tensor {tensor} is for a module that its settings do not name")
-NO_MATRIX = N_("it changes {module}, which is no matrix or embedding of the base")
+NO_MATRIX = N_("it changes {module}, which is not a matrix or embedding of the base")
 NO_TENSOR = N_("{count} tensors that its settings ask for are missing, {first} first")
-OTHER_SHAPE = N_("its tensor {tensor} has the shape {shape}, and {wanted} is wanted")
+OTHER_SHAPE = N_("its tensor {tensor} has the shape {shape}, not {wanted}")
 BESIDE = N_("its tensor {tensor} stands beside others for the same weight")
 NO_CHANGES = N_("its settings name no module of the base")
 

@@ -67,7 +67,7 @@ BASE_STAYS = (True, False, None, "gaussian", "eva", "orthogonal")  # initializat
 KINDS = {"LORA": "LoRA", "IA3": "IA³"}
 OTHER_KIND = N_("it is of the kind {kind}, and only LoRA, rsLoRA, DoRA and IA³ can be opened")
 OTHER_BASE = N_("its training began by changing the weights of its base ({setting})")
-UNKNOWN = N_("its setting {setting} says something that is not known here")
+UNKNOWN = N_("its setting {setting} has a value that is not known here")
 NO_BASE = N_("adapter_config.json names no base model")
 
 

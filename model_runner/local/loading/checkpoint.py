@@ -131,7 +131,7 @@ def _check_series(folder: Path, files: list[Path]) -> None:
         one is None or one.group("start", "count", "end") != first.group("start", "count", "end") for one in found
     ):
         reason = Reason(
-            N_("nothing names which of its {count} .safetensors files are the model’s; {file} is missing"),
+            N_("nothing says which of its {count} .safetensors files are the model’s; {file} is missing"),
             {"count": len(files), "file": INDEX},
         )
         raise ModelIncomplete(name=str(folder), reason=reason)
@@ -148,7 +148,7 @@ def _shards(folder: Path, index: str) -> list[Path]:
     shards = sorted({str(shard) for shard in listed.values()}) if isinstance(listed, dict) else []
     outside = [name for name in shards if Path(name).name != name or not name.endswith(".safetensors")]
     if outside or len(shards) > MOST_FILES:
-        reason = Reason(N_("{file} names what is no file of weights in this folder"), {"file": index})
+        reason = Reason(N_("{file} names something that is not a file of weights in this folder"), {"file": index})
         raise ModelIncomplete(name=str(folder), reason=reason)
     missing = [name for name in shards if not (folder / name).is_file()]
     if missing or not shards:

@@ -29,7 +29,7 @@ HEARS = N_("its encoder reads sound, and of such models only Whisper can be look
 LISTENS = ("whisper",)  # families whose sound `sound_input.py` prepares
 UNKNOWN = N_("it is not a language model that transformers knows")
 WRITES_SOUND = N_("what it writes is sound, in several rows of codes at once, and only texts can be looked at so far")
-ASSISTS = N_("it reads the keys and values of another model, which it writes ahead for, and no text of its own")
+ASSISTS = N_("it reads the keys and values of another model, for which it drafts tokens, and no text of its own")
 HEARS_ALONG = N_("it adds a piece of sound to every token, and only texts can be looked at so far")
 NO_TEXT = {  # these families read or write something other than text, whatever their sizes
     "musicgen": WRITES_SOUND,

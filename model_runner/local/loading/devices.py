@@ -24,7 +24,7 @@ class NeedsAccelerate(RunnerError):
 
 
 class OneDeviceOnly(RunnerError):
-    message = N_("This cannot be computed of a model that is spread over several devices.")
+    message = N_("This cannot be computed for a model that is spread over several devices.")
     hint = N_("Choose a smaller model, or one GPU that it fits on.")
 
 

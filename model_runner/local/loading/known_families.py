@@ -25,7 +25,7 @@ _KNOWN: dict[str, Any] = json.loads(TABLE.read_text("utf-8"))
 N_ = str  # marks a text for Babel without translating it here
 
 # family → the library that a part of it is of, and the reason where that is not installed
-NEEDS = {"gemma3n": ("timm", N_("a part of it is of the library timm, which is not installed here"))}
+NEEDS = {"gemma3n": ("timm", N_("a part of it is in the library timm, which is not installed here"))}
 
 
 def refusal(config: Mapping[str, Any]) -> str | None:

@@ -377,6 +377,6 @@ def load_tokenizer(name: str, folder: Path) -> Opened:
 def check_tokenizer(name: str, tokenizer: Tokenizer) -> None:
     """Raises TokenizerMissing for an unusable tokenizer."""
     if not tokenizer.is_fast:
-        raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
+        raise TokenizerMissing(name=name, reason=N_("it does not say which characters a token covers"))
     if len(tokenizer) <= len(special_ids(tokenizer)):  # what transformers makes from no files at all
-        raise TokenizerMissing(name=name, reason=N_("it knows no token but special ones"))
+        raise TokenizerMissing(name=name, reason=N_("it knows only special tokens"))

@@ -18,7 +18,7 @@ class OtherFormat(RunnerError):
 GGUF = (
     N_("of the GGUF format of llama.cpp"),
     N_(
-        "Open the model that they were made of, or write them out with transformers: "
+        "Open the model that they were made from, or write them out with transformers: "
         "AutoModelForCausalLM.from_pretrained(folder, gguf_file=…).save_pretrained(…)."
     ),
 )
@@ -29,7 +29,7 @@ OTHER = {  # file name → the format, and what to do
         N_("Open the model that it was exported from."),
     ),
     "consolidated*.safetensors": (
-        N_("named as their maker’s own code has them, not as transformers does"),
+        N_("named as in their author’s own code, not as in transformers"),
         N_("Open the version of the model for transformers, with config.json and model.safetensors."),
     ),
     "*.h5": (

@@ -25,7 +25,7 @@ from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
 from model_runner.repeated_keys import RepeatedKeys
 
-DIFFERENT_HEADS = N_("its heads are masked each in another way")
+DIFFERENT_HEADS = N_("its heads have different masks")
 FULL_FORM, BLOCK_FORM = "original_full", "block_sparse"
 BIG_BIRD = ("BigBirdBlockSparseAttention", "BigBirdPegasusBlockSparseAttention")
 PEGASUS_X = "PegasusXGlobalLocalAttention"

@@ -25,11 +25,11 @@ from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 from model_runner.tokens import Token
 
-GROWING = N_("its layers read keys that each stand for several tokens, and these are not known of a text that grows")
+GROWING = N_("its layers read keys that each stand for several tokens, which are not known while a text grows")
 OF_BOTH = N_("one softmax weighs tokens and keys that stand for several tokens, and this would change one of the two")
 TURNED_BY_BLOCK = N_("keys that stand for several tokens are rotated to the first of them, and queries to their own")
-OTHER_CELLS = N_("which of the keys that stand for several tokens a query reads is not known")
-WITHOUT = N_("tokens alone")  # name of a layer without compressed keys
+OTHER_CELLS = N_("it is not known which keys of several tokens a query reads")
+WITHOUT = N_("tokens only")  # name of a layer without compressed keys
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from model_runner.rotation_edit import RotationEdit
 
 WHICH = N_("an encoder–decoder has three kinds of attention, and this does not say which of them is meant")
 NO_CACHE = N_("an encoder reads all that it is given at once, and keeps no cache of it")
-TWO_TEXTS = N_("it counts positions of one text, and across one text looks at another")
+TWO_TEXTS = N_("it counts positions of one text, but in cross-attention one text attends to another")
 ROTATION = N_("the rotation of an encoder–decoder cannot be changed so far")
 
 

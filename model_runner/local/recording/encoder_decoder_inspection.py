@@ -54,8 +54,8 @@ NO_CROSS = N_("no layer of its decoder was seen to look at what its encoder read
 TWO_VOCABULARIES = N_(
     "its encoder reads {reads} different tokens and its decoder writes {writes}, and one tokenizer cannot name both"
 )
-HANDS_ON_SCORES = N_("its decoder hands on the scores of tokens, not the last hidden state that they are made of")
-OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
+HANDS_ON_SCORES = N_("its decoder returns the scores of tokens, not the last hidden state that they come from")
+OTHER_PLACES = N_("its attention is not that of one encoder stack and one decoder stack")
 
 
 @dataclass(frozen=True, eq=False)

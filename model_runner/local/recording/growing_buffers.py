@@ -208,7 +208,7 @@ class GrowingBuffers:
 
     def _check(self, n_queries: int, n_keys: int) -> None:
         if n_queries != self.length - self.start or n_keys < n_queries:
-            raise CannotRecord(N_("its attention is given other tokens than the new ones"))
+            raise CannotRecord(N_("its attention is given more than the new tokens"))
 
     def take_stream(self, place: int, stream: Tensor) -> None:
         """Store the stream ``[tokens, d_model]`` entering a layer or, after the last number, leaving the last."""

@@ -47,17 +47,17 @@ from model_runner.verification import verify
 NO_PRODUCTS = N_(
     "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
 )
-BY_EINSUM = N_("its own code multiplies by einsum, in which queries, keys and what positions add are not told apart")
+BY_EINSUM = N_("its own code multiplies by einsum, where queries, keys and what positions add cannot be told apart")
 MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
-CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
+CHANGED_QUERIES = N_("its own code changes queries after their projection, which cannot be read")
 NO_STREAM = N_("its layers do not hand on one stream of tokens")
 LOOKS_AHEAD = N_(
     "beside each token it has written, its decoder carries further rows that look ahead; the next token is read off one"
     " of these, and a capture has one row a token"
 )
 MERGES = N_(
-    "from one block of layers to the next it merges neighbouring tokens,"
-    " and a capture has one row a token in every layer"
+    "it merges neighbouring tokens from one block of layers to the next, and a capture has one "
+    "row a token in every layer"
 )
 ROWS = 64  # rows that are verified at a time
 HIDDEN = 1000.0  # this far below the largest of its row, a weight is 0 in every dtype

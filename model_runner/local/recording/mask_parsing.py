@@ -44,7 +44,7 @@ def rule_of_cells(visible: Bool[Tensor, "heads queries keys"], *, across: bool =
     The last query is the last key, unless it attends ``across`` to another text.
     """
     if not (visible == visible[0]).all():
-        raise CannotRecord(N_("its heads are masked each in another way"))
+        raise CannotRecord(N_("its heads have different masks"))
     if across:
         return FULL if bool(visible.all()) else MaskRule(masks.Written.of(visible[0]))
     reach = int(visible[0].sum(dim=-1).max())

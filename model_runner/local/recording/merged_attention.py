@@ -28,7 +28,7 @@ from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 
 MERGED = N_("one softmax of its decoder weighs what it has written and what it reads together, not one after the other")
-OF_BOTH = N_("one softmax weighs what is written and what is read, and this would change it for one of the two alone")
+OF_BOTH = N_("one softmax weighs what is written and what is read, and this would change it for only one of the two")
 READ_UNTURNED = N_("queries are rotated to their positions here, and the keys of the other text are not")
 ROWS = 128  # queries whose scores are summed at once
 Rows = Float[Tensor, "batch queries heads d_value"]

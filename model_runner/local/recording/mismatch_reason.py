@@ -8,9 +8,9 @@ from typing import Any
 from model_runner.errors import N_
 from model_runner.local.recording.matmul_tracer import MatmulTracer
 
-CHANGES = N_("what it says changes when its attention goes through the one that records")
+CHANGES = N_("its output changes when its attention goes through the one that records")
 UNEXPLAINED = N_("what it multiplies does not explain what its attention returns")
-CHANGED_OUTPUT = N_("its own code changes what its attention returned, and that is not read")
+CHANGED_OUTPUT = N_("its own code changes what its attention returned, which cannot be read")
 
 
 def mismatch_reason(forward: Callable[[], Any]) -> str:

@@ -55,7 +55,7 @@ MORE_KEYS = N_(
     "beside the keys of its tokens, its queries read keys that each mix several tokens, and a map of tokens has no "
     "columns for them"
 )
-NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
+NOT_ASKED = N_("none of its layers uses transformers' attention interface for softmax attention")
 RECURRENT = N_("recurrent")  # the kind of a layer whose recurrence is shown
 LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last is MPT's
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3

@@ -18,7 +18,7 @@ from model_runner.local.recording.recorder import CannotRecord
 
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
-NO_NUMBERS = N_("what it says is no number (NaN): its weights are damaged, or too large for this number format")
+NO_NUMBERS = N_("its output is not a number (NaN): its weights are damaged, or too large for this number format")
 
 
 def text_config(model: Any) -> Any:

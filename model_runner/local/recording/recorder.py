@@ -81,9 +81,9 @@ WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal only b
 IN_SCORES = ("softcap", "s_aux", "sinks", "position_bias", "indices")  # arguments that make scores more than products
 BY_QUERY = ("position_bias", "sinks")  # arguments of attention that may have a row per query
 EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks themselves, as additive ones
-GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
+GROWING_BIAS = N_("it adds a bias to its scores, which is not known while a text grows")
 GROWING_STATE = N_("its state is not kept here while a text grows, only keys and values are")
-UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
+UNKNOWN_MASK = N_("what it masks is not known while a text grows")
 SEVERAL = N_("it splits one text into a batch of several")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
 IN_PARTS = N_("its heads get their values in two parts, and a variant of softmax would need both at once")
@@ -731,7 +731,7 @@ def _sinks_in(options: dict[str, Any]) -> Tensor | None:
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor, texts: int = 1) -> None:
     if options.get("block_indices") is not None:
-        raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
+        raise CannotRecord(N_("each of its queries reads a few keys by index, which a capture cannot express"))
     if len(query) != texts:
         raise CannotRecord(SEVERAL)
 

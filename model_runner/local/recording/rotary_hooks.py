@@ -20,7 +20,7 @@ from model_runner.errors import N_
 from model_runner.rotary import Rotation
 
 ROUND_TRIP_TOLERANCE = 1e-4  # for unit-variance noise in float32: cos² + sin² divides errors of a few eps
-NOT_IN_PAIRS = N_("it does not turn coordinates two by two")
+NOT_IN_PAIRS = N_("it does not turn coordinates in pairs")
 
 
 @dataclass(frozen=True, eq=False)

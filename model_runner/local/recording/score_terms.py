@@ -22,7 +22,7 @@ from model_runner.local.recording.op_trace import Origin
 from model_runner.relative_bias import RelativeBias
 from model_runner.relative_key_bias import DistanceTerm, RelativeKeyBias
 
-MORE_IN_TERMS = N_("its scores hold more than q·k and what a query and a key each say of the distance alone")
+MORE_IN_TERMS = N_("its scores hold more than q·k and what a query and a key each add for the distance alone")
 CLOSE = 8.0  # units of the dtype of the factors: no rounding of one score is larger
 Side = Literal["query", "key"]
 PARTS = (1, 2, 3, 4)  # a sum of so many products may be divided by √(parts · d)

@@ -22,7 +22,7 @@ from model_runner.local.recording.recorder import UNKNOWN_MASK, active_recorder
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 
-GLOBAL = N_("some of its tokens attend to all others, by projections of their own, and only windows can be looked at")
+GLOBAL = N_("some of its tokens attend to all others, by projections of their own, and only windows are supported")
 PROJECTIONS = ("query", "key", "value")
 
 

@@ -23,9 +23,9 @@ from model_runner.mask_rule import FULL, MaskRule
 from model_runner.token_bias import KeyBias, ProfileBias, TokenBias
 
 OTHER_BIAS = N_("it adds a bias to its scores that does not depend on the distance alone")
-OTHER_MASK = N_("it passes a mask of its own making instead of a rule")
-TIES = N_("too many of its keys count alike to the mask that it makes of them, to be kept for so long a text")
-OF_VALUES = N_("its mask is made of the values, which this edit changes after the mask is made")
+OTHER_MASK = N_("it passes its own mask tensor instead of a rule")
+TIES = N_("its mask, made from the keys, has too many ties to be kept for so long a text")
+OF_VALUES = N_("its mask is made from the values, which this edit changes after the mask is made")
 MOST_LEFT_OUT = 1 << 22  # cells of a layer: some 100 MB
 CLOSE = 8.0  # units of the dtype, of what is multiplied
 Heard = Callable[[nn.Module, tuple[Tensor, ...]], None]

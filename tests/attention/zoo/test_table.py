@@ -211,7 +211,7 @@ def test_who_has_no_place_says_why():
     assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == [
         "no_positions", "mla", "dual_chunk",
     ]  # fmt: skip
-    with pytest.raises(VariantNotPossible, match="one head alone"):
+    with pytest.raises(VariantNotPossible, match="has only one"):
         BY_NAME["differential"].on(alone, {})
 
 

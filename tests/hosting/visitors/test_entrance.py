@@ -77,9 +77,7 @@ def test_who_looks_too_often_pauses_and_goes_on(hosted):
         app.run()
     app.checked = False  # what is to be waited for has no frame
     app.run()
-    assert sentences(app) == [
-        "That was more than 3 looks in a minute. Nothing is lost: the page goes on by itself soon."
-    ]
+    assert sentences(app) == ["More than 3 requests in a minute. Nothing is lost; the page continues by itself soon."]
     entrance(settings.current()).looks._clock = lambda: 1e9  # type: ignore[arg-type]
     app.checked = True
     app.run()
@@ -87,7 +85,7 @@ def test_who_looks_too_often_pauses_and_goes_on(hosted):
 
 
 @pytest.mark.parametrize(
-    "lang, words", [("en", "2 before you."), pytest.param("zh", "你前面还有 2 人。", marks=pytest.mark.long)]
+    "lang, words", [("en", "2 ahead of you."), pytest.param("zh", "你前面还有 2 人。", marks=pytest.mark.long)]
 )
 def test_who_waits_is_told_how_many_are_before(hosted, lang, words):
     hosted(f"[limits]\nsessions = 1\nidle = {60 if lang == 'en' else 61}")  # a door of its own

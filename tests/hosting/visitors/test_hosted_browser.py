@@ -95,7 +95,7 @@ def test_no_page_asks_for_what_the_policy_forbids(
 
 def test_models_and_texts_beyond_the_limits_are_one_sentence(hosted: Hosted, page: Page, watch: Watch):
     opened(page, f"{hosted.url}/?model=/etc")
-    expect_sentence(page, "This server shows these models alone: default, encoder, translator.")
+    expect_sentence(page, "This server offers only these models: default, encoder, translator.")
     assert "/etc" not in page.locator("[data-testid=stMain]").inner_text()
     opened(page, f"{hosted.url}/?model=someone/something&lang=zh")
     expect_sentence(page, "default, encoder, translator")

@@ -32,8 +32,8 @@ def one_that_it_refuses(output: Callable[..., Any], cache: Any, **options: Any) 
     "change, reason",
     [
         (no_cache, "it keeps no cache of keys and values"),
-        (other_numbers, "its cache gives other numbers than the whole text at once"),
-        (one_that_it_refuses, "it does not take the cache .* (past_key_values must be a cache of its own)"),
+        (other_numbers, "with its cache it gives different numbers than on the whole text at once"),
+        (one_that_it_refuses, "it does not accept the cache .* (past_key_values must be a cache of its own)"),
     ],
 )
 def test_a_model_whose_cache_is_not_used_as_it_should_be_is_refused(

@@ -195,7 +195,7 @@ def test_a_tokenizer_without_a_template_says_so() -> None:
 def test_a_template_that_refuses_the_text_is_quoted() -> None:
     tokenizer = byte_tokenizer()
     tokenizer.chat_template = "{{ raise_exception('A system turn has to come first.') }}"
-    with pytest.raises(ChatTemplateFails, match=r"does not take the text: A system turn has to come first\. "):
+    with pytest.raises(ChatTemplateFails, match=r"rejects the text: A system turn has to come first\. "):
         runner_with(tokenizer).capture(CaptureRequest("hi", chat=True))
 
 

@@ -50,7 +50,7 @@ def test_a_model_without_a_longest_text_is_bounded_by_its_tokenizer_and_told_so(
     sizes = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 1, "num_heads": 4, "decoder_start_token_id": 258}
     runner = of(tiny("t5", AutoModelForSeq2SeqLM, **sizes, max_position_embeddings=None)(), 8)
     assert (runner.info.max_tokens, runner.info.unbounded) == (8, True)
-    with pytest.raises(TokenizerStops, match="9 tokens long, but 8 fit: this model has no longest text of its own"):
+    with pytest.raises(TokenizerStops, match="9 tokens long, but 8 fit: this model sets no maximum length"):
         runner.capture(CaptureRequest("a" * 9, target=""))
 
 

@@ -225,7 +225,7 @@ def test_only_listed_models_are_loaded_where_there_is_a_list(loader: Loader) -> 
     cache = LocalModels(("default", "a"))
     assert cache.open("a").result().info.name == "a"
     for name in ("b", "/etc", "/etc/nosuch", "~root", " a"):
-        with pytest.raises(ModelNotListed, match="This server shows these models alone: default, a"):
+        with pytest.raises(ModelNotListed, match="This server offers only these models: default, a"):
             cache.open(name)
     assert loader.asked == ["a"]
 

@@ -242,7 +242,7 @@ def test_what_cannot_be_asked_says_so():
     held = runner()
     with pytest.raises(NoSound, match="whisper listens: without a sound"):
         held.capture(CaptureRequest())
-    with pytest.raises(ListensOnly, match="it reads a sound, and no text"):
+    with pytest.raises(ListensOnly, match="it reads sound, not text"):
         held.capture(CaptureRequest("a text", sound=tone()))
     with pytest.raises(SoundTooLong, match=r"lasts 3\.5 seconds, and up to 3 can"):
         held.capture(CaptureRequest(sound=tone(3.5)))
@@ -251,7 +251,7 @@ def test_what_cannot_be_asked_says_so():
     with pytest.raises(NoAttribution):
         held.capture(ASKED).direct_logits(0, 0, 0)
     for name in ("default", "translator"):
-        with pytest.raises(ReadsTextOnly, match="reads texts, and hears nothing"):
+        with pytest.raises(ReadsTextOnly, match="reads text, not sound"):
             load_runner(name).capture(CaptureRequest("A cat", sound=tone()))
 
 

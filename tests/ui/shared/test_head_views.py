@@ -48,7 +48,7 @@ def test_without_a_pinned_query_nothing_is_looked_at(opened):
 def test_the_summary_says_who_looks_how_much_at_whom(opened, capture):
     share = share_digits(float(capture.weights(3, 7)[2, 1]))
     query, key = capture.tokens[2].text, capture.tokens[1].text
-    assert summary(opened(2, 1)) == f"L3H7: {query} (2) looks {share} % at {key} (1)"
+    assert summary(opened(2, 1)) == f"L3H7: {query} (2) puts {share} % on {key} (1)"
 
 
 def test_what_was_done_to_the_numbers_is_said_in_the_figure(opened):

@@ -147,7 +147,7 @@ def test_a_server_with_a_list_of_models_offers_and_shows_these_alone(monkeypatch
         assert "dtype" not in {group.key for group in app.button_group}
         assert "· float32</span>" in html(open_app(dtype="bfloat16"))  # one way to load each
         said = {sentences(open_app(model=name))[0] for name in ("/etc", "/etc/nosuch", "~root", "a/b", str(tmp_path))}
-        assert said == {"This server shows these models alone: default, owner/name. Choose one of them."}
+        assert said == {"This server offers only these models: default, owner/name. Choose one of them."}
     finally:
         session.model_cache.clear()
 

@@ -77,10 +77,10 @@ def test_what_is_written_is_read_back(name, value, text):
 @pytest.mark.parametrize(
     "name, text, words",
     [
-        ("view", "three", "“three” is no choice for view."),
-        ("listed", "", "“” is no choice for listed."),
-        ("ordered", "a.c", "“c” is no choice for ordered."),
-        ("on", "yes", "“yes” is no choice for on."),
+        ("view", "three", "“three” is not an option for view."),
+        ("listed", "", "“” is not an option for listed."),
+        ("ordered", "a.c", "“c” is not an option for ordered."),
+        ("on", "yes", "“yes” is not an option for on."),
         ("count", "--5", "“--5” is not a number for count."),
         ("count", "٣", "“٣” is not a number for count."),
         ("count", "9" * 5000, "is too large a number for count."),

@@ -32,7 +32,7 @@ MARKS = ("_", "N_")
 # What a learner must recognise: message → the English that its Chinese keeps.
 NAMES = {
     "Heads": "Head", "head": "head", "Layer": "layer", "query": "Query", "key": "Key", "token": "token",
-    "weights": "weights", "scores": "scores", "entropy": "entropy", "induction": "induction", "Mask": "mask",
+    "weights": "weight", "scores": "score", "entropy": "entropy", "induction": "induction", "Mask": "mask",
     "first token (sink)": "sink", "looking (query)": "Query", "looked at (key)": "Key",
     "Query (looking)": "Query", "Key (looked at)": "Key", "Mix the values": "Value", "Scale and soft-cap": "soft-cap",
 }  # fmt: skip  # one idea a line

@@ -168,7 +168,7 @@ def test_keys_that_are_not_drawn_are_counted_and_summed(show):
         page.locator(".bar.rest").get_attribute("title").replace(THIN, " ")
         == "the other 85 visible keys together: 25.0 %"
     )
-    assert "Of 100 keys, the 6 drawn have the largest weights" in page.locator(".softmax").inner_text()
+    assert "Showing the 6 of 100 keys with the largest weights" in page.locator(".softmax").inner_text()
 
 
 def many(count):

@@ -26,5 +26,5 @@ def test_a_column_of_several_tokens_is_named_after_the_one_that_has_its_weight(m
     one = frame(1, row=row, keys=keys, strip=strip)
     view = FilmView(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=2)
     page = mount(SOURCE, film(2, at=1, frames=[frame(0, row=row, keys=keys, strip=strip), one], view=view), style=STYLE)
-    assert plain(page.locator(".axis .heading").inner_text()).startswith("“w1” looks 90 % at “dog”")
+    assert plain(page.locator(".axis .heading").inner_text()).startswith("“w1” puts 90 % on “dog”")
     assert [plain(words) for words in page.locator(".arcs text").all_text_contents()] == ["⟨bos⟩ 5 %", "·w1 90 %"]

@@ -95,7 +95,7 @@ def test_what_was_not_seen_yet_is_not_given_away(mount):
         2, token=3, tokens=[7, 8, 9, *range(20, 29), 3], probabilities=[0.05] * 13, finals=[0.05] * 13, kept=[True] * 13
     )
     page = mount(SOURCE, film(3, at=1, frames=[frame(0), frame(1), late]), style=STYLE)
-    assert plain(page.locator(".film .heading").first.inner_text()).startswith("“w1” looks 90 % at “The”")
+    assert plain(page.locator(".film .heading").first.inner_text()).startswith("“w1” puts 90 % on “The”")
     assert page.locator(".choice .heading").inner_text().startswith("What comes next?")
     assert page.locator(".chip.drawn").all_inner_texts() == ["·w1"]
     assert page.locator(".candidate:visible").count() == 12
@@ -323,7 +323,7 @@ def test_a_click_in_the_picture_of_all_heads_opens_a_head(mount):
     canvas.click(position={"x": x, "y": 30})  # a layer's row opens its head of the same number
     assert calls(page) == [["head", [0, 1]], ["head", [1, 1]]]
     canvas.hover(position={"x": x, "y": 8})
-    assert plain(page.locator(".note.caption").inner_text()) == "L0H1: ·w2 looks 90 % at The"
+    assert plain(page.locator(".note.caption").inner_text()) == "L0H1: ·w2 puts 90 % on The"
     canvas.hover(position={"x": x, "y": 30})
     assert (
         plain(page.locator(".note.caption").inner_text())

@@ -20,7 +20,7 @@ def test_the_cache_grows_by_a_column_and_its_bytes_with_it(mount):
         page.locator(STEP).click()
     assert said[0].startswith("KV cache of the model: 3 tokens, 24 KB = 2 × 8 layers × 4 kv heads × 32 numbers × ")
     assert said[1].startswith("KV cache of the model: 4 tokens, 32 KB")
-    assert plain(page.locator(".axis canvas").get_attribute("aria-label")) == "L0H1: “w3” looks 90 % at “The”"
+    assert plain(page.locator(".axis canvas").get_attribute("aria-label")) == "L0H1: “w3” puts 90 % on “The”"
 
 
 @pytest.mark.parametrize(

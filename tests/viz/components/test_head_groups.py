@@ -60,7 +60,7 @@ def test_the_group_of_the_open_head_is_lit_in_both_figures(mount):
 @pytest.mark.browser
 def test_every_head_alone_and_one_for_all_are_said_too(mount):
     page = mount(SOURCE, groups(own=8, pooled=1, possible=(8, 4, 2, 1)))
-    assert readouts(page) == ["H5 alone reads key/value head 5.", "H0–H7 read the mean of key/value heads 0–7."]
+    assert readouts(page) == ["Only H5 reads key/value head 5.", "H0–H7 read the mean of key/value heads 0–7."]
     assert lit(page, 0, "head") == [5]
 
 

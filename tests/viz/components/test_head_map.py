@@ -13,7 +13,7 @@ from viz.components.head_map.head_map import HeadMapPicture
 
 TEXTS = {
     "summary": "map of L3H1",
-    "cell": "{query} ({query_index}) looks {value} at {key} ({key_index})",
+    "cell": "{query} ({query_index}) puts {value} on {key} ({key_index})",
     "masked": "{query} cannot see {key}",
     "masked_label": "masked",
     "pooled": "largest of {n} cells: {value}",

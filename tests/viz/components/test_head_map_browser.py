@@ -116,7 +116,7 @@ def test_hover_tells_the_exact_number_and_both_tokens(mount):
     page.evaluate("addEventListener('atlas-row', ({ detail }) => { window.row = detail })")
     page.mouse.move(*cell(page, 7, 3))
     assert page.evaluate("row") == {"row": 7, "of": 9, "query": [7, "t7"], "key": [3, "t3"]}
-    assert page.locator(".tip").text_content() == "\u2068t7\u2069 (7) looks 2.0 % at \u2068t3\u2069 (3)"
+    assert page.locator(".tip").text_content() == "\u2068t7\u2069 (7) puts 2.0 % on \u2068t3\u2069 (3)"
     page.wait_for_function(
         "document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent.includes('t7')"
     )

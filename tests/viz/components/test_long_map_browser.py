@@ -215,7 +215,7 @@ def test_what_a_pixel_stands_for_is_said_and_that_the_first_token_stands_apart(
     settle(page)
     words = page.evaluate("window.words")
     assert [word for word in words if word.startswith("each pixel")][-1] == said
-    assert "the first token stands apart" in words
+    assert "the first token is shown apart" in words
     for _ in range(4):
         canvas(page).press("+")
     loaded(page)
@@ -224,7 +224,7 @@ def test_what_a_pixel_stands_for_is_said_and_that_the_first_token_stands_apart(
     loaded(page)
     words = page.evaluate("window.words")
     assert {word for word in words if word.startswith("each pixel")} == {"each pixel: one cell"}
-    assert "the first token stands apart" not in words  # where no cells are pooled, it is a column like others
+    assert "the first token is shown apart" not in words  # where no cells are pooled, it is a column like others
 
 
 @pytest.mark.long
@@ -259,7 +259,7 @@ def test_a_press_on_the_small_map_brings_the_view_there_and_a_drag_takes_it_alon
     for _ in range(4):
         canvas(page).press("+")
     size = span(page)
-    mini = page.get_by_role("img", name="The whole map in small")
+    mini = page.get_by_role("img", name="The whole map at a glance")
     box = mini.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
     page.mouse.down()

@@ -68,7 +68,7 @@ def test_hidden_cells_have_lines_until_the_layers_reach_them_and_the_future_none
     assert color(page, 4, 1) != color(page, 4, 3)
     assert lines(4, 0) == 3
     assert calls(page) == [["layers", 3]]
-    assert "after 3 layers it can have heard of 4" in words(page)
+    assert "after 3 layers 4 can reach it" in words(page)
     assert "The first token reaches it after 4 layers." in words(page)
 
 
@@ -119,7 +119,7 @@ def test_arrows_and_enter_do_what_the_mouse_does(mount):
     large(page).focus()
     page.keyboard.press("ArrowUp")
     settle(page)
-    assert words(page) == "d (3) does not see a (0), but can have heard of it after 3 layers."
+    assert words(page) == "d (3) does not see a (0), but can be reached by it after 3 layers."
     page.keyboard.press("Enter")
     assert calls(page) == [["query", 3]]
     page.locator(".pencil").click()

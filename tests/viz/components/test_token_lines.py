@@ -226,7 +226,7 @@ def test_the_active_row_is_said_in_words(mount):
     row(page, "query", 4).hover()
     spoken = page.locator("[aria-live]")
     page.wait_for_function("document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent")
-    assert spoken.inner_text().replace("\u2068", "").replace("\u2069", "") == "·the looks 50 % at ·dog"
+    assert spoken.inner_text().replace("\u2068", "").replace("\u2069", "") == "·the puts 50 % on ·dog"
 
 
 @pytest.mark.browser

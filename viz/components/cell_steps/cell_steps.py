@@ -20,7 +20,7 @@ from viz.components.source import read_source
 N_ = str  # marks a text for Babel without translating it here
 
 TEXTS: dict[str, str] = {
-    "label": N_("{head}: how {query} comes to look {weight} at {key}, in seven steps"),
+    "label": N_("{head}: how {query} comes to put {weight} on {key}, in seven steps"),
     "query_key": N_("Query and key"),
     "product": N_("Multiply pairwise"),
     "scale": N_("Scale"),
@@ -59,7 +59,7 @@ TEXTS: dict[str, str] = {
     "others": N_("{count} others"),
     "other_long": N_("the other visible key: {weight}"),
     "others_long": N_("the other {count} visible keys together: {weight}"),
-    "cut": N_("Of {total} keys, the {count} drawn have the largest weights, the chosen one included."),
+    "cut": N_("Showing the {count} of {total} keys with the largest weights, including the chosen one."),
     "output": N_("head’s output"),
     "passed_on": N_("passed on, edited"),
     "value_hint": N_("At the right each strip’s length. Point at a column and see it add up."),
@@ -85,14 +85,15 @@ TEXTS: dict[str, str] = {
     "f_other_terms": N_("{count} more"),
     "f_root": N_("The longer the vectors, the larger a dot product grows by chance: √{d} undoes that."),
     "f_scale": N_("This model multiplies by a scale of its own, {scale}."),
-    "f_plain": N_("This model does not scale here: its queries come in the size that it needs."),
+    "f_plain": N_("This model does not scale here: its queries already have the right size."),
     "f_cap": N_("The soft-cap keeps every score between −{cap} and {cap}."),
-    "f_bias": N_("The bias is this head’s number for the distance of the two: this model knows positions by it."),
+    "f_bias": N_("The bias is this head’s number for their distance: this is how the model knows positions."),
     "f_bias_of_counts": N_("The bias is ln n: this key is counted n times in the softmax of this query."),
-    "f_bias_of_both": N_("The bias is what query and key each say of their distance: the model knows positions by it."),
+    "f_bias_of_both": N_("The bias is what query and key each add for their distance: this is how the model knows "
+                         "positions."),
     "f_bias_of_key": N_("The bias is the number that the model’s own mask gives this key, made of its value v."),
-    "f_bias_of_query": N_("The bias is what the query says of its distance to the key: the model knows positions "
-                          "by it."),
+    "f_bias_of_query": N_("The bias is what the query adds for its distance to the key: this is how the model knows "
+                          "positions."),
     "f_visible": N_("{query} may look at {key}: the score stays {score}."),
     "f_masked": N_("{query} may not look at {key}: the score becomes −∞, and its weight exactly 0."),
     "f_lse": N_("lse, the log of Σ exp(score) over the row, makes its weights add up to 1."),

@@ -65,7 +65,7 @@ TEXTS: dict[str, str] = {
     "candidate_removed": N_("{label}: the model gives it {probability}, removed by the settings"),
     "force": N_("Click another token to put it there instead: a branch."),
     "force_next": N_("Click a token to force it as the next one."),
-    "look": N_("{query} looks {weight} at {key}"),
+    "look": N_("{query} puts {weight} on {key}"),
     "masked": N_("{query} cannot look at {key}: masked"),
     "of_layer": N_("L{layer}, the largest of its heads: {words}"),
     "line_width": N_("head {head} · the wider a line, the larger the share"),

@@ -11,8 +11,8 @@ OF_MODELS = (
     GlossaryTerm(
         (N_("token"), N_("tokens")),
         N_(
-            "A piece of text that the model reads as one: a word, a part of one, a single sign. It "
-            "never sees letters, only the numbers of tokens. A dot, as in ·it, is the space before it."
+            "A piece of text that the model reads as one: a word, a part of one, a single character. "
+            "It never sees letters, only token ids. A dot, as in ·it, is the space before it."
         ),
     ),
     GlossaryTerm(
@@ -111,8 +111,8 @@ OF_MODELS = (
     GlossaryTerm(
         ("logit", "logits"),
         N_(
-            "The model's raw number for a token as the next one. Softmax makes probabilities of "
-            "them; a difference of 1 is a factor of 2.7."
+            "The model's raw number for a token as the next one. Softmax turns these into "
+            "probabilities; a difference of 1 is a factor of 2.7."
         ),
     ),
     GlossaryTerm(
@@ -124,8 +124,8 @@ OF_MODELS = (
     GlossaryTerm(
         (N_("bits"),),
         N_(
-            "The unit of entropy: so many yes-or-no questions are left open on average. 2 bits are four equally "
-            "likely cases."
+            "The unit of entropy: how many yes-or-no questions are left open on average. 2 bits are "
+            "four equally likely cases."
         ),
     ),
     GlossaryTerm(
@@ -142,8 +142,8 @@ OF_MODELS = (
     GlossaryTerm(
         (N_("perplexity"),),
         N_(
-            "Among how many equally likely tokens the model seems to choose on average; the lower, the better it "
-            "foretells the text."
+            "Among how many equally likely tokens the model seems to choose on average; the lower, the "
+            "better it predicts the text."
         ),
     ),
     GlossaryTerm(
@@ -152,7 +152,7 @@ OF_MODELS = (
     ),
     GlossaryTerm(
         (N_("decoder"),),
-        N_("The part of a model that writes: each token looks back, and the next one is made of what it finds."),
+        N_("The part of a model that writes: each token looks back, and the next one is computed from what it finds."),
     ),
     GlossaryTerm(
         (N_("causal"),),
@@ -164,15 +164,15 @@ OF_MODELS = (
     GlossaryTerm(
         (N_("teacher forcing"),),
         N_(
-            "Training a decoder on a text that is given: at each place it has to say the next token of that text and "
-            "is then given that token, whatever it would have said itself. So one forward trains every place."
+            "Training a decoder on a given text: at each position it has to predict the next token and is "
+            "then given the true one, whatever it said. So one forward trains every position."
         ),
     ),
     GlossaryTerm(
         (N_("cross-attention"), N_("cross")),
         N_(
-            "Attention from one text to another: the queries are of what a decoder writes, the keys and values of what "
-            "its encoder has read."
+            "Attention from one text to another: the queries come from what a decoder writes, the keys "
+            "and values from what its encoder has read."
         ),
     ),
     GlossaryTerm(
@@ -190,9 +190,9 @@ OF_MODELS = (
     GlossaryTerm(
         ("RoPE",),
         N_(
-            "Rotary position embedding: before they are compared, queries and keys are turned by an angle that "
-            "grows with their position. A score then depends on the two tokens and, of their positions, on the "
-            "distance."
+            "Rotary position embedding: before they are compared, queries and keys are turned by an "
+            "angle that grows with their position. A score then depends on the two tokens and the "
+            "distance between them."
         ),
         TURN,
     ),
@@ -222,7 +222,7 @@ OF_MODELS = (
     ),
     GlossaryTerm(
         (N_("kv head"), N_("kv heads"), "kv"),
-        N_("A head of keys and values; several query heads may share it: “H5 · kv 2” reads number 2."),
+        N_("A head of keys and values; several query heads may share it: “H5 · kv 2” reads kv head 2."),
         GROUP,
     ),
     GlossaryTerm(
@@ -235,7 +235,7 @@ OF_MODELS = (
     ),
     GlossaryTerm(
         (N_("masked"), N_("mask")),
-        N_("Not to be seen: a text is foretold from left to right, so a token may not look at those after it."),
+        N_("Not to be seen: a text is predicted from left to right, so a token may not look at those after it."),
         MASK,
     ),
     GlossaryTerm(

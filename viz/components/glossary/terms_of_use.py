@@ -40,8 +40,9 @@ OF_USE = (
     GlossaryTerm(
         (N_("induction"),),
         N_(
-            "Where a text repeats: a head looks at what came after the token at hand when it stood there before, so "
-            "the model goes on with a pattern it has seen once. The same head may do otherwise on another text."
+            "Where a text repeats: a head looks at what came after the current token the last time, so "
+            "the model continues a pattern it has seen once. The same head may do otherwise on another "
+            "text."
         ),
     ),
     GlossaryTerm(
@@ -66,19 +67,22 @@ OF_USE = (
     ),
     GlossaryTerm(
         (N_("convolution"), N_("convolution, dilated")),
-        N_("A layer in which each token hears of a few at fixed distances. Dilated, they grow with every layer."),
+        N_(
+            "A layer in which each token reads a few others at fixed distances. In a dilated one, the "
+            "distances grow with every layer."
+        ),
     ),
     GlossaryTerm(
         ("FFN",),
         N_(
-            "The feed-forward part of a layer: two or three matrices with a function between them, that work on each "
-            "token alone. It usually holds most of a model’s parameters."
+            "The feed-forward part of a layer: two or three matrices with a function between them, "
+            "that process each token separately. It usually holds most of a model’s parameters."
         ),
     ),
     GlossaryTerm(
         ("RMSNorm", "LayerNorm", N_("norm"), N_("norms")),
         N_(
-            "As a part of a model: it brings the numbers of a token’s vector to one size before the "
+            "As a part of a model: it scales the numbers of a token’s vector to one size before the "
             "next part reads them; LayerNorm first subtracts their mean. For a vector, ‖x‖: its size, "
             "the square root of the sum of its squared numbers."
         ),
@@ -86,13 +90,14 @@ OF_USE = (
     GlossaryTerm(
         (N_("pre-norm"), N_("post-norm")),
         N_(
-            "Where the norm of a layer stands. Pre-norm: each part reads a normed copy, and the stream is only added "
-            "to. Post-norm: the sum is normed, so the stream itself has one size after each part."
+            "Where a layer’s norm is placed. Pre-norm: each part reads a normalised copy, and the "
+            "stream is only added to. Post-norm: the sum is normalised, so the stream itself has one "
+            "size after each part."
         ),
     ),
     GlossaryTerm(
         (N_("retrieval heads"), N_("retrieval head")),
-        N_("A head that fetches single tokens from far back, so that the model can say them again."),
+        N_("A head that fetches single tokens from far back, so that the model can repeat them."),
     ),
     GlossaryTerm(
         (N_("kernel"),),
@@ -100,6 +105,6 @@ OF_USE = (
     ),
     GlossaryTerm(
         (N_("numerical rank"),),
-        N_("How many patterns a map is made of, at least roughly: few when its rows resemble one another."),
+        N_("Roughly how many patterns a map is made of: few when its rows resemble one another."),
     ),
 )

@@ -26,7 +26,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("parameter"), N_("parameters")),
-        N_("A number that the model has learned, or one that can be set."),
+        N_("A number that the model has learned, or a setting."),
     ),
     GlossaryTerm(
         (N_("cosine"),),
@@ -46,7 +46,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("prompt"),),
-        N_("The text that is given, before the model goes on with it."),
+        N_("The given text, which the model continues."),
     ),
     GlossaryTerm(
         (N_("decode"),),
@@ -59,8 +59,8 @@ OF_VECTORS = (
     GlossaryTerm(
         ("u",),
         N_(
-            "A random number between 0 and 1, made of the seed. All tokens lie side by side, each as wide as its "
-            "probability; the one on which u falls is drawn."
+            "A random number between 0 and 1, made from the seed. All tokens lie side by side, each as "
+            "wide as its probability; the one on which u falls is drawn."
         ),
     ),
     GlossaryTerm(
@@ -110,7 +110,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("sliding window"),),
-        N_("A mask under which a token sees only the last so many tokens, itself among them."),
+        N_("A mask under which a token sees only a fixed number of the last tokens, itself included."),
     ),
     GlossaryTerm(
         (N_("prefix"),),
@@ -131,8 +131,8 @@ OF_VECTORS = (
     GlossaryTerm(
         (N_("active"), N_("active units")),
         N_(
-            "A unit of a feed-forward part is active at a token where what its activation reads is above 0; counted "
-            "are units, whatever they add."
+            "A unit of a feed-forward part is active at a token where its activation reads a number "
+            "above 0. Units are counted whatever they add."
         ),
     ),
     GlossaryTerm(
@@ -147,7 +147,7 @@ OF_VECTORS = (
     ),
     GlossaryTerm(
         (N_("drift"),),
-        N_("How far a change moved what a head does: of its attention, the share that lies on other tokens now."),
+        N_("How far a change moved what a head does: for attention, the share that now lies on other tokens."),
     ),
     GlossaryTerm(
         (N_("direct attribution"),),

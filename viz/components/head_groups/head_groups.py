@@ -19,7 +19,7 @@ TEXTS: dict[str, str] = {
     "own": N_("as it is"),
     "pooled": N_("averaged to {kv_heads}"),
     "counts": N_("{kind}: {heads} query heads over {kv_heads} k/v heads"),
-    "reads_alone": N_("{group} alone reads key/value head {kv}."),
+    "reads_alone": N_("Only {group} reads key/value head {kv}."),
     "reads_shared": N_("{group} read key/value head {kv}."),
     "reads_mean": N_("{group} read the mean of key/value heads {kv}."),
     "queries": N_("queries"),
@@ -27,7 +27,7 @@ TEXTS: dict[str, str] = {
     "means": N_("their means"),
     "this_model": N_("this model"),
     "beyond": N_("the model has only {own}"),
-    "too_many": N_("This model has only {own} key/value heads: more cannot be made of them by averaging."),
+    "too_many": N_("This model has only {own} key/value heads: averaging cannot make more."),
     "summary": N_("{title}: {counts}. {head} is open. {reads} Left and right open another head."),
 }
 

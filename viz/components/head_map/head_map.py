@@ -28,7 +28,7 @@ from viz.components.source import read_source
 N_ = str
 
 TEXTS: dict[str, str] = {
-    "cell": N_("{query} looks {value} at {key}"),
+    "cell": N_("{query} puts {value} on {key}"),
     "masked": N_("{query} cannot see {key}"),
     "unpinned": N_("No cell is pinned."),
     "masked_label": N_("masked"),
@@ -72,7 +72,7 @@ class HeadMapPicture(ColoredPicture):
     row's label, or null; `window` is [q0, q1, k0, k1], the visible part. Raises ValueError if values, labels, window
     and pool do not match, or a logarithmic scale starts at 0.
 
-    Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` and
+    Texts: `summary`, `cell` ("{query} puts {value} on {key}"; also {query_index} and {key_index}), `masked` and
     `left_out` (with the same names), `masked_label`, `left_out_label`, `pooled` ("largest of {n} cells: {value}"),
     `pooled_note`, `note` (shown under the figure), `axis_query`, `axis_key`, `zoom_in`, `zoom_out`, `zoom_reset`,
     `undefined`, `percent` ("{number} %").

@@ -16,7 +16,7 @@ LOW = 1e-4  # start of a logarithmic scale: a weight of one in ten thousand
 
 TEXTS: dict[str, str] = {
     "summary": N_("The map of the open head: queries down, keys across. Arrow keys, + and − move the view."),
-    "cell": N_("{query} ({query_index}) looks {value} at {key} ({key_index})"),
+    "cell": N_("{query} ({query_index}) puts {value} on {key} ({key_index})"),
     "cannot": N_("{query} ({query_index}) cannot see {key} ({key_index})"),
     "pixel_max": N_(
         "around {query} ({query_index}) and {key} ({key_index}): the largest of {n} × {n} cells is {value}"
@@ -26,7 +26,7 @@ TEXTS: dict[str, str] = {
     "exact": N_("each pixel: one cell"),
     "of_max": N_("each pixel: largest of {n} cells"),
     "of_mean": N_("each pixel: mean of {n} cells"),
-    "apart": N_("the first token stands apart"),
+    "apart": N_("the first token is shown apart"),
     "masked": N_("masked"),
     "first": N_("first token"),
     "axis_query": N_("looking (query)"),
@@ -34,14 +34,14 @@ TEXTS: dict[str, str] = {
     "zoom_in": N_("zoom in"),
     "zoom_out": N_("zoom out"),
     "whole": N_("whole text"),
-    "mini": N_("The whole map in small; press where the view should go."),
+    "mini": N_("The whole map at a glance; click to move the view."),
     "search": N_("find in the text"),
     "before": N_("the one before"),
     "after": N_("the next one"),
     "found": N_("found: {n}"),
-    "looks": N_("Strongest looks over a distance of {n} or more, the first token left out"),
+    "looks": N_("Strongest attention over a distance of {n} or more, the first token left out"),
     "look": N_("{query} → {key}  {value} · distance {distance}"),
-    "no_looks": N_("None: the text is shorter than that, or the head does not look so far."),
+    "no_looks": N_("None: the text is shorter than that, or the head does not look that far."),
     "wait": N_("Looking for them …"),
     "hint": N_("Drag to move, wheel or pinch to zoom, click to pin a cell."),
     "undefined": N_("masked"),

@@ -18,7 +18,7 @@ N_ = str
 
 TEXTS: dict[str, str] = {
     "there": N_("{count} here"),
-    "lost": N_("The connection to the room was lost; it is tried again …"),
+    "lost": N_("The connection to the room was lost; reconnecting …"),
     "ended": N_("This room has ended."),
 }
 

@@ -26,8 +26,8 @@ TEXTS: dict[str, str] = {
     "play": N_("let it turn"),
     "pause": N_("stop"),
     "hint": N_(
-        "Each dial is a pair of dimensions of {token}, fastest first: its q blue, its k red, faint before the "
-        "rotation. Rim: the longest pair ({q} and {k}); dots: the direction alone."
+        "Each dial is a pair of dimensions of {token}, fastest first: its q blue, its k red, faint "
+        "before the rotation. Rim: the longest pair ({q} and {k}); dots: only the direction."
     ),
     "pair": N_(
         "Pair {i}, dimensions {a} and {b}: {position} × {theta} = {angle} rad, {turns} turns. "

@@ -25,8 +25,8 @@ TEXTS: dict[str, str] = {
     "score": N_("score(m = {m}, n = {n}) = {score}, difference m − n = {difference}"),
     "flat": N_("Moved together over the whole slider, this score changes by {spread}: rounding."),
     "deviation": N_(
-        "Checked apart, by five shifts of at most 1,000 positions: over all pairs of tokens the change is at most "
-        "{deviation}."
+        "Checked separately, by five shifts of at most 1,000 positions: over all pairs of tokens "
+        "the change is at most {deviation}."
     ),
     "later": N_("Here the key comes after the query: this model masks such a cell, though its score exists."),
     "map": N_("{head}: the score for every m and n; equal differences lie on one diagonal."),
@@ -34,7 +34,7 @@ TEXTS: dict[str, str] = {
     "axis_n": N_("n, position of the key"),
     "axis_difference": N_("difference m − n"),
     "together": N_("Both move: nothing changes"),
-    "apart": N_("Only one moves: the score turns with the difference"),
+    "apart": N_("Only one moves: the score changes with the difference"),
 }
 
 SOURCE = read_source(Path(__file__).parent, "score_shift", '<div class="score-shift"></div>\n')

@@ -28,7 +28,7 @@ TEXTS: dict[str, str] = {
     "sum": N_("score"),
     "axis_wave": N_("tokens a turn"),
     "axis_steps": N_("adding up to the score with {key}"),
-    "axis_map": N_("the same for every key (indigo adds, orange takes away)"),
+    "axis_map": N_("the same for every key (indigo adds, orange subtracts)"),
     "how": N_(
         "The rows at the top turn far with every step of distance; those at the bottom hardly turn within a text, so "
         "what differs there from key to key is content. The lowest strip is the sum, in a colour scale of its own."

@@ -24,8 +24,9 @@ TEXTS: dict[str, str] = {
     "axis_distance": N_("distance in tokens, from the key to the query"),
     "axis_score": N_("score before the softmax"),
     "how": N_(
-        "All small panels span the same range of scores, each around its own middle: a flat line does not mind the "
-        "distance. Framed more strongly: heads that score highest at distance 1, the token before."
+        "All small panels span the same range of scores, each around its own middle: a flat line "
+        "ignores the distance. Framed more strongly: heads that score highest at distance 1, the "
+        "token before."
     ),
 }
 

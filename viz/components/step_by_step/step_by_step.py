@@ -33,8 +33,10 @@ TEXTS: dict[str, str] = {
     "ask_hint_class": N_("What comes here? Ask the class; a second click shows it."),
     "ask_class": N_("Ask the class for this number"),
     "reset": N_("the first numbers again"),
-    "hint": N_("Point at a number of the last matrix: what it is made of lights up, and its sum is here."),
-    "not_number": N_("“{value}” cannot stand here: it takes a number from −{most} to {most}. The one before stays."),
+    "hint": N_("Point at a number of the last matrix: what it is computed from lights up, and its sum is "
+               "here."),
+    "not_number": N_("“{value}” is not possible here: type a number from −{most} to {most}. The one before "
+                     "stays."),
     "cell_name": N_("{matrix}, row {row}, column {column}"),
     "shape_part": N_("{rows} × {columns}, {shown} × {across} shown"),
     "colors_to": N_("colours to ±{most}"),
@@ -58,7 +60,7 @@ TEXTS: dict[str, str] = {
     "more_units": N_("{count} more units"),
     "one_units": N_("1 more unit"),
     "step_ffn_x": N_("X: what the feed-forward part reads"),
-    "about_ffn_x": N_("A row is a token. The part works on each row alone: no token sees another here."),
+    "about_ffn_x": N_("A row is a token. The part works on each row separately: no token sees another here."),
     "step_ffn_gate": N_("X W_gate: what the activation reads"),
     "about_ffn_gate": N_("A column is a unit: each asks one question of the token’s vector."),
     "step_ffn_first": N_("X W₁: from d dimensions to many units"),
@@ -76,9 +78,8 @@ TEXTS: dict[str, str] = {
     "short_mask": N_("mask"),
     "short_concat": N_("concat"),
     "step_x": N_("X: a vector for each token"),
-    "about_x": N_("A row is a token: its vector, indigo above 0 and orange below. All that follows is made of these "
-                  "numbers and of the "
-                  "matrices W, which are learned."),
+    "about_x": N_("A row is a token: its vector, indigo above 0 and orange below. All that follows is "
+                  "computed from these numbers and the matrices W, which are learned."),
     "step_q": N_("Q: what each token asks"),
     "about_q": N_("Every row of X times W_Q."),
     "step_k": N_("K: what each token offers to be found by"),
@@ -86,7 +87,7 @@ TEXTS: dict[str, str] = {
     "step_v": N_("V: what each token hands on"),
     "about_v": N_("Every row of X times W_V."),
     "step_rq": N_("Q, turned by its position"),
-    "about_rq": N_("RoPE turns pairs of dimensions: the farther along the text, the farther."),
+    "about_rq": N_("RoPE turns pairs of dimensions: the later in the text, the farther."),
     "step_rk": N_("K, turned by its position"),
     "about_rk": N_("The same turn for the keys: a product of both knows only how far apart they are."),
     "step_scores": N_("Q Kᵀ: every query with every key"),
@@ -108,7 +109,7 @@ TEXTS: dict[str, str] = {
     "short_rq": N_("Q turned"),
     "short_rk": N_("K turned"),
     "step_concat": N_("Concat: the heads side by side"),
-    "about_concat": N_("Every head has mixed its own part; here they stand beside one another."),
+    "about_concat": N_("Every head has mixed its own part; here they are side by side."),
     "step_out": N_("· W_O: what attention adds to each token"),
     "about_out": N_("The last matrix mixes what the heads have found; it is added to the token’s vector."),
 }  # fmt: skip  # a text a line

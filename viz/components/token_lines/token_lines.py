@@ -19,7 +19,7 @@ TEXTS: dict[str, str] = {
     "summary": N_("Lines from each token to the tokens it looks at."),
     "queries": N_("looking (query)"),
     "keys": N_("looked at (key)"),
-    "line": N_("{query} looks {value} at {key}"),
+    "line": N_("{query} puts {value} on {key}"),
     "looked_at": N_("{key} is looked at most by {query}: {value}"),
     "threshold": N_("Lines under {value} are left out."),
     "cut": N_("Only the first {count} tokens of each column are drawn."),

@@ -28,7 +28,7 @@ TEXTS: dict[str, str] = {
     "read": N_("read"),
     "written": N_("written"),
     "metric": N_("bar: “{metric}” of L{layer}H{head}, token by token"),
-    "row": N_("Shade: how much each token gets of the attention of “{token}” in L{layer}H{head}"),
+    "row": N_("Shade: how much of the attention of “{token}” in L{layer}H{head} each token gets"),
     "looks": N_("blue frame: looks"),
     "looked": N_("red: is looked at"),
     "space": N_("“·”: a space"),

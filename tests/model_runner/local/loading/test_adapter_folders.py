@@ -122,10 +122,10 @@ REFUSED: dict[str, tuple[Spoil, type[RunnerError], str]] = {
     "another shape": (
         with_(f"{Q}.lora_A.weight", (4, 33)),
         AdapterRefused,
-        "lora_A.weight has the shape (4, 33), and (4, 32) is wanted",
+        "lora_A.weight has the shape (4, 33), not (4, 32)",
     ),
-    "another rank": (setting(r=8), AdapterRefused, "has the shape (4, 32), and (8, 32) is wanted"),
-    "a rank of a billion": (setting(r=10**9), AdapterRefused, "its setting r: 1000000000 says something"),
+    "another rank": (setting(r=8), AdapterRefused, "has the shape (4, 32), not (8, 32)"),
+    "a rank of a billion": (setting(r=10**9), AdapterRefused, "its setting r: 1000000000 has a value"),
     "a rank of a billion by pattern": (
         setting(rank_pattern={"q_proj": 10**9}),
         AdapterRefused,
@@ -139,7 +139,7 @@ REFUSED: dict[str, tuple[Spoil, type[RunnerError], str]] = {
             with_("base_model.model.model.embed_tokens.weight", (300, 32))(folder),
         ),
         AdapterRefused,
-        "embed_tokens.weight has the shape (300, 32), and (264, 32) is wanted",
+        "embed_tokens.weight has the shape (300, 32), not (264, 32)",
     ),
     "a module that is not there whole": (
         setting(modules_to_save=["lm_head"]),
@@ -149,7 +149,7 @@ REFUSED: dict[str, tuple[Spoil, type[RunnerError], str]] = {
     "a target that is no matrix": (
         setting(target_modules=["self_attn"]),
         AdapterRefused,
-        "no matrix or embedding of the base",
+        "not a matrix or embedding of the base",
     ),
     "another kind": (setting(peft_type="LOHA"), AdapterRefused, "it is of the kind LOHA"),
     "no kind": (setting(peft_type=None), AdapterRefused, "it is of the kind None"),
@@ -412,5 +412,5 @@ def test_limits_of_a_server_hold_for_the_base_too(adapter: Path) -> None:
 def test_a_base_of_another_size_is_no_base(adapter: Path) -> None:
     (adapter / "base").rename(adapter / "old")
     save(adapter / "base", tiny("llama", hidden_size=64, head_dim=16, num_key_value_heads=2)())
-    with pytest.raises(AdapterRefused, match=r"\(4, 32\), and \(4, 64\) is wanted"):
+    with pytest.raises(AdapterRefused, match=r"\(4, 32\), not \(4, 64\)"):
         opened(adapter)

@@ -177,14 +177,17 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "an index of nothing": (_index('{"weight_map": {}}'), r"\*.safetensors is missing"),
     "an index without a map": (_index("{}"), r"\*.safetensors is missing"),
     "a list as map": (_index('{"weight_map": ["a"]}'), r"\*.safetensors is missing"),
-    "a number as shard": (_index('{"weight_map": {"a": 3}}'), "names what is no file of weights in this folder"),
+    "a number as shard": (
+        _index('{"weight_map": {"a": 3}}'),
+        "names something that is not a file of weights in this folder",
+    ),
     "a shard above": (
         _index('{"weight_map": {"a": "../model/x.safetensors"}}'),
-        "names what is no file of weights in this folder",
+        "names something that is not a file of weights in this folder",
     ),
     "a shard anywhere": (
         _index('{"weight_map": {"a": "/etc/x.safetensors"}}'),
-        "names what is no file of weights in this folder",
+        "names something that is not a file of weights in this folder",
     ),
     "a cut index": (_index("{"), r"index.json is not readable JSON"),
 }

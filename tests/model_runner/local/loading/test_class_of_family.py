@@ -40,7 +40,7 @@ def test_a_family_is_read_by_the_class_that_reads_its_input(config: dict[str, An
         ("gemma4_assistant", ASSISTS),
         ("vit", UNKNOWN),
         ("no_family", UNKNOWN),
-        ("fnet", "none of its layers asks transformers' attention interface for softmax attention"),
+        ("fnet", "none of its layers uses transformers' attention interface for softmax attention"),
     ],
 )
 def test_a_family_that_is_never_captured_is_refused_by_its_name(family: str, reason: str) -> None:
@@ -73,7 +73,7 @@ def test_a_family_with_a_part_of_a_library_that_is_not_installed_is_refused_with
 ) -> None:
     config = {"model_type": "gemma3n"}
     monkeypatch.setattr(known_families, "find_spec", lambda _library: None)
-    assert refusal(config) == "a part of it is of the library timm, which is not installed here"
+    assert refusal(config) == "a part of it is in the library timm, which is not installed here"
     assert can_be_captured(config) is False
     monkeypatch.setattr(known_families, "find_spec", lambda library: library == "timm")
     assert refusal(config) is None

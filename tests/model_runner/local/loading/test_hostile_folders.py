@@ -149,7 +149,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
             (folder / WEIGHTS).unlink(),
             (folder / INDEX).write_text('{"weight_map": {"a": "../../x.safetensors"}}'),
         ),
-        "names what is no file of weights in this folder",
+        "names something that is not a file of weights in this folder",
     ),
     "a SentencePiece file of 500 MB": (
         only_pieces(pieces(), 500 * MB), "tokenizer.model is 500 MB, and the limit is 64 MB",

@@ -141,7 +141,7 @@ def test_a_download_that_is_cut_off_goes_on_where_it_was(hub: LocalHub) -> None:
 
 def test_a_download_that_breaks_off_says_so_and_can_be_tried_again(hub: LocalHub, tmp_path: Path) -> None:
     hub.cuts[WEIGHTS] = [0] * 20
-    assert _said(DownloadBroken).startswith(f"The download of {NAME} broke off. Try again")
+    assert _said(DownloadBroken).startswith(f"The download of {NAME} was interrupted. Try again")
     assert not list(tmp_path.rglob("*.incomplete"))
     hub.cuts.clear()
     asked = len(hub.asked)
@@ -260,7 +260,7 @@ def test_what_cannot_be_captured_is_not_downloaded(hub: LocalHub, tmp_path: Path
 @pytest.mark.parametrize(
     "family, settings, reason",
     [
-        ("fnet", {}, "none of its layers asks transformers' attention interface for softmax attention"),
+        ("fnet", {}, "none of its layers uses transformers' attention interface for softmax attention"),
     ],
 )
 def test_the_weights_of_a_family_that_is_never_captured_are_not_asked_for(

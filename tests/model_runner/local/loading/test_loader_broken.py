@@ -69,7 +69,7 @@ def test_a_model_whose_numbers_are_none_is_refused(name: str, folder: Path) -> N
         return {**tensors, key: changed}
 
     change_weights(folder, damaged)
-    assert "what it says is no number (NaN): its weights are damaged" in refused(folder, NotCapturable)
+    assert "its output is not a number (NaN): its weights are damaged" in refused(folder, NotCapturable)
 
 
 @pytest.mark.long
@@ -87,7 +87,7 @@ def test_a_translator_whose_numbers_are_none_is_refused(tmp_path: Path) -> None:
     sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0}
     model = tiny("t5", AutoModelForSeq2SeqLM, **sizes)()
     model.get_parameter("decoder.final_layer_norm.weight").data[0] = torch.nan
-    assert "what it says is no number (NaN)" in refused(save(tmp_path / "t5", model), NotCapturable)
+    assert "its output is not a number (NaN)" in refused(save(tmp_path / "t5", model), NotCapturable)
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
@@ -97,7 +97,7 @@ def test_a_text_of_which_a_model_makes_no_numbers_is_one_sentence(value: float, 
     captured = runner.capture(CaptureRequest(text="hello"))
     token = captured.tokens[-1].id
     runner.engine.model.get_input_embeddings().weight.data[token] = value
-    with pytest.raises(BrokenNumbers, match="no numbers"):
+    with pytest.raises(BrokenNumbers, match="is not numbers"):
         runner.capture(CaptureRequest(text="o"))
 
 
@@ -228,11 +228,11 @@ def test_a_folder_without_a_tokenizer_is_told_as_such(family: str, tmp_path: Pat
     save(tmp_path, FAMILY[family].build())
     for file in tmp_path.glob("tokenizer*"):
         file.unlink()
-    assert "cannot be loaded: it knows no token but special ones." in refused(tmp_path, TokenizerMissing)
+    assert "cannot be loaded: it knows only special tokens." in refused(tmp_path, TokenizerMissing)
 
 
 def test_a_tokenizer_that_does_not_tell_characters_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = byte_tokenizer()
     monkeypatch.setattr(type(slow), "is_fast", property(lambda _: False))
     said = refused(folder, TokenizerMissing)
-    assert "it does not tell which characters a token covers" in said
+    assert "it does not say which characters a token covers" in said

@@ -30,13 +30,13 @@ FORMATS = {
     "its maker's": (
         "consolidated.safetensors",
         OtherFormat,
-        "maker’s own code",
+        "author’s own code",
         "version of the model for transformers",
     ),
     "its maker's, in parts": (
         "consolidated-00001-of-00002.safetensors",
         OtherFormat,
-        "maker’s own code",
+        "author’s own code",
         "config.json",
     ),
     "pickled": ("pytorch_model.bin", ModelPickled, "are pickled (pytorch_model.bin)", "Convert it to .safetensors"),

@@ -102,11 +102,11 @@ def test_which_matrices_a_layer_has_and_their_singular_values():
 def test_what_reads_the_matrices_as_they_are_is_refused_under_the_edit():
     runner = runner_of(FAMILY["llama"])
     request = CaptureRequest(text=TEXT, edits=(ScaledSingulars(1, "self_attn.o_proj", (2.0,)),))
-    with pytest.raises(NoAttribution, match="matrix of it is changed"):
+    with pytest.raises(NoAttribution, match="weight matrices is edited"):
         runner.capture(request).direct_logits(1, 0, -1)
-    with pytest.raises(NoAttribution, match="matrix of it is changed"):
+    with pytest.raises(NoAttribution, match="weight matrices is edited"):
         runner.capture(request).head_writes(1, -1)
-    with pytest.raises(NotSeparable, match="matrix of it is changed"):
+    with pytest.raises(NotSeparable, match="weight matrices is edited"):
         runner.submit(HeadProjections(request, 1, 0, (0, 1))).result()
 
 

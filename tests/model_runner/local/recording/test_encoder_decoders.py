@@ -299,7 +299,7 @@ def test_a_decoder_and_its_cross_attention_are_counted_once():
 def test_what_cannot_be_asked_says_so():
     held = runner("bart")
     capture = held.capture(CaptureRequest(SOURCE, target=TARGET))
-    with pytest.raises(NoSuchAttention, match="no “self” attention in this capture, but: encoder, decoder, cross"):
+    with pytest.raises(NoSuchAttention, match="no “self” attention; it has: encoder, decoder, cross"):
         capture.attention("self")
     with pytest.raises(NoSuchAttention):
         held.capture(CaptureRequest(SOURCE, attention="self"))

@@ -22,7 +22,7 @@ REFUSED = {
     "longt5": (built("longt5", **T5, encoder_attention_type="transient-global"), BY_ITSELF),
     "fsmt": (
         built("fsmt", **BART, src_vocab_size=264, tgt_vocab_size=264, langs=["en", "de"], decoder_start_token_id=BOS),
-        "its decoder hands on the scores of tokens, not the last hidden state that they are made of",
+        "its decoder returns the scores of tokens, not the last hidden state that they come from",
     ),
     "prophetnet": (
         partial(small_model, "sequence-to-sequence", "prophetnet"),

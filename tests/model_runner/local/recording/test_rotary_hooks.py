@@ -182,8 +182,8 @@ def twice(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tenso
 @pytest.mark.parametrize(
     "function, reason",
     [
-        (with_bent, "it does not turn coordinates two by two"),
-        (in_threes, "it does not turn coordinates two by two"),
+        (with_bent, "it does not turn coordinates in pairs"),
+        (in_threes, "it does not turn coordinates in pairs"),
         (twice, "its inverse does not undo it"),
     ],
 )

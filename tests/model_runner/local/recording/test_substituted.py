@@ -165,8 +165,8 @@ def refused(family: str, edit: Edit, error: type[Exception], words: str, text: s
 
 
 def test_what_has_no_place_is_one_sentence():
-    refused("bert", Substituted("lightning"), VariantNotHere, "this layer looks both ways")
-    refused("gpt2", Substituted("dual_chunk"), VariantNotHere, "this layer’s are not turned")
+    refused("bert", Substituted("lightning"), VariantNotHere, "this layer is bidirectional")
+    refused("gpt2", Substituted("dual_chunk"), VariantNotHere, "this layer has no rotation")
     refused("bert", Substituted("nystrom", (("landmarks", TOKENS + 1),)), VariantNotHere, f"at most {TOKENS}")
     mixed = next(
         family
