@@ -128,7 +128,7 @@ def test_a_token_in_the_caption_is_isolated_from_the_words_around_it(text):
             ["“1e3” is not a whole number for layer.", "“0-1-2-x” is not a number for"],
         ),
         elsewhere=(
-            {"layer": "99", "head": "-50", "query": "1000", "key": "<b>x</b>", "window": "0-1-2-x"},
+            {"text": "a b", "layer": "99", "head": "-50", "query": "1000", "key": "<b>x</b>", "window": "0-1-2-x"},
             ["There is no layer 99", "position 1,000", "“<b>x</b>” is not a number for key.", "“0-1-2-x” is not a"],
         ),
     ),

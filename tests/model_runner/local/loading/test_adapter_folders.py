@@ -391,7 +391,7 @@ def test_a_model_that_is_given_up_lets_its_base_go_too(adapter: Path) -> None:
     cache = LocalModels()
     runner = cache.open(str(adapter)).result()
     assert runner.base is not None
-    runner.close()
+    runner.give_up()
     for one in (runner, runner.base):
         with pytest.raises(Cancelled):
             one.capture(CaptureRequest("something new"))
