@@ -92,10 +92,23 @@ def room_of(path: str) -> str:
     return VISITORS if path.startswith(f"{VISITORS}/") else Path(path).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def statements(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """All statements in it; expressions, most of a tree, contain none."""
+    found = list[ast.stmt]()
+    open_ones: list[ast.AST] = [tree]
+    while open_ones:
+        for _, value in ast.iter_fields(open_ones.pop()):
+            inner = [one for one in value if not isinstance(one, ast.expr)] if isinstance(value, list) else []
+            open_ones += [one for one in inner if isinstance(one, ast.AST)]
+            found += [one for one in inner if isinstance(one, ast.stmt)]
+    return tuple(found)
+
+
 def imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str, str]]:
     """(line, module, name): the name is "" for `import module`; relative modules are given in full."""
     package = Path(path).parent.parts
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -106,7 +119,9 @@ def imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str, str]]:
 
 def only_typed(tree: ast.AST) -> set[int]:
     """Lines that no program runs: what is imported there names types alone."""
-    blocks = (node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    blocks = (
+        node for node in statements(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
     return {inner.lineno for block in blocks for inner in block.body}
 
 

@@ -47,6 +47,7 @@ def test_a_listed_model_that_can_never_be_there_stops_the_start(listing, monkeyp
         prepared(listing)
 
 
+@pytest.mark.long
 def test_a_model_that_is_loaded_writes_nothing_into_the_log(tmp_path):
     (tmp_path / "hosting.toml").write_text("")
     code = LOADS.format(arguments=[str(tmp_path / "hosting.toml")])

@@ -82,6 +82,7 @@ def test_a_file_of_something_else_is_told(tmp_path):
         load_capture(tmp_path / "none.safetensors")
 
 
+@pytest.mark.long
 def test_a_pickle_opens_in_another_process(tmp_path):
     path = tmp_path / "capture.pickle"
     path.write_bytes(pickle.dumps(shared_runner("llama").capture(TEXT)))

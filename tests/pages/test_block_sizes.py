@@ -63,6 +63,7 @@ def test_a_model_too_large_to_be_built_is_only_a_number():
     assert "T parameters" in words(app)
 
 
+@pytest.mark.long
 def test_a_model_of_other_parts_is_not_forced_into_the_formula(folder_of):
     app = open_app(page=PAGE, model=folder_of("mixtral"), **VIEW)
     assert "this model" not in app.selectbox(key="block.like").options

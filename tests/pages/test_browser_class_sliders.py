@@ -68,6 +68,7 @@ def test_dials_turn_on_the_phone_while_the_slider_is_held_and_who_comes_late_see
     expect(phone.locator("form")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_knob_of_step_by_step_is_on_the_phone_while_it_is_held(server: Server, new_page: Callable[..., Page]):
     teacher, phone = new_page(), new_page(**PHONE)
     teacher.goto(f"{server.url}/steps?steps.view=scale&steps.step=scale")

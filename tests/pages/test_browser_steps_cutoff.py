@@ -75,6 +75,7 @@ def test_each_cutoff_says_and_marks_its_own_cost_and_back_returns_to_the_one_bef
     assert math.isclose(float(slider.input_value()), 6)
 
 
+@pytest.mark.long
 def test_a_class_sees_the_cutoff_while_it_is_dragged(server: Server, new_page: Callable[..., Page]):
     teacher, phone = new_page(), new_page(**PHONE)
     teacher.goto(f"{server.url}{ADDRESS}")

@@ -27,6 +27,7 @@ document.addEventListener("DOMContentLoaded", () =>
 MODELS = ("Embedded translator", "Embedded small Llama", "Embedded encoder", "Embedded translator")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path, more",
     [

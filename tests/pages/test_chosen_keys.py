@@ -71,6 +71,7 @@ def test_a_model_without_an_indexer_is_not_offered_it() -> None:
     assert not [one for one in app.number_input if one.key == "edit_heads.top_k"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", ["compare", "zoo"])
 def test_other_maps_of_the_head_stripe_the_same_cells(folder: Path, capture: Capture, page: str) -> None:
     app = open_app(page=f"pages/{page}/page.py", model=str(folder), text=TEXT, layer="1", head="2")

@@ -110,6 +110,7 @@ def test_a_model_of_b_is_held_beside_that_of_a_and_no_third(folder_of):
         session.model_cache.clear()
 
 
+@pytest.mark.long
 def test_what_a_model_is_going_to_be_stands_there_until_it_is_loaded_whatever_is_said(folder_of, monkeypatch):
     shown = "its family can be captured"
     assert shown not in html(open_app(page=PAGE, model=folder_of("whisper")))

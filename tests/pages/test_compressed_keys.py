@@ -74,6 +74,7 @@ def test_inside_a_cell_says_what_the_other_keys_take_and_how_they_are_rotated(
     assert meta["sink"] == pytest.approx(1 - float(row.sum()), abs=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_every_other_page_shows_tokens_whatever_keys_the_link_names(folder: Path, page: str) -> None:
     app = open_app(page=f"pages/{page}/page.py", model=str(folder), text=TEXT, keys="compressed")

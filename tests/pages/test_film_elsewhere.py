@@ -203,6 +203,7 @@ def test_what_no_setting_removed_has_a_share_however_small(monkeypatch):
     assert svg.count(">0 %<") == 1  # the least of the colours
 
 
+@pytest.mark.long
 def test_a_film_that_the_context_ends_says_so_and_one_that_its_length_ends_says_that():
     text = "word " * 2043
     left = 2048 - len(load_runner("default").capture(CaptureRequest(text)).tokens)

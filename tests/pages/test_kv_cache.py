@@ -83,6 +83,7 @@ def test_a_race_can_be_stopped_and_run_again():
     app.button(key="race_stop").click().run()
 
 
+@pytest.mark.long
 def test_another_text_begins_another_race():
     app = raced(opened(race_length="50"))
     app = type_text(app, "The capital of France is")
@@ -204,6 +205,7 @@ def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
     assert app.get("plotly_chart") == []
 
 
+@pytest.mark.long
 def test_the_lines_of_a_race_run_it_of_a_sound_too(folder_of, monkeypatch):
     found = offers(monkeypatch)
     app = opened(model=folder_of("whisper"), kv="race", race_length="50", reading="1")

@@ -45,6 +45,7 @@ def test_heads_draws_the_matrix_with_its_sign_and_says_that_it_is_no_softmax(fol
     assert "own recurrence returned in the same forward, before its gate" in html(app)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [pytest.param("compare", marks=pytest.mark.long), "long_texts"])
 def test_other_pages_that_draw_it_say_so_too(folder_of, page):
     assert SIGNED in html(opened(folder_of, "mamba2", page))
@@ -56,6 +57,7 @@ def test_in_chinese_it_is_said_in_chinese(folder_of):
     assert "选择性状态空间（Mamba）" in "\n".join(one.value for one in app.markdown)
 
 
+@pytest.mark.long
 def test_scores_are_refused_in_a_sentence_and_the_matrix_stays(folder_of):
     app = opened(folder_of, "xlstm", what="scores")
     assert sentences(app) == [

@@ -25,6 +25,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.long
 def test_a_difference_of_two_heads_is_drawn_around_zero_and_said_to_sum_to_less(folders: Path) -> None:
     model = str(folders / "diffllama")
     app = open_app(model=model, text=TEXT, layer="1", head="3", **{"heads.what": "difference"})
@@ -64,6 +65,7 @@ def test_heads_says_which_run_and_part_a_layer_is(folders: Path, name: str, laye
     assert words in html(open_app(model=str(folders / name), text=TEXT, layer=str(layer), head="1"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name, summary, titles",
     [

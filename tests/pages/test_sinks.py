@@ -103,6 +103,7 @@ def test_a_head_whose_softmax_is_replaced_has_no_sink_any_more(folder_of):
     assert "learned sink" not in html(app)
 
 
+@pytest.mark.long
 def test_of_one_softmax_over_two_texts_pages_say_where_the_rest_of_a_row_is_and_nothing_of_a_sink(tmp_path):
     folder = save(tmp_path / "merged", of_two_texts.FAMILIES["t5gemma2"]())
     for shown, other in (("decoder", "cross"), ("cross", "decoder")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from analysis.latent_bytes import kept
@@ -32,6 +33,7 @@ def test_a_latent_tells_what_it_keeps_beside_heads_and_what_it_leaves_out():
     assert "Nothing of its keys and values is left out" in html(app)
 
 
+@pytest.mark.long
 def test_of_a_model_that_keeps_a_latent_nothing_else_is_called_its_own(folder_of):
     here = {"model": folder_of("deepseek-v3"), "text": "some text"}
     kept_here = "The model itself keeps one compressed vector for all heads (MLA)"
