@@ -31,8 +31,12 @@ RECURRENCE = {
 }
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
 TABLE: dict[str, dict[str, str]] = {
-    "gptj": {"sharing": NO_CHANGE},
-    "bloom": {"positions": NO_ROTATION, "film": GROWS, "kv_cache": GROWS, "sharing": NO_CHANGE},
+    "gptj": {"sharing": NO_CHANGE, "edit_heads": NO_CHANGE},
+    "bloom": {
+        "positions": NO_ROTATION,
+        **dict.fromkeys(("film", "kv_cache"), GROWS),
+        **dict.fromkeys(("sharing", "edit_heads"), NO_CHANGE),
+    },
     "jamba": {"positions": NO_ROTATION},
     "mamba": RECURRENCE,
     "mamba2": RECURRENCE,
