@@ -16,6 +16,7 @@ from analysis.color_scale import change_scale
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
 from analysis.head_map import HeadMap
 from analysis.number_text import error_size, significant
+from analysis.stories import whole_word
 from analysis.tables import map_table, side_by_side
 from model_runner import Capture
 from model_runner.errors import EditNotPossible, NoLogits
@@ -50,12 +51,13 @@ def show_maps(
     said: str = "",
     between: Callable[[], None] | None = None,
     finding: DeltaGenerator | None = None,
+    once: bool = False,
 ) -> tuple[DrawnHead, DrawnHead]:
     """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
 
     ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
     another than what becomes of the next token; ``between`` draws what stands below it, above the maps, and
-    ``finding`` is its place where that is not above them.
+    ``finding`` is its place where that is not above them. ``once``: both maps are equal, so that one stands for both.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
@@ -74,7 +76,11 @@ def show_maps(
         between()
     left, middle, right = st.columns(3)
     with left:
-        before = show_map(opened, _("before"), "map_before", clicked=clicked)
+        heading = _("before and after") if once else _("before")
+        before = show_map(opened, heading, "map_before", clicked=clicked)
+    if once:
+        window = session.selection().window
+        return before, draw_head(replace(opened, capture=after), window, max_height=MAP_HEIGHT)
     with middle:
         changed = show_map(replace(opened, capture=after), _("after"), "map_after")
     with right:
@@ -164,34 +170,46 @@ def output_name(position: int | None) -> str:
     return _("Next token") if position is None else _("Token at {position}").format(position=position)
 
 
-def next_finding(opened: PageContext, after: Capture) -> str:
-    """How the token that came next, or in the place of a mask, loses or gains by the change; HTML. Raises NoLogits."""
+def next_finding(opened: PageContext, after: Capture, cause: str = "") -> str:
+    """How the token that came next, or in the place of a mask, loses or gains by the change; HTML. Raises NoLogits.
+
+    ``cause``: the change in a few words, with which the sentence begins.
+    """
     change = change_at(opened.capture, after, opened.query)
     token = opened.runner.token_text(change.ids[0])
-    stays, falls, rises = (
-        _("The next token “{token}” stays at {before}"),
-        _("The next token “{token}” falls from {before} to {after}"),
-        _("The next token “{token}” rises from {before} to {after}"),
-    )
-    if change.position is not None:
-        stays, falls, rises = (
-            _("“{token}” stays at {before}"),
-            _("“{token}” falls from {before} to {after}"),
-            _("“{token}” rises from {before} to {after}"),
-        )
-    moved = percent(change.before[0]) != percent(change.after[0])
-    words = stays if not moved else falls if change.after[0] < change.before[0] else rises
+    begins = whole_word(opened.capture, token) if change.position is None else ""
     name = f"<bdi>{escape(token.strip('·') or lone_spaces(token))}</bdi>"
     shares = (escape(percent(float(share), _("{number} %"))) for share in (change.before[0], change.after[0]))
-    return words.format(token=name, **dict(zip(("before", "after"), shares, strict=True)))
+    told = dict(zip(("before", "after"), shares, strict=True))
+    stays, falls, rises = (
+        _("{cause}, {token} stays at {before}"),
+        _("{cause}, {token} falls from {before} to {after}"),
+        _("{cause}, {token} rises from {before} to {after}"),
+    )
+    if not cause and change.position is None:
+        stays, falls, rises = (
+            _("The next token {token} stays at {before}"),
+            _("The next token {token} falls from {before} to {after}"),
+            _("The next token {token} rises from {before} to {after}"),
+        )
+    elif not cause:
+        stays, falls, rises = (
+            _("{token} stays at {before}"),
+            _("{token} falls from {before} to {after}"),
+            _("{token} rises from {before} to {after}"),
+        )
+    words = stays if told["before"] == told["after"] else falls if change.after[0] < change.before[0] else rises
+    named = _("“{token}” of “{word}”") if begins else _("“{token}”")
+    named = named.format(token=name, word=f"<bdi>{escape(begins)}</bdi>")
+    return words.format(cause=escape(cause), token=named, **told)
 
 
-def output_finding(opened: PageContext, after: Capture) -> str:
+def output_finding(opened: PageContext, after: Capture, cause: str = "") -> str:
     """The same; nothing of a model that predicts no token."""
     if opened.runner.info.classes:
         return ""
     try:
-        return next_finding(opened, after)
+        return next_finding(opened, after, cause)
     except NoLogits:
         return ""
 
@@ -203,6 +221,7 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
     bars = next_token_changes(
         words, list(change.before), list(change.after), heading=output_name(change.position),
         beside=_("KL {kl} bits").format(kl=significant(change.kl, 3)), follows=change.follows, texts=translated(TEXTS),
+        begins=whole_word(opened.capture, words[0]) if change.position is None else "",
     )  # fmt: skip
     show_html(bars, key="next_change")
     return change
