@@ -22,7 +22,17 @@ export interface Meta {
   max_height: number
   /** Where a logarithmic scale begins. */
   low: number
+  /** What the bands of the map are; shown while the bands are narrow. */
+  bands: Band[]
   palette: Palette
   /** How many there are. */
   tokens: number
+}
+
+/** Words that stand along the cells whose query is `distance` tokens after the key, outside of them. */
+export interface Band {
+  distance: number
+  words: string
+  /** Where there is no room for all. */
+  short: string
 }
