@@ -52,7 +52,7 @@ SOURCE = read_source(Path(__file__).parent, "long_map", '<div class="long-map">\
 
 
 @dataclass(frozen=True)
-class Band:
+class MapBand:
     """Words that stand along the cells whose query is ``distance`` tokens after the key, outside of them."""
 
     distance: int
@@ -88,7 +88,7 @@ class LongMapPicture(ColoredPicture):
     max_height: int = 596
     low: float = LOW
     """Where a logarithmic scale begins."""
-    bands: Sequence[Band] = ()
+    bands: Sequence[MapBand] = ()
     """What the bands of the map are; shown while the bands are narrow."""
 
     @sent

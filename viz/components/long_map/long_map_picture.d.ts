@@ -23,14 +23,14 @@ export interface Meta {
   /** Where a logarithmic scale begins. */
   low: number
   /** What the bands of the map are; shown while the bands are narrow. */
-  bands: Band[]
+  bands: MapBand[]
   palette: Palette
   /** How many there are. */
   tokens: number
 }
 
 /** Words that stand along the cells whose query is `distance` tokens after the key, outside of them. */
-export interface Band {
+export interface MapBand {
   distance: number
   words: string
   /** Where there is no room for all. */
