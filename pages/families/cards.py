@@ -45,7 +45,7 @@ WHO: dict[Kind, str] = {
 
 def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, own: Kind) -> bytes:
     """What differs between the kinds, and the cards as they are drawn; a click opens a kind."""
-    show_finding(_finding(found))
+    show_finding(*_finding(found))
     kinds = [
         family_masks.Kind(
             name=kind,
@@ -72,11 +72,11 @@ def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, 
     return payload
 
 
-def _finding(found: Mapping[Kind, OfKind]) -> str:
+def _finding(found: Mapping[Kind, OfKind]) -> tuple[str, str]:
     """Which part of all cells each kind leaves to be seen, of those that are drawn; HTML."""
     shares = {kind: number(float(np.mean(one.mask.cells > 0)), "share") for kind, one in found.items()}
-    said = _("Who sees whom: causal {causal} of the cells, prefix {prefix}, encoder {encoder}, encoder–decoder {two}")
-    return escape(said.format(**shares))
+    said = _("Who sees whom: causal {causal}, prefix {prefix}, encoder {encoder}, encoder–decoder {two}")
+    return escape(said.format(**shares)), escape(_("of all cells"))
 
 
 def _note(opened: PageContext, one: OfKind, own: Kind) -> str:

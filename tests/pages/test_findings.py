@@ -342,8 +342,8 @@ def test_which_part_of_the_cells_each_kind_leaves_to_be_seen():
         for one, cells in zip(meta["kinds"], arrays["cells"], strict=True)
     ]
     causal, prefix, encoder, two = seen
-    said = f"causal {causal} % of the cells, prefix {prefix} %, encoder {encoder} %, encoder–decoder {two} %"
-    assert finding(app) == f"Who sees whom: {said}"
+    said = f"causal {causal} %, prefix {prefix} %, encoder {encoder} %, encoder–decoder {two} %"
+    assert finding(app) == f"Who sees whom: {said} of all cells"
 
 
 def test_how_many_well_known_models_hide_the_future():
