@@ -164,11 +164,11 @@ def _norms_named(found: list[ArchitectureStage], rows: list[StageRow]) -> list[s
         norms = stage.block.norms if stage.block is not None else "pre" if place + 2 == len(found) else ""
         step = {"pre": 1, "post": -1, "after": -1}.get(norms, 0)
         other = found[place + step] if step and 0 <= place + step < len(found) else None
-        part = "" if other is None else _(PARTS.get(other.role, ""))
+        part = "" if other is None else PARTS.get(other.role, "")
         if other is None or other.block is not stage.block or not part:
             continue
         words = _("{norm} before {part}") if step > 0 else _("{norm} after {part}")
-        titles[place] = words.format(norm=titles[place], part=part)
+        titles[place] = words.format(norm=titles[place], part="FFN" if part == "FFN" else _(part))
     return titles
 
 

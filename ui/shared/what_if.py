@@ -68,10 +68,10 @@ def show_maps(
     head = f"L{opened.layer}H{opened.head}"
     moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
     moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
-    beside = escape(_("indigo: looks more than before, orange: less"))
+    colors = "" if once else escape(_("indigo: looks more than before, orange: less"))
     said = said or output_finding(opened, after)
     with finding or nullcontext():
-        show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
+        show_finding(said or moved, " · ".join(filter(None, (moved if said else "", colors))), of_several=True)
     if between is not None:
         between()
     left, middle, right = st.columns(3)
