@@ -466,6 +466,16 @@ def evidence_of(model: str, text: str) -> Evidence | None:
     return Evidence(**shown)
 
 
+def whole_word(capture: Capture, token: str) -> str:
+    """The word that the next token of a story begins, as that was measured of an embedded model; "" of any other."""
+    request = capture.request
+    story = next((one for one in STORIES if one.text == request.text and one.goes_on), None)
+    evidence = None if story is None or request.revision else evidence_of(request.model or "", story.text)
+    if story is None or evidence is None or request.chat or request.continuation:
+        return ""
+    return story.goes_on if token == evidence.next and story.goes_on != _bare(token) else ""
+
+
 def example_file(model: str) -> Path:
     """The file with the measurements for an embedded model's examples."""
     return Path(__file__).parents[1] / "model_runner" / FOLDERS[model] / FILE

@@ -34,18 +34,22 @@ def next_token_bars(
     heading: str,
     beside: str = "",
     follows: tuple[str, bool] = ("", True),
+    begins: str = "",
     texts: dict[str, str] | None = None,
 ) -> str:
     """HTML of the next-token list: one row per token, with a bar of its probability (the full track is 100 %).
 
     `rest` is the probability of everything not listed, shown in a quiet row unless it is zero, so that the rows sum to
     100 %. `beside` is shown beside the heading, after the end of the text that the token `follows`, which may be given
-    in full. Strings are escaped here.
+    in full. `begins` is the word that the first token begins; its rest is shown in grey. Strings are escaped here.
     """
     if len(labels) != len(probabilities):
         raise ValueError(f"{len(labels)} labels for {len(probabilities)} probabilities")
     words = TEXTS | (texts or {})
-    rows = [_row(label, probability, words) for label, probability in zip(labels, probabilities, strict=True)]
+    rows = [
+        _row(label, probability, words, rest=_rest(label, begins) if place == 0 else "")
+        for place, (label, probability) in enumerate(zip(labels, probabilities, strict=True))
+    ]
     if rest > 0:
         rows.append(_row(words["rest"], rest, words, kind="rest"))
     return (
@@ -65,19 +69,21 @@ def next_token_changes(
     heading: str,
     beside: str = "",
     follows: tuple[str, bool] = ("", True),
+    begins: str = "",
     texts: dict[str, str] | None = None,
 ) -> str:
     """HTML of a list with two bars per token: its probability before and after a change.
 
-    `beside` and `follows` as in :func:`next_token_bars`. Strings are escaped here.
+    `beside`, `follows` and `begins` as in :func:`next_token_bars`. Strings are escaped here.
     """
     if not len(labels) == len(before) == len(after):
         raise ValueError(f"{len(labels)} labels for {len(before)} and {len(after)} probabilities")
     words = TEXTS | (texts or {})
     rows = [
-        f'<tr><th scope="row" title="{escaped(label)}">{_name(label, words)}</th>'
+        f'<tr><th scope="row" title="{escaped(label)}">'
+        f"{_name(label, words, _rest(label, begins) if place == 0 else '')}</th>"
         f'<td class="before">{_bar(old, words)}</td><td class="after">{_bar(new, words)}</td></tr>'
-        for label, old, new in zip(labels, before, after, strict=True)
+        for place, (label, old, new) in enumerate(zip(labels, before, after, strict=True))
     ]
     return (
         f"<style>{_css()}</style>"
@@ -122,16 +128,24 @@ def _beside(follows: tuple[str, bool], beside: str, words: dict[str, str]) -> st
     return f" <span>{escaped(said)}</span>" if said else ""
 
 
-def _row(label: str, probability: float, words: dict[str, str], kind: str = "token") -> str:
+def _row(label: str, probability: float, words: dict[str, str], kind: str = "token", rest: str = "") -> str:
     return (
-        f'<tr class="{kind}"><th scope="row" title="{escaped(label)}">{_name(label, words)}</th>'
+        f'<tr class="{kind}"><th scope="row" title="{escaped(label)}">{_name(label, words, rest)}</th>'
         f"<td>{_bar(probability, words)}</td></tr>"
     )
 
 
-def _name(label: str, words: dict[str, str]) -> str:
-    """The token's name; a description if it is only spaces."""
+def _rest(label: str, word: str) -> str:
+    """The rest of a word after the token that begins it."""
+    start = label.strip("·")
+    return word.removeprefix(start) if word.startswith(start) else ""
+
+
+def _name(label: str, words: dict[str, str], rest: str = "") -> str:
+    """The token's name and, in grey, the rest of its word; a description if it is only spaces."""
     shown = lone_spaces(label)
+    if rest:
+        return f"<bdi>{escaped(shown)}</bdi><small class='rest'><bdi>{escaped(rest)}</bdi></small>"
     aside = f" <small>{escaped(words['space'])}</small>" if shown != label else ""
     return f"<bdi>{escaped(shown)}</bdi>{aside}"
 

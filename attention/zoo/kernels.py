@@ -22,7 +22,8 @@ SEED = Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99
 
 KERNELS = (
     Variant(
-        "linear", N_("linear (elu + 1)"), "kernel", "any", (), linear.weights, linear.output, linear.multiply_adds,
+        "linear", N_("linear attention (elu + 1)"), "kernel", "any", (), linear.weights, linear.output,
+        linear.multiply_adds,
         work="2 n d (d + 1)",
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,

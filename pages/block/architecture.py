@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -13,6 +13,7 @@ from analysis.joined import decoder_side, first_query
 from analysis.kv_bytes import Sharing
 from analysis.layer_names import short_words
 from analysis.number_text import three_digits
+from analysis.stories import whole_word
 from model_runner import Capture
 from model_runner.block_questions import Architecture, Block, Part, StreamAdditions, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace
@@ -34,6 +35,10 @@ ROLES = {
     "tokenizer": N_("tokenizer"), "embedding": N_("embedding"), "positions": N_("position vectors"),
     "segments": N_("segments"), "head": N_("output layer"), "mixer": N_("mixer"), "cross": N_("cross-attention"),
     "other": N_("transform"), "own": N_("the layer’s own weights"),
+}  # fmt: skip
+PARTS = {
+    "attention": N_("attention"), "cross": N_("cross-attention"), "ffn": "FFN", "mixer": N_("mixer"),
+    "head": N_("output layer"),
 }  # fmt: skip
 NORMS = {"pre": N_("pre-norm"), "post": N_("post-norm"), "after": N_("norm after"), "both": N_("norm before and after")}
 
@@ -63,15 +68,18 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     stack = _stack_of(here)
     says = said(capture, -1 if stack == "encoder" else position)
     rows = [row_of(opened, made, stage) for stage in found]
+    rows = [replace(row, title=title) for row, title in zip(rows, _norms_named(found, rows), strict=True)]
     word = "" if says is None else opened.runner.token_text(says.token)
     if says is not None:
-        rows.append(_row_said(decoder_side(capture), says, word, first_query(opened.capture)))
+        begins = "" if says.hidden else whole_word(capture, word)
+        named = _("“{token}” of “{word}”").format(token=word.strip("·"), word=begins) if begins else word
+        rows.append(_row_said(decoder_side(capture), says, named, first_query(opened.capture)))
     vectors = np.full((len(rows), made.d_model), np.nan)
     for place, stage in enumerate(found):
         if stage.vector is not None:
             vectors[place] = stage.vector
     token = capture.tokens[position].text
-    strips = _("the vector of {token} ({position}) there").format(token=token, position=here.first + position)
+    strips = _("vector of {token} ({position}) there, and its norm").format(token=token, position=here.first + position)
     columns = [_("stage · module"), _("shapes of its matrices"), _("parameters"), strips]
     payload = model_stages.ModelStagesPicture(
         rows, vectors, columns=columns, texts=translated(model_stages.TEXTS)
@@ -80,7 +88,8 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     inside = sum(stage.n_parameters for stage in blocks if stage.block and stage.block.shares is None)
     words = _("The {count} layers hold {share} of the parameters")
     share = number(inside / made.n_parameters, "share")
-    show_finding(escape(words.format(count=len(made.blocks), share=share)), of_several=True)
+    beside = _("top to bottom, as the text passes through; {block} is open").format(block=name_of(made.blocks[index]))
+    show_finding(escape(words.format(count=len(made.blocks), share=share)), escape(beside), of_several=True)
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
     mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
     return ArchitectureView(made, found, rows, payload, position, stack, says, word)
@@ -146,6 +155,28 @@ def _kind_of(block: Block) -> str:
     return listed([*words, *([_("parallel")] if block.parallel else [])])
 
 
+def _norms_named(found: list[ArchitectureStage], rows: list[StageRow]) -> list[str]:
+    """The titles of the rows; a norm's with the part that it stands before, or after, where its block tells which."""
+    titles = [row.title for row in rows]
+    for place, stage in enumerate(found):
+        if stage.role != "norm" or not titles[place]:
+            continue
+        norms = stage.block.norms if stage.block is not None else "pre" if place + 2 == len(found) else ""
+        step = {"pre": 1, "post": -1, "after": -1}.get(norms, 0)
+        other = found[place + step] if step and 0 <= place + step < len(found) else None
+        part = "" if other is None else PARTS.get(other.role, "")
+        if other is None or other.block is not stage.block or not part:
+            continue
+        words = _("{norm} before {part}") if step > 0 else _("{norm} after {part}")
+        titles[place] = words.format(norm=titles[place], part="FFN" if part == "FFN" else _(part))
+    return titles
+
+
+def name_of(block: Block) -> str:
+    """L5, of two stacks with the name of its own."""
+    return f"{block.stack} L{block.layer}".strip()
+
+
 def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) -> StageRow:
     """The texts of one row of the picture."""
     length = "" if stage.vector is None else three_digits(float(np.linalg.norm(stage.vector)))
@@ -153,7 +184,7 @@ def row_of(opened: PageContext, made: Architecture, stage: ArchitectureStage) ->
     size = f"{counted(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
     if stage.role == "block" and stage.block is not None:
         block = stage.block
-        name = f"{block.stack} L{block.layer}".strip()
+        name = name_of(block)
         kind = _kind_of(block)
         if block.shares is not None:
             size = _("shared with L{layer}").format(layer=block.shares)

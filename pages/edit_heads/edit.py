@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -44,6 +44,7 @@ AS_IS = SessionValue[tuple[str, str] | None](
     "edit_unchanged", lambda: None
 )  # models and texts for which the preview was dismissed
 MOST_MOVED = 4  # heads named beside the map
+FEW = 2  # heads that a title names
 
 Output = tuple[NextTokenChange | None, ClassChange | None]
 
@@ -91,9 +92,14 @@ def show_edit(opened: PageContext) -> EditView:
         shown.append(_show_output(opened, after))
 
     with left:
-        said = output_finding(opened, after)
-        changed = show_maps(opened, after, clicked=clicked, said=said, between=show_output if first else None)
-        if words := _what_shows(opened, after, edits):
+        said = output_finding(opened, after, _cause(edits))
+        preview = first and not held  # whose reader has chosen no head yet: an empty difference would say nothing
+        shown_on = _moved_most(opened, drift) if preview else opened
+        between = show_output if first else None
+        changed = show_maps(
+            shown_on, after, clicked=clicked, said=said, between=between, once=preview and shown_on is opened
+        )
+        if words := joined(_what_shows(opened, after, edits), _in_its_place(opened, shown_on)):
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     with right:
         if not first:
@@ -104,6 +110,32 @@ def show_edit(opened: PageContext) -> EditView:
     with left:
         texts = show_texts(opened, edits) if classes is None else None
     return EditView(edits, after, changed, change, classes, drift, texts)
+
+
+def _cause(edits: tuple[Edit, ...]) -> str:
+    """What was changed, as a sentence begins: the heads that are gone, where there are one or two and nothing else."""
+    gone = [edit for edit in edits if isinstance(edit, ScaledHead) and edit.factor == 0]
+    if not gone or len(gone) < len(edits) or len(gone) > FEW:
+        return ""
+    names = [f"L{edit.layer}H{edit.head}" for edit in gone]
+    words = _("Without {head}") if len(names) == 1 else _("Without {head} and {other}")
+    return words.format(head=names[0], other=names[-1])
+
+
+def _moved_most(opened: PageContext, drift: np.ndarray) -> PageContext:
+    """The head whose attention moved most, in the place of an open one that looks where it looked."""
+    if not np.nanmax(drift, initial=0.0) > ROUNDING:
+        return opened
+    layer, head = divmod(int(np.nanargmax(drift)), drift.shape[1])
+    return replace(opened, layer=layer, head=head)
+
+
+def _in_its_place(opened: PageContext, shown_on: PageContext) -> str:
+    """Which head the maps are of, where that is not the open one."""
+    if shown_on is opened:
+        return ""
+    words = _("So the maps are those of {other}, whose attention moves most.")
+    return words.format(other=f"L{shown_on.layer}H{shown_on.head}")
 
 
 def _show_output(opened: PageContext, after: Capture) -> Output:

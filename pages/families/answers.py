@@ -12,6 +12,7 @@ from analysis.hidden_word import MARK, words_in
 from analysis.next_token import end_of_text
 from analysis.number_text import significant
 from analysis.sentences import joined
+from analysis.stories import whole_word
 from analysis.teacher_forcing import loss
 from analysis.units import character_units
 from jobs.families import MODEL_OF, Guess, ReadBy
@@ -112,6 +113,7 @@ def _show_guess(kind: Kind, read: ReadBy, guess: Guess) -> None:
             heading=output_name(guess.position if kind == "encoder" else None),
             beside=_("in place of {token}").format(token=token.text) if hidden else "",
             follows=("", True) if kind == "encoder" else end_of_text(character_units(read.capture), guess.position + 1),
+            begins=whole_word(read.capture, guess.labels[0]) if kind == "causal" else "",
             texts=translated(TEXTS),
         ),
         key="family_next",

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
+
+import numpy as np
 
 from analysis.families import Kind
 from analysis.sentences import joined
 from jobs.families import MODEL_OF
 from pages.families.readings import OfKind
 from pages.families.state import open_kind
+from ui.shared.finding import show_finding
 from ui.shell.components import mount
 from ui.shell.models_offered import EMBEDDED
 from ui.shell.page import PageContext, translated
 from ui.state import session
 from ui.wording.i18n import _
+from ui.wording.sentences import number
 from viz.components.family_masks import family_masks
 
 N_ = str  # marks a text for Babel without translating it here
@@ -39,7 +44,8 @@ WHO: dict[Kind, str] = {
 
 
 def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, own: Kind) -> bytes:
-    """Show the cards and return their payload; a click opens a kind."""
+    """Show what differs between the kinds and the cards, and return their payload; a click opens a kind."""
+    show_finding(*_finding(found))
     kinds = [
         family_masks.Kind(
             name=kind,
@@ -64,6 +70,13 @@ def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, 
 
     mount(family_masks.SOURCE, payload, key="family_masks", on={"kind": choose})
     return payload
+
+
+def _finding(found: Mapping[Kind, OfKind]) -> tuple[str, str]:
+    """Which part of all cells each kind leaves to be seen, of those that are drawn; HTML."""
+    shares = {kind: number(float(np.mean(one.mask.cells > 0)), "share") for kind, one in found.items()}
+    said = _("Who sees whom: causal {causal}, prefix {prefix}, encoder {encoder}, encoder–decoder {two}")
+    return escape(said.format(**shares)), escape(_("of all cells"))
 
 
 def _note(opened: PageContext, one: OfKind, own: Kind) -> str:

@@ -24,7 +24,7 @@ from pages.families.readings import OfKind
 from pages.families.sentences import choose_part, in_view, show_shares
 from pages.families.state import FamiliesState, state
 from ui.shared import cached
-from ui.shared.finding import key_name, query_name, show_finding
+from ui.shared.finding import token_name
 from ui.shared.head_views import DrawnHead, draw_head, show_map, sink_note, strongest, summary
 from ui.shell.components import Handlers, mount, show_heading
 from ui.shell.models_offered import EMBEDDED
@@ -35,7 +35,7 @@ from ui.wording.i18n import _
 from ui.wording.sentences import number, sentence
 from viz.components.head_map import head_map as map_component
 
-HEIGHT = 360  # px
+HEIGHT = 324  # px: with the cards above, the map fits a screen of 900
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHe
         if one.kind == "encoder":
             choose_part(here)
     drawn = _drawn(here, one.kind)
-    show_finding(*_finding(here, model))
+    show_heading(*_heading(here, model))
     mount(map_component.SOURCE, drawn.payload, key="family_map", on=_events(drawn.read.view))
     if one.kind == "encoder":
         show_shares(here)
@@ -110,14 +110,14 @@ def show_own(opened: PageContext) -> None:
     st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
 
 
-def _finding(here: PageContext, model: str) -> tuple[str, str]:
+def _heading(here: PageContext, model: str) -> tuple[str, str]:
     """What the pinned token attends to, with which head of which model; HTML."""
     name = f"L{here.layer}H{here.head} · {escape(model)}"
     found = strongest(here, WEIGHTS)
     if found is None:
         return name, ""
     query, key, weight = found
-    tokens = {"query": query_name(here.capture, query), "key": key_name(here.capture, key)}
+    tokens = {"query": token_name(here.capture, query), "key": token_name(here.capture, key)}
     return _("{query} puts {value} on {key}").format(value=escape(number(weight, "share")), **tokens), name
 
 

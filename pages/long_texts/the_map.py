@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from weakref import ref
 
 import streamlit as st
 
 from analysis.away import away
 from analysis.head_map import Pooled
+from analysis.look_distances import LookDistances, look_distances
 from analysis.made_there import far_maker
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from jobs.tile_server import TileServer
 from pages.long_texts.place import look_at, pin, window_held
 from pages.long_texts.state import LongTextsState, state
+from ui.shared import cached
 from ui.shared.display_menu import choose_display, display_menu, show_changed
 from ui.shared.finding import key_name, query_name, show_finding
 from ui.shared.head_views import strongest
@@ -26,6 +29,9 @@ from ui.state.page_state import keep, refuse
 from ui.wording import sentences
 from ui.wording.i18n import _
 from viz.components.long_map import long_map
+
+ROUNDED = 100  # tokens; from here on a distance is told in tens
+SHOWN = 0.05  # of the attention; less is hardly seen on the map
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +52,8 @@ def show_map(opened: PageContext) -> LongMapView:
     far_chosen = None if far == max(1, n_tokens // 8) else far
     poolings, colors = {"max": _("largest"), "mean": _("mean")}, {"log": "log", "linear": _("linear")}
     with st.container(key="long_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        show_finding(*_finding(opened))
+        distances = _distances(opened, far)
+        show_finding(*_finding(opened, distances))
         show_changed(
             LongTextsState,
             {
@@ -72,6 +79,7 @@ def show_map(opened: PageContext) -> LongMapView:
         far=far,
         window=None if window == selection.UrlWindow(0, n_tokens, 0, n_tokens) else window,
         selected=None if opened.query is None else (opened.query, opened.key),
+        bands=_bands(distances),
         texts=translated(long_map.TEXTS),
     ).packed()
     on = {"cell": _pin, "window": _look, "refused": lambda _ticket: None}
@@ -79,13 +87,32 @@ def show_map(opened: PageContext) -> LongMapView:
     return LongMapView(served, window, held.pooling, held.color == "log", far)
 
 
-def _finding(opened: PageContext) -> tuple[str, str]:
-    """What the pinned token attends to most, over which distance, and with which head; HTML."""
+def _distances(opened: PageContext, far: int) -> LookDistances | None:
+    """How far back the open head attends, computed once."""
+    key = ("look distances", repr(opened.capture.request), opened.layer, opened.head, far)
+    return cached.made(key, lambda: look_distances(opened.capture, opened.layer, opened.head, least=far))
+
+
+def _finding(opened: PageContext, distances: LookDistances | None) -> tuple[str, str]:
+    """How much of the head's attention is near and far, and what the pinned token attends to most; HTML."""
     name, count = f"L{opened.layer}H{opened.head}", len(opened.capture.tokens)
     of_text = _("{count} tokens").format(count=f"{count:,}")
+    look, away = _strongest(opened)
+    if distances is None:
+        return look or name, " · ".join(part for part in (name if look else "", away, of_text) if part)
+    shares = {part: sentences.number(getattr(distances, part), "share") for part in ("near", "far", "first")}
+    said = _("{head} puts {near} on the last {least} tokens, {far} farther back")
+    if distances.first >= SHOWN:
+        said = _("{head} puts {near} on the last {least} tokens, {far} farther back, {first} on the first")
+    said = escape(said.format(head=name, least=f"{distances.least:,}", **shares))
+    return said, look if distances.first < SHOWN else ""  # of one line, with the menu behind it
+
+
+def _strongest(opened: PageContext) -> tuple[str, str]:
+    """What the pinned token attends to most (HTML), and how far back; empty if it attends to nothing."""
     found = strongest(opened, WEIGHTS)
     if found is None:
-        return name, of_text
+        return "", ""
     query, key, weight = found
     said = _("{query} puts {value} on {key}").format(
         query=query_name(opened.capture, query),
@@ -93,7 +120,22 @@ def _finding(opened: PageContext) -> tuple[str, str]:
         value=sentences.number(weight, "share"),
     )
     away = _("{count} tokens away").format(count=f"{abs(query - key):,}") if abs(query - key) > 1 else ""
-    return said, " · ".join(part for part in (name, away, of_text) if part)
+    return said, away
+
+
+def _bands(found: LookDistances | None) -> list[long_map.MapBand]:
+    """What stands on the map beside the diagonal, and beside the band of far looks if there is one to see."""
+    if found is None:
+        return []
+    near, far = (sentences.number(share, "share") for share in (found.near, found.far))
+    names = _("near: {share}").format(share=near)
+    words = _("near: {share}, at most {count} tokens back").format(share=near, count=f"{found.least - 1:,}")
+    bands = [long_map.MapBand(0, words, names)]
+    if found.far >= SHOWN:
+        about = f"{round(found.peak, -1 if found.peak >= ROUNDED else 0):,}"
+        words = _("far: {share}, most often about {count} tokens back").format(share=far, count=about)
+        bands.append(long_map.MapBand(found.outer, words, _("far: {share}").format(share=far)))
+    return bands
 
 
 def _far(chosen: int | None, n_tokens: int) -> int:

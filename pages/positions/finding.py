@@ -17,11 +17,14 @@ from ui.wording.i18n import _
 
 
 def show_turned(opened: PageContext, theta: np.ndarray, token: int, position: int) -> None:
-    """How often this position turns the fastest and the slowest pair; ``theta`` [pairs] is in radians per position."""
-    words = _("Position {position} turns {token} {fast} times round in the fastest pair, {slow} times in the slowest")
-    fast, slow = (escape(significant(position * one / (2 * math.pi), 3)) for one in (theta.max(), theta.min()))
-    said = words.format(position=f"{position:,}", token=query_name(opened.capture, token), fast=fast, slow=slow)
-    _show(opened, said, _("each pair turns at its own speed, the fastest first"))
+    """What this position turns and why, then how many turns it makes. ``theta`` [pairs] is in radians per position."""
+    words = _("Position {position} turns the query and key of {token}, so that scores depend on distance")
+    if position == 0:
+        words = _("Position 0 leaves the query and key of {token} as they are; later ones turn them")
+    said = words.format(position=f"{position:,}", token=query_name(opened.capture, token))
+    fast, slow = (significant(position * one / (2 * math.pi), 3) for one in (theta.max(), theta.min()))
+    beside = _("the fastest pair of dimensions {fast} times round, the slowest {slow} times")
+    _show(opened, said, beside.format(fast=fast, slow=slow))
 
 
 def show_score(opened: PageContext, query: int, key: int) -> None:

@@ -20,7 +20,7 @@ from pages.sharing.picture import Shares, show_picture
 from pages.sharing.state import Drift, SharingState, state
 from ui.shared.code_pane import show_code
 from ui.shared.model_code import attention_lines
-from ui.shared.what_if import drift_of, show_change, show_maps
+from ui.shared.what_if import drift_of, output_finding, show_change, show_maps
 from ui.shell.components import mount, name_figure, show_heading
 from ui.shell.page import PageContext, edited, translated
 from ui.state import session
@@ -65,12 +65,13 @@ def show_on_model(opened: PageContext) -> Shared | None:
     """
     left, right = st.columns([0.76, 0.24], gap="medium")
     with left:
+        finding = st.container()  # above what changes it
         shares = show_picture(opened)
         if shares.alone:
             st.info(_("This model has a single key/value head for all query heads (MQA): nothing is left to share."))
             return None
         after = edited(opened, (SharedKeys(shares.chosen),))
-        show_maps(opened, after)
+        show_maps(opened, after, said=output_finding(opened, after, _cause(shares)), finding=finding)
     with right:
         change = _show_next(opened, after)
         perplexities = _show_perplexity(opened, after)
@@ -84,6 +85,14 @@ def show_on_model(opened: PageContext) -> Shared | None:
         words = _("The open layer in PyTorch: ◀ averages keys and values and copies them to the query heads")
         show_code(lines, "pool", words)
     return Shared(shares, after, attention, output, drift, change, perplexities, n_bytes, payload)
+
+
+def _cause(shares: Shares) -> str:
+    """What was changed, as a sentence begins."""
+    if shares.chosen == shares.own:
+        return ""
+    words = _("With {count} key/value heads") if shares.chosen > 1 else _("With 1 key/value head")
+    return words.format(count=shares.chosen)
 
 
 def _show_next(opened: PageContext, after: Capture) -> NextTokenChange | None:

@@ -73,7 +73,7 @@ def show_maps(opened: PageContext) -> ZooMaps:
     second = None if other is None else _rival(head, other)
     name = f"L{opened.layer}H{opened.head}"
     if first.found is not None:
-        show_finding(*_finding(name, first.variant, first.found), of_several=True)
+        show_finding(*_finding(name, first.variant, first.found, other), of_several=True)
     left, middle, right = st.columns(3, gap="medium")
     with left:
         with st.container(key="zoo_own", height=36, border=False, vertical_alignment="center"):
@@ -100,20 +100,31 @@ def show_maps(opened: PageContext) -> ZooMaps:
     return ZooMaps(opened, start, usual, first, second, view, payloads)
 
 
-def _finding(head: str, variant: Variant, found: Compared) -> tuple[str, str]:
-    """How far the variant's attention is from softmax or, if its weights are signed, how far its output is; HTML."""
-    named = {"variant": _(variant.label), "head": head}
+def _finding(head: str, variant: Variant, found: Compared, beside: Variant | None) -> tuple[str, str]:
+    """How far the variant's attention is from softmax or, if its weights are signed, how far its output is; HTML.
+
+    Then which pictures are side by side; ``beside`` None: the difference is at the right.
+    """
+    named = {"variant": _short(variant), "head": head}
+    pictures = _("same queries and keys: left softmax, middle {variant}, right the difference")
+    if beside is not None:
+        pictures = _("same queries and keys: left softmax, middle {variant}, right {other}")
+    pictures = pictures.format(variant=_short(variant), other="" if beside is None else _short(beside))
     if variant.signed:
         said = _("With {variant}, {head}’s output has cosine {value} with softmax’s")
-        return escape(said.format(**named, value=variant_words("direction", found))), ""
+        return escape(said.format(**named, value=variant_words("direction", found))), escape(pictures)
     elsewhere = variant_words("elsewhere", found)
     said = _("With {variant} instead of softmax, {share} of {head}’s attention goes to other tokens").format(
         **named, share=elsewhere
     )
     if elsewhere == number(0.0, "share"):
         said = _("With {variant}, {head} attends as with softmax").format(**named)
-    error = _("error of the output {value}").format(value=variant_words("error", found))
-    return escape(said), escape(error)
+    return escape(said), escape(pictures)
+
+
+def _short(variant: Variant) -> str:
+    """Its name without what is behind it in brackets."""
+    return _(variant.label).split(" (")[0].split("（")[0]
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:

@@ -19,6 +19,7 @@ from analysis.stories import (
     one_word_changed,
     said_in,
     seen_in,
+    whole_word,
 )
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
@@ -135,3 +136,11 @@ def test_no_story_is_told_of_parts_of_words(monkeypatch: pytest.MonkeyPatch, tmp
 )
 def test_one_word_and_no_more_may_be_another(before: str, after: str, words: tuple[str, str] | None) -> None:
     assert one_word_changed(before, after) == words
+
+
+def test_the_whole_word_of_a_token_that_begins_one_is_told_of_a_measured_story_alone() -> None:
+    held = embedded()
+    pig, dog = (held.capture(CaptureRequest(text)) for text in ("The pig is behind the dog. It", "The dog. It"))
+    assert whole_word(pig, "·o") == "oinks"
+    assert whole_word(pig, "·is") == ""
+    assert whole_word(dog, "·o") == ""

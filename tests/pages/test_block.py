@@ -35,8 +35,9 @@ def test_the_architecture_shows_every_part_and_the_stream_of_the_chosen_token():
     meta, arrays = payload(app, "model_stages")
     titles = [row["title"] for row in meta["rows"]]
     assert titles == [
-        "tokenizer", "embedding", "L0", "L1", "L2", "RMSNorm", "attention: GQA 8 → 4", "RMSNorm", "FFN: gated SiLU",
-        "L3", "L4", "L5", "L6", "L7", "RMSNorm", "output layer", "next token",
+        "tokenizer", "embedding", "L0", "L1", "L2", "RMSNorm before attention", "attention: GQA 8 → 4",
+        "RMSNorm before FFN", "FFN: gated SiLU", "L3", "L4", "L5", "L6", "L7", "RMSNorm before output layer",
+        "output layer", "next token",
     ]  # fmt: skip
     capture = runner().capture(REQUEST)
     np.testing.assert_allclose(arrays["vectors"][4], capture.residual(3)[3].numpy(), atol=1e-4)

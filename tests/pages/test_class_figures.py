@@ -69,7 +69,7 @@ def test_the_phones_are_told_by_what_the_model_is_changed(page, address, words):
 @pytest.mark.parametrize(
     "page, address, titles",
     [
-        ("zoo", {"zoo.variant": "linear"}, ["L6H4 softmax", "linear (elu + 1)", "difference from softmax"]),
+        ("zoo", {"zoo.variant": "linear"}, ["L6H4 softmax", "linear attention (elu + 1)", "difference from softmax"]),
         ("compare", {"layer": "6", "head": "4"}, ["A L6H4", "B L", "A − B"]),
         (
             "positions",

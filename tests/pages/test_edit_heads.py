@@ -186,6 +186,26 @@ def test_a_preview_can_be_left_for_the_model_as_it_is_and_another_text_has_its_o
     assert "Preview: L5H5 ablated, L5H4 ablated" in html(app)
 
 
+def test_the_maps_of_a_preview_are_of_the_head_that_moved_most():
+    text = "The pig is behind the dog. It"
+    app = open_app(page=PAGE, text=text)
+    edits = tuple(ScaledHead(*place, 0.0) for place in evidence_of("default", text).heads)
+    before, after = (runner().capture(CaptureRequest(text, edits=one)) for one in ((), edits))
+    drift = head_drift(before, after)
+    layer, head = divmod(int(np.nanargmax(drift)), drift.shape[1])
+    for shown, whole in zip(maps(app)[:2], (before, after), strict=True):
+        np.testing.assert_allclose(np.nan_to_num(shown), whole.weights(layer, head).numpy(), atol=ROUNDING)
+    assert np.nanmax(np.abs(maps(app)[2])) > 0.1
+    assert f"So the maps are those of L{layer}H{head}, whose attention moves most." in html(app)
+    assert "Without L5H5 and L5H4, “<bdi>o</bdi>” of “<bdi>oinks</bdi>” falls from" in html(app)
+
+
+def test_a_preview_that_no_head_hears_of_shows_its_map_once():
+    app = open_app(page=PAGE, text="猫看见了狗，它")  # its story is about a head of the last layer
+    assert len(payloads(app, "head_map")) == 1
+    assert "before and after" in html(app)
+
+
 @pytest.mark.parametrize("text", ["3 + 5 = ", "When Mary and John went to the store, John gave a drink to"])
 def test_of_a_story_that_says_where_alone_the_open_head_is_previewed_and_no_story_named(text):
     app = open_app(page=PAGE, text=text)

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.table  # its tests take a second each
 
 STEPS, BLOCK, EDITS = "pages/steps/page.py", "pages/block/page.py", "pages/edit_heads/page.py"
 ONE = "a"  # a text of one token
+LONG = "Alice was beginning to get very tired of sitting by her sister on the bank. " * 6
 
 
 def capture(text: str = DEFAULT_TEXT):
@@ -220,16 +221,36 @@ def test_the_share_of_the_parameters_in_the_blocks():
 
 
 @pytest.mark.parametrize("query", [5, 0])
-def test_how_far_a_position_turns_its_fastest_and_its_slowest_pair(query: int):
+def test_what_a_position_turns_and_how_far_its_fastest_and_its_slowest_pair(query: int):
     said = finding(open_app(page="pages/positions/page.py", query=str(query)))
     config = AutoConfig.from_pretrained(EMBEDDED["default"])
     slowest = query * config.rope_parameters["rope_theta"] ** (2 / config.head_dim - 1)
     fast, slow = (significant(one / (2 * math.pi), 3) for one in (query, slowest))
     token = capture().tokens[query].text.strip("·")
     named = token if token.startswith("⟨") else f"“{token}”"
-    assert said.startswith(
-        f"Position {query} turns {named} {fast} times round in the fastest pair, {slow} times in the slowest "
-    )
+    turns = f"Position {query} turns the query and key of {named}, so that scores depend on distance "
+    stays = f"Position 0 leaves the query and key of {named} as they are; "
+    assert said.startswith(turns if query else stays)
+    assert said.endswith(f"the fastest pair of dimensions {fast} times round, the slowest {slow} times")
+
+
+# -- long texts -------------------------------------------------------------------------------------------------------
+
+
+def test_how_much_of_the_attention_is_near_and_how_much_far():
+    app = open_app(page="pages/long_texts/page.py", text=LONG, layer="6", head="6")
+    weights = capture(LONG).weights(6, 6).double()
+    n = len(weights)
+    least = n // 8
+    apart = torch.arange(n)[:, None] - torch.arange(n)
+    shares = [float(weights[:, 1:][one[:, 1:]].sum() / n) for one in (apart < least, apart >= least)]
+    near, far = map(share_digits, shares)
+    assert finding(app).startswith(f"L6H6 looks {near} % at the last {least} tokens, {far} % farther back")
+    bands = payload(app, "long_map")[0]["bands"]
+    assert bands[0] == {
+        "distance": 0, "words": f"near: {near} %, at most {least - 1} tokens back", "short": f"near: {near} %"
+    }  # fmt: skip
+    assert bands[1]["words"].startswith(f"far: {far} %, most often about ")
 
 
 # -- edit heads -------------------------------------------------------------------------------------------------------
@@ -311,6 +332,18 @@ def test_which_order_of_the_products_is_less_work():
     assert n < d
     said = f"At {n} tokens, (Q Kᵀ) V is less work: {few:,} multiply-adds, not {many:,}"
     assert finding(zoo_driving.opened(view="linear")) == said
+
+
+def test_which_part_of_the_cells_each_kind_leaves_to_be_seen():
+    app = open_app(page="pages/families/page.py")
+    meta, arrays = payload(app, "family_masks")
+    seen = [
+        share_digits(float((cells[: len(one["tokens"]), : len(one["tokens"])] > 0).mean()))
+        for one, cells in zip(meta["kinds"], arrays["cells"], strict=True)
+    ]
+    causal, prefix, encoder, two = seen
+    said = f"causal {causal} %, prefix {prefix} %, encoder {encoder} %, encoder–decoder {two} %"
+    assert finding(app) == f"Who sees whom: {said} of all cells"
 
 
 def test_how_many_well_known_models_hide_the_future():

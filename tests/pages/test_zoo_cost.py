@@ -85,7 +85,7 @@ def test_the_bytes_of_a_layer_are_the_formula_for_this_models_shape(offered):
 def test_what_cannot_be_read_a_token_at_a_time_has_no_state():
     page = html(opened(view="cost", variant="nystrom", beside="linear"))
     assert page.count("<th scope='row'>Nyströmformer</th><td>–</td><td>–</td><td>–</td>") == 2
-    assert "<th scope='row'>linear (elu + 1)</th><td>132 KB</td><td>132 KB</td><td>132 KB</td>" in page
+    assert "<th scope='row'>linear attention (elu + 1)</th><td>132 KB</td><td>132 KB</td><td>132 KB</td>" in page
     around = html(opened(model="encoder", view="cost", layer="1", head="1", variant="linear"))
     assert "Kept for a text" not in around
 

@@ -102,6 +102,12 @@ def test_a_token_that_is_a_space_is_shown_as_one_and_named():
     assert "<bdi>·it</bdi></th>" in html
 
 
+def test_the_rest_of_the_word_that_the_first_token_begins_stands_quietly_behind_it():
+    page = next_token_bars(["·o", "·oinks"], [0.9, 0.1], rest=0.0, heading="", begins="oinks")
+    assert "<bdi>·o</bdi><small class='rest'><bdi>inks</bdi></small>" in page
+    assert page.count("class='rest'") == 1
+
+
 def test_the_words_can_be_translated():
     rows = table(texts={"token": "词元", "probability": "概率", "rest": "其他"}).rows
     assert rows[0] == ["词元", "概率"]

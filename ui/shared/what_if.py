@@ -16,6 +16,7 @@ from analysis.color_scale import change_scale
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
 from analysis.head_map import HeadMap
 from analysis.number_text import error_size, significant
+from analysis.stories import whole_word
 from analysis.tables import map_table, side_by_side
 from model_runner import Capture
 from model_runner.errors import EditNotPossible, NoLogits
@@ -50,13 +51,14 @@ def show_maps(
     said: str = "",
     between: Callable[[], None] | None = None,
     finding: DeltaGenerator | None = None,
+    once: bool = False,
 ) -> tuple[DrawnHead, DrawnHead]:
     """Show the open head before the edit, after it, and the difference; a click on any of them pins the cell on all.
 
     ``clicked`` is called for a click on the first map, after the cell is pinned. ``said`` is the finding (HTML) if it
     is not the change of the next token; ``between`` draws below it and above the maps, and ``finding`` is its container
-    if that is elsewhere. Raises EditNotPossible, drawing nothing, if the edited forward fails the check that the plain
-    one passed.
+    if that is elsewhere. ``once``: both maps are equal, and one is drawn. Raises EditNotPossible, drawing nothing, if
+    the edited forward fails the check that the plain one passed.
     """
     check = cached.check(after, opened.layer)
     if not check.ok:
@@ -65,15 +67,19 @@ def show_maps(
     head = f"L{opened.layer}H{opened.head}"
     moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
     moved = escape(moved if drift > ROUNDING else _("{head} looks where it did before").format(head=head))
-    beside = escape(_("indigo: looks more than before, orange: less"))
+    colors = "" if once else escape(_("indigo: looks more than before, orange: less"))
     said = said or output_finding(opened, after)
     with finding or nullcontext():
-        show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
+        show_finding(said or moved, " · ".join(filter(None, (moved if said else "", colors))), of_several=True)
     if between is not None:
         between()
     left, middle, right = st.columns(3)
     with left:
-        before = show_map(opened, _("before"), "map_before", clicked=clicked)
+        heading = _("before and after") if once else _("before")
+        before = show_map(opened, heading, "map_before", clicked=clicked)
+    if once:
+        window = session.selection().window
+        return before, draw_head(replace(opened, capture=after), window, max_height=MAP_HEIGHT)
     with middle:
         changed = show_map(replace(opened, capture=after), _("after"), "map_after")
     with right:
@@ -161,34 +167,46 @@ def output_name(position: int | None) -> str:
     return _("Next token") if position is None else _("Token at {position}").format(position=position)
 
 
-def next_finding(opened: PageContext, after: Capture) -> str:
-    """How the edit changes the probability of the likeliest token, next or at a mask; HTML. Raises NoLogits."""
+def next_finding(opened: PageContext, after: Capture, cause: str = "") -> str:
+    """How the edit changes the probability of the likeliest token, next or at a mask; HTML. Raises NoLogits.
+
+    ``cause``: the edit in a few words, which begin the sentence.
+    """
     change = change_at(opened.capture, after, opened.query)
     token = opened.runner.token_text(change.ids[0])
-    stays, falls, rises = (
-        _("The next token “{token}” stays at {before}"),
-        _("The next token “{token}” falls from {before} to {after}"),
-        _("The next token “{token}” rises from {before} to {after}"),
-    )
-    if change.position is not None:
-        stays, falls, rises = (
-            _("“{token}” stays at {before}"),
-            _("“{token}” falls from {before} to {after}"),
-            _("“{token}” rises from {before} to {after}"),
-        )
-    moved = percent(change.before[0]) != percent(change.after[0])
-    words = stays if not moved else falls if change.after[0] < change.before[0] else rises
+    begins = whole_word(opened.capture, token) if change.position is None else ""
     name = f"<bdi>{escape(token.strip('·') or lone_spaces(token))}</bdi>"
     shares = (escape(percent(float(share), _("{number} %"))) for share in (change.before[0], change.after[0]))
-    return words.format(token=name, **dict(zip(("before", "after"), shares, strict=True)))
+    told = dict(zip(("before", "after"), shares, strict=True))
+    stays, falls, rises = (
+        _("{cause}, {token} stays at {before}"),
+        _("{cause}, {token} falls from {before} to {after}"),
+        _("{cause}, {token} rises from {before} to {after}"),
+    )
+    if not cause and change.position is None:
+        stays, falls, rises = (
+            _("The next token {token} stays at {before}"),
+            _("The next token {token} falls from {before} to {after}"),
+            _("The next token {token} rises from {before} to {after}"),
+        )
+    elif not cause:
+        stays, falls, rises = (
+            _("{token} stays at {before}"),
+            _("{token} falls from {before} to {after}"),
+            _("{token} rises from {before} to {after}"),
+        )
+    words = stays if told["before"] == told["after"] else falls if change.after[0] < change.before[0] else rises
+    named = _("“{token}” of “{word}”") if begins else _("“{token}”")
+    named = named.format(token=name, word=f"<bdi>{escape(begins)}</bdi>")
+    return words.format(cause=escape(cause), token=named, **told)
 
 
-def output_finding(opened: PageContext, after: Capture) -> str:
+def output_finding(opened: PageContext, after: Capture, cause: str = "") -> str:
     """The same finding, or empty if the model predicts no tokens."""
     if opened.runner.info.classes:
         return ""
     try:
-        return next_finding(opened, after)
+        return next_finding(opened, after, cause)
     except NoLogits:
         return ""
 
@@ -202,6 +220,7 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
     bars = next_token_changes(
         words, list(change.before), list(change.after), heading=output_name(change.position),
         beside=_("KL {kl} bits").format(kl=significant(change.kl, 3)), follows=change.follows, texts=translated(TEXTS),
+        begins=whole_word(opened.capture, words[0]) if change.position is None else "",
     )  # fmt: skip
     show_html(bars, key="next_change")
     return change

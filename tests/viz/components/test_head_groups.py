@@ -54,7 +54,9 @@ def test_the_group_of_the_open_head_is_lit_in_both_figures(mount):
     assert readouts(page) == ["H4–H5 read key/value head 2.", "H4–H7 read the mean of key/value heads 2–3."]
     assert [node.get_attribute("data-head") for node in page.locator("g.open").all()] == ["5", "5"]
     label = page.locator("figure svg").first.get_attribute("aria-label") or ""
-    assert label.startswith("as it is: GQA: 8 query heads over 4 k/v heads. L3H5 is open. H4–H5 read key/value head 2.")
+    assert label.startswith(
+        "as it is: 8 query heads read 4 key/value heads. L3H5 is open. H4–H5 read key/value head 2."
+    )
 
 
 @pytest.mark.browser

@@ -136,7 +136,7 @@ def test_the_slider_reaches_as_far_as_was_asked_for_or_as_its_place_needs(show, 
 def test_the_dials_say_whose_they_are(show):
     words = show(token="·dog").locator(".readout").inner_text()
     assert "·dog" in words
-    assert "its q blue, its k red" in words
+    assert "query q blue, key k red" in words
 
 
 def test_a_pair_says_its_angle_its_turns_and_its_wavelength(show):

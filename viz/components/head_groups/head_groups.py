@@ -18,7 +18,7 @@ TEXTS: dict[str, str] = {
     "ways": N_("How many key/value heads to share"),
     "own": N_("as it is"),
     "pooled": N_("averaged to {kv_heads}"),
-    "counts": N_("{kind}: {heads} query heads over {kv_heads} k/v heads"),
+    "counts": N_("{heads} query heads read {kv_heads} key/value heads"),
     "reads_alone": N_("Only {group} reads key/value head {kv}."),
     "reads_shared": N_("{group} read key/value head {kv}."),
     "reads_mean": N_("{group} read the mean of key/value heads {kv}."),

@@ -9,9 +9,6 @@ export const groupOf = (meta, kvHeads, head) => Math.floor(head / sizeOf(meta, k
 // "H4–H5", or "H4" where it is alone.
 const span = (first, count, letter = "") => (count === 1 ? `${letter}${first}` : `${letter}${first}–${letter}${first + count - 1}`)
 
-// The name of a number of key/value heads, as in the options.
-const kindOf = (meta, kvHeads) => meta.ways.find((way) => way.kv_heads === kvHeads)?.name ?? ""
-
 /** @param {State} state */
 export function titleOf({ meta, pooled }, isPooled) {
   const { texts } = meta
@@ -20,7 +17,7 @@ export function titleOf({ meta, pooled }, isPooled) {
 
 /** @param {State} state */
 export function countsOf({ meta }, kvHeads) {
-  return fill(meta.texts.counts, { kind: kindOf(meta, kvHeads), heads: meta.n_heads, kv_heads: kvHeads })
+  return fill(meta.texts.counts, { heads: meta.n_heads, kv_heads: kvHeads })
 }
 
 // What the group of a query head reads when so many key/value heads are left.

@@ -51,6 +51,16 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "long_map", '<div class="long-map">\n</div>')
 
 
+@dataclass(frozen=True)
+class MapBand:
+    """Words that stand along the cells whose query is ``distance`` tokens after the key, outside of them."""
+
+    distance: int
+    words: str
+    short: str
+    """Where there is no room for all."""
+
+
 @dataclass(frozen=True, eq=False)
 class LongMapPicture(ColoredPicture):
     """The map's initial state; its numbers come by HTTP. It sends `cell`, `window` and `refused`.
@@ -77,6 +87,8 @@ class LongMapPicture(ColoredPicture):
     max_height: int = 596
     low: float = LOW
     """Start of a logarithmic scale."""
+    bands: Sequence[MapBand] = ()
+    """What the bands of the map are; shown while the bands are narrow."""
 
     @sent
     def tokens(self) -> int:

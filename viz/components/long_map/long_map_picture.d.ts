@@ -22,7 +22,17 @@ export interface Meta {
   max_height: number
   /** Start of a logarithmic scale. */
   low: number
+  /** What the bands of the map are; shown while the bands are narrow. */
+  bands: MapBand[]
   palette: Palette
   /** Number of tokens. */
   tokens: number
+}
+
+/** Words that stand along the cells whose query is `distance` tokens after the key, outside of them. */
+export interface MapBand {
+  distance: number
+  words: string
+  /** Where there is no room for all. */
+  short: string
 }

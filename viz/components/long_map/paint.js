@@ -10,12 +10,15 @@ import { cellOf, FONT, LEAN, levelFits, SMALL, xAt, yAt, zoomOf } from "./layout
 import { above, cellsAt, SIDE, tilesIn, tokensOf } from "./pyramid.js"
 import { held, pictures } from "./tiles.js"
 
+const BAND_MARGIN = 16 // CSS pixels at both ends of a band that its words leave free
+
 export function paintMap(state) {
   const { canvas, layout, theme } = state
   const context = sizeCanvas(canvas, layout.width, layout.height)
   context.direction = "ltr" // rows and columns keep their places whatever the page's direction
   paintTiles(context, state)
   paintMarks(context, state)
+  paintBands(context, state)
   paintBoxes(context, state)
   for (const axis of [0, 1]) paintAxis(context, state, axis)
   paintWords(context, state)
@@ -59,6 +62,33 @@ function paintTile(context, state, store, tile, strip) {
   if (strip) return
   context.fillStyle = css(state.theme.secondary)
   context.fillRect(x, y, size, size)
+}
+
+// Name each band along it, above the diagonal or beyond another band. Skipped for a few tokens, which show none.
+function paintBands(context, state) {
+  const { layout: { plot }, theme, view, meta } = state
+  const cell = cellOf(state)
+  if (view.k1 - view.k0 < meta.far * 2) return
+  for (const { distance, words, short } of meta.bands) {
+    const from = Math.max(view.k0, view.q0 - distance)
+    const to = Math.min(view.k1, view.q1 - distance)
+    context.save()
+    context.font = `${SMALL}px ${theme.font}`
+    const room = (to - from) * cell * Math.SQRT2 - 2 * BAND_MARGIN
+    const said = [words, short].find((one) => context.measureText(one).width <= room)
+    if (said) {
+      context.beginPath()
+      context.rect(plot.x, plot.y, plot.width, plot.height)
+      context.clip()
+      context.translate(xAt(state, (from + to) / 2), yAt(state, (from + to) / 2 + distance))
+      context.rotate(Math.PI / 4)
+      context.textAlign = "center"
+      Object.assign(context, { strokeStyle: css(theme.background), lineWidth: 5, lineJoin: "round", fillStyle: css(theme.text) })
+      context.strokeText(said, 0, distance ? 14 : -8)
+      context.fillText(said, 0, distance ? 14 : -8)
+    }
+    context.restore()
+  }
 }
 
 // The matches of the search: thin lines at both edges.

@@ -30,6 +30,7 @@ export function paintDials(state, width, maxHeight) {
     const y = Math.floor(i / grid.columns) * (grid.side + grid.label + GAP)
     const radius = grid.side / 2 - 3
     paintDial(context, state, pair, x + grid.side / 2, y + grid.side / 2, radius, i === state.pair)
+    if (i === 0 && radius >= 30) nameVectors(context, state, pair, x + grid.side / 2, y + grid.side / 2, radius)
     paintDialLabel(context, state, pair, i, x + grid.side / 2, y + grid.side, grid)
   })
   canvas.dataset.geometry = JSON.stringify(state.grid)
@@ -54,6 +55,16 @@ function paintDial(context, state, pair, x, y, radius, looked) {
     paintVector(context, css(theme[name]), x, y, radius, pair[name[0]], longest[name] / factor, angle, radius >= 24 ? 2.25 : 1.5)
     const direction = Math.atan2(b, a) + angle
     disc(context, css(theme[name]), x + radius * Math.cos(direction), y - radius * Math.sin(direction), radius >= 24 ? 2.6 : 1.6)
+  }
+}
+
+// In the first dial the two stand by their names, inside the rim beside the dots of their directions.
+function nameVectors(context, { theme, position }, pair, x, y, radius) {
+  for (const name of ["key", "query"]) {
+    const [a, b] = pair[name[0]]
+    const direction = Math.atan2(b, a) + position * pair.theta
+    const [dx, dy] = [Math.cos(direction), -Math.sin(direction)]
+    write(context, theme, name[0], x + (radius - 11) * dx, y + (radius - 11) * dy + 4, { align: "center", color: theme[name], size: 13 })
   }
 }
 
@@ -89,10 +100,11 @@ function paintVector(context, color, x, y, radius, [a, b], longest, angle, width
 
 function paintDialLabel(context, state, pair, i, x, y, { label, side }) {
   if (!label) return
-  const { theme, position } = state
+  const { theme, position, pairs, meta: { texts } } = state
   const theta = threeDigits(pair.theta)
   const degrees = Math.round(((position * pair.theta * 180) / Math.PI) % 360)
-  const text = side >= 104 ? `θ${subscripted(i)} ${theta} · ${tidy(String(degrees))}°` : theta
+  const end = pairs.length > 1 && { 0: texts.fastest, [pairs.length - 1]: texts.slowest }[i] // the two that the title is about
+  const text = side >= 104 ? `${end || `θ${subscripted(i)} ${theta}`} · ↺ ${tidy(String(degrees))}°` : theta
   write(context, theme, text, x, y + label - 5, { align: "center", color: i === state.pair ? theme.text : theme.quiet, size: side >= 104 ? SMALL : 10 })
 }
 

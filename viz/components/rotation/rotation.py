@@ -26,9 +26,11 @@ TEXTS: dict[str, str] = {
     "play": N_("let it turn"),
     "pause": N_("stop"),
     "hint": N_(
-        "Each dial is a pair of dimensions of {token}, fastest first: its q blue, its k red, faint "
-        "before the rotation. Rim: the longest pair ({q} and {k}); dots: only the direction."
+        "Each dial is a pair of dimensions of {token}: query q blue, key k red, faint before the turn, full after it. "
+        "Rim: the longest pair ({q} and {k}); dots: direction."
     ),
+    "fastest": N_("fastest"),
+    "slowest": N_("slowest"),
     "pair": N_(
         "Pair {i}, dimensions {a} and {b}: {position} × {theta} = {angle} rad, {turns} turns. "
         "One turn takes {wavelength} tokens. ‖q‖ {q}, ‖k‖ {k}."
