@@ -245,7 +245,7 @@ def test_how_much_of_the_attention_is_near_and_how_much_far():
     apart = torch.arange(n)[:, None] - torch.arange(n)
     shares = [float(weights[:, 1:][one[:, 1:]].sum() / n) for one in (apart < least, apart >= least)]
     near, far = map(share_digits, shares)
-    assert finding(app).startswith(f"L6H6 looks {near} % at the last {least} tokens, {far} % farther back")
+    assert finding(app).startswith(f"L6H6 puts {near} % on the last {least} tokens, {far} % farther back")
     bands = payload(app, "long_map")[0]["bands"]
     assert bands[0] == {
         "distance": 0, "words": f"near: {near} %, at most {least - 1} tokens back", "short": f"near: {near} %"
