@@ -57,7 +57,7 @@ WINDOW: ViewportSize = {"width": 1440, "height": 900}
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
 PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Which token looks at which?", "head_map"))
 Sought = str | frozenset[str] | None  # what a follower has to receive: this, one of these, anything of its kind
-# what the teacher's figures say of what is done in them; with each the moment of its first input, in milliseconds
+# records the events of the teacher's figures, each with the time of its first input in milliseconds
 HAND = """() => { window.hand = []
   let since = null
   addEventListener("input", () => (since ??= Date.now()), true)

@@ -1,5 +1,5 @@
-// Runs in the page before the app's own scripts and notes, in the page's clock, when a part of it is on the screen.
-// Components live in shadow roots, which an observer of the document does not see into: each is observed as it appears.
+// Runs in the page before the app's own scripts and records, on the page's clock, when parts of it are on the screen.
+// Components are in shadow roots, which an observer of the document does not see: each is observed when it is attached.
 ;(() => {
   const roots = /** @type {(Document | ShadowRoot)[]} */ ([document])
   const waiting = new Map() // name -> [condition, resolve]
@@ -12,8 +12,8 @@
       afterPaint(resolve)
     }
   }
-  // As little as possible is observed, for observing costs time, too: the page's elements until the frame is there,
-  // and after that the components' counters alone.
+  // Observe as little as possible, since observing takes time, too: the page's elements until the frame is there, and
+  // after that only the components' counters.
   const frame = new MutationObserver(() => {
     answer()
     if (!waiting.has("frame")) frame.disconnect()
@@ -29,7 +29,7 @@
     return root
   }
 
-  // The frame in which a change is drawn ends with this message: then it is on the screen.
+  // This message arrives after the frame that draws the change: then the change is on the screen.
   const afterPaint = (then) =>
     requestAnimationFrame(() => {
       const channel = new MessageChannel()
@@ -45,14 +45,14 @@
     return null
   }
   const when = (name, holds) => new Promise((resolve) => waiting.set(name, [holds, resolve]))
-  // Looked at in every frame: a page's own words are in no component.
+  // Checked in every frame, since the page's own text is not in a component.
   const framed = (holds) =>
     new Promise((resolve) => {
       const look = () => (holds() ? afterPaint(resolve) : requestAnimationFrame(look))
       look()
     })
   const painted = (selector) => Number(find(selector)?.dataset.painted ?? 0)
-  // What the grid shows, in one number: thumbnails of another text add up to another sum.
+  // A hash of the grid's thumbnails, which differs for another text.
   const shown = () => find(".head-grid")?.atlas?.thumbnails?.reduce((sum, value, i) => (sum * 31 + value + i) | 0, 7)
 
   for (const kind of ["click", "keydown"])
@@ -70,7 +70,7 @@
     find,
     // Milliseconds since the epoch at which the frame, the first map, all heads or the green badge were on the screen.
     opened: async (name) => performance.timeOrigin + (await opened[name]),
-    // Arm before an input: the promise is of the milliseconds from the latest input to the picture it asked for.
+    // Call before an input: the promise resolves to the milliseconds from the latest input to the picture it requested.
     head(name) {
       this.words = framed(() => document.querySelector(".atlas-head[data-finding] > span")?.textContent.startsWith(`${name} ·`)).then((at) => at - input)
       const before = painted(".head-map")

@@ -1,4 +1,4 @@
-"""axe in a page: what is wrong with what it shows, by WCAG 2.2 AA and what axe calls best practice."""
+"""Run axe in a page: violations of WCAG 2.2 AA and of axe's best practices."""
 
 from __future__ import annotations
 

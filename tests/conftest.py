@@ -1,4 +1,4 @@
-"""What every test runs under: no network for models, and a reason where a test cannot run on this machine."""
+"""Settings for every test: no network for models, and a reason if a test cannot run on this machine."""
 
 from __future__ import annotations
 

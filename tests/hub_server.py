@@ -1,4 +1,4 @@
-"""A hub of models on 127.0.0.1 that speaks what huggingface_hub asks: names, versions, files, parts of files."""
+"""A model hub on 127.0.0.1 with the API that huggingface_hub uses: names, revisions, files and byte ranges."""
 
 from __future__ import annotations
 

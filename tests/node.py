@@ -1,4 +1,4 @@
-"""JavaScript without a browser: the node that the requirements install runs our modules as they are."""
+"""JavaScript without a browser: run our modules unchanged in the node that the requirements install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The referee of docs/architecture.md: who may import whom, and what is never written."""
+"""Enforce docs/architecture.md: which package may import which, and what must never be written."""
 
 from __future__ import annotations
 

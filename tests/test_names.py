@@ -1,4 +1,4 @@
-"""A name has one meaning: whoever searches for a class finds one."""
+"""Class names are unique: whoever searches for a class finds one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `pip install .` puts in place: one package, with the app, and all that our Python lines need."""
+"""`pip install .` installs one package, with the app and everything that our Python examples need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The referee of the scripts and style sheets: what they import, and the tests that node runs."""
+"""Check the scripts and style sheets: their imports, and the tests that node runs."""
 
 from __future__ import annotations
 

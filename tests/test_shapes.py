@@ -1,4 +1,4 @@
-"""Shapes that functions are annotated with are checked where the mathematics is tested: see the Makefile."""
+"""Annotated tensor shapes are checked where the mathematics is tested: see the Makefile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook is told of an argument of the wrong kind: one sentence that says what to give instead."""
+"""Arguments of the wrong type in a notebook give one error message that says what to pass instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures whose every weight is known beforehand, captures of a text without any model, and the embedded model."""
+"""Captures with known weights, captures of a text without a model, and the embedded model."""
 
 from __future__ import annotations
 

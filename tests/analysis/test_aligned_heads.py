@@ -1,4 +1,4 @@
-"""Two heads over common pieces: held to loops over tokens, and to what must hold of any two heads."""
+"""Two heads over common pieces: against loops over tokens, and invariants of any two heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of two texts on common pieces: held to a slow search over all cuts, and to what holds of any two texts."""
+"""Aligning the tokens of two texts: against a slow search over all cuts, and invariants of any two texts."""
 
 from __future__ import annotations
 

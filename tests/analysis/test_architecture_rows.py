@@ -1,4 +1,4 @@
-"""The rows of the architecture: every part once, the vectors those of the capture."""
+"""The rows of the architecture: every part once, with the capture's vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A head seen otherwise: against the captured weights, loops, and torch's SVD of the whole product."""
+"""Other views of a head: against the captured weights, loops, and torch's SVD of the whole product."""
 
 from __future__ import annotations
 

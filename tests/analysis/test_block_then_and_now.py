@@ -1,4 +1,4 @@
-"""The block of 2017 has the parameters of torch's own modules, the one of today those of a transformers Llama."""
+"""The block of 2017 has the parameters of torch's own modules, the modern one those of a transformers Llama."""
 
 from __future__ import annotations
 

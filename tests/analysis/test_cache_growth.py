@@ -1,4 +1,4 @@
-"""The cache of a growing text, told from its start, is what transformers' own cache holds of the longer text."""
+"""The computed cache of a growing text equals transformers' own cache of the longer text."""
 
 from __future__ import annotations
 

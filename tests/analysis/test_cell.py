@@ -1,4 +1,4 @@
-"""Every step of a cell leads to the next one, and each agrees with what the capture says of the whole head."""
+"""Every step of a cell follows from the one before, and each agrees with the capture of the whole head."""
 
 from __future__ import annotations
 

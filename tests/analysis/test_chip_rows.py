@@ -1,4 +1,4 @@
-"""The row that shades the text equals what loops add up of the weights, chip by chip."""
+"""The row that shades the text equals sums of the weights in loops, chip by chip."""
 
 from __future__ import annotations
 

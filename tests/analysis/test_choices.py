@@ -1,4 +1,4 @@
-"""The sentences with a choice: the embedded model finds several words likely after each, in both languages."""
+"""The sentences with several likely next words: the embedded model agrees, in both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that an indexer left out: cell by cell as the masks say, pooled or not, and the row of one query."""
+"""Keys that an indexer left out: each cell matches the masks, pooled or not, and the row of one query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From which value to which a map is coloured."""
+"""The range of values that a map's colours cover."""
 
 from __future__ import annotations
 

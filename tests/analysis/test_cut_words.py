@@ -1,4 +1,4 @@
-"""Words that the embedded translator never read are told from those that its sentences are made of."""
+"""Words that the embedded translator never read are distinguished from those of its training sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes of models by formula: against transformers' own models on the meta device, and against what is published."""
+"""Sizes of models by formula: against transformers' own models on the meta device, and published numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn of experts, by hand: two layers, three tokens, four experts and two."""
+"""The drawing of experts, computed by hand: two layers, three tokens, four experts and two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of models: told by their masks, drawn cell by cell, and one text with a word hidden."""
+"""Kinds of models: identified by their masks, drawn cell by cell, and one text with a hidden word."""
 
 from __future__ import annotations
 

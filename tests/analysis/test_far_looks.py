@@ -1,4 +1,4 @@
-"""Far looks are what loops find in the full matrix."""
+"""Long-range weights equal those that loops find in the full matrix."""
 
 from __future__ import annotations
 

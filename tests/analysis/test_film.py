@@ -1,4 +1,4 @@
-"""The frames of a film: how a token was chosen, where it looked, and what the cache holds, against slow references."""
+"""A film's frames: how each token was chosen, what it attended to, and the cache, against slow references."""
 
 from __future__ import annotations
 

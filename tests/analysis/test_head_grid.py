@@ -1,4 +1,4 @@
-"""Thumbnails and metrics of the grid equal what loops make of the full weights."""
+"""Thumbnails and metrics of the grid equal loops over the full weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a head's habit equals counting rows by hand, and is found in heads made to have it."""
+"""The description of a head's pattern equals counting rows by hand, and is found in heads made to have it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines hold the head's own weights; of a long text, those around the pinned token."""
+"""Lines contain the head's own weights; for a long text, those around the pinned token."""
 
 from __future__ import annotations
 

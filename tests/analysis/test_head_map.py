@@ -1,4 +1,4 @@
-"""A head's map equals what loops make of its full matrix: exact, renormalised, in any window."""
+"""A head's map equals loops over its full matrix: exact, renormalised, in any window."""
 
 from __future__ import annotations
 

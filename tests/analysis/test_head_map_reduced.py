@@ -1,4 +1,4 @@
-"""A map that is smaller than the matrix, by words or by pixels, equals what loops make of the whole."""
+"""A map that is smaller than the matrix, by words or by pixels, equals loops over the whole."""
 
 from __future__ import annotations
 

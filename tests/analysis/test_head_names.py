@@ -1,4 +1,4 @@
-"""Names of heads: the key/value head is named where a group shares it, and only there."""
+"""Names of heads contain the key/value head only if a group shares it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two texts in a row show what their rectangular capture says, and nothing of it anywhere else."""
+"""Two texts in a row show their rectangular capture, and no other cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of induction heads holds in the embedded model: without them, repetition is no longer foreseen."""
+"""Known facts about induction heads hold in the embedded model: without them, it does not predict repetition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of keys and values: the formula against real caches, and what a changed cache holds."""
+"""Bytes of keys and values: the formula against real caches, and the size of changed caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is tried of changed caches, and how far the next token moves."""
+"""Changed caches, and how far each shifts the next token's distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lens as it is drawn: words and rows of first places, against loops."""
+"""The drawn logit lens: words and top-ranked rows, against loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What blocks of rows tell of every head is what loops over the full matrices say, however the rows are cut."""
+"""Results for every head from blocks of rows equal loops over the full matrices, however the rows are cut."""
 
 from __future__ import annotations
 

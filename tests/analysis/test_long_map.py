@@ -1,4 +1,4 @@
-"""Every tile of a head's map is what loops make of its full matrix, at every zoom and at awkward lengths."""
+"""Every tile of a head's map equals loops over its full matrix, at every zoom and at awkward lengths."""
 
 from __future__ import annotations
 

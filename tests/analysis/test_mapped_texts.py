@@ -1,4 +1,4 @@
-"""Many texts: the same metrics as one by one, nothing is read twice, and a bad file is a sentence."""
+"""Many texts: the same metrics as one by one, nothing is read twice, and a bad file gives an error message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention that was cut, perplexity and emptied queries, against loops and by hand."""
+"""Attention cut by a mask, perplexity and queries without keys, against loops and by hand."""
 
 from __future__ import annotations
 

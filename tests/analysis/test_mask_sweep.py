@@ -1,4 +1,4 @@
-"""Patterns of comparable cost: how many cells they keep is what makes them comparable."""
+"""Patterns of comparable cost keep a comparable number of cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the matrices of heads are apart: against the model's own weights, cut by hand."""
+"""The distance between heads' matrices: against the model's own weights, cut by hand."""
 
 from __future__ import annotations
 

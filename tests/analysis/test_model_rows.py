@@ -1,4 +1,4 @@
-"""A model as rows of layers, against what its own modules and its captures say."""
+"""A model as rows of layers, against its own modules and captures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The needle is where it was to be hidden, and what is said of finding it is what a plain forward and loops say."""
+"""The needle is at its requested place, and finding it agrees with a plain forward pass and loops."""
 
 from __future__ import annotations
 

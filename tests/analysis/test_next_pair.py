@@ -1,4 +1,4 @@
-"""Two predictions side by side: held to loops over the vocabulary."""
+"""Two predictions side by side: against loops over the vocabulary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Norms of the model's own vectors, and the growth of random nets, against what theory says of them."""
+"""Norms of the model's own vectors, and the growth of random nets, against theory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page opens on a head that looks at something of its own."""
+"""A page opens a head that attends strongly to one token."""
 
 from __future__ import annotations
 

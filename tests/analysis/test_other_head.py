@@ -1,4 +1,4 @@
-"""The head that the open one is compared with first."""
+"""The head that the open one is compared with by default."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What is said of a mask of the model's own making: how many keys a query of a head reads."""
+"""Sentences about a model's own mask: how many keys a query of a head reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view-models of activation patching: what is compared, how it is scaled, and which second text is suggested."""
+"""View-models of activation patching: the comparison, its scale, and the suggested second text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rotation on the page is the captured one, and scores put elsewhere are those of vectors rotated there."""
+"""The rotation on the page is the captured one, and moved scores equal those of vectors rotated to there."""
 
 from __future__ import annotations
 

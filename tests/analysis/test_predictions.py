@@ -1,4 +1,4 @@
-"""What a model answers where a class predicts: each against loops in float64, and the model's own numbers."""
+"""The model's answers to a class's questions: each against loops in float64, and the model's own numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pairs add is what the score is made of, cell by cell."""
+"""The pairs' contributions add up to the score, cell by cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sentences of one text: where the second begins, which cells are of which part, and who looks where."""
+"""Two sentences in one text: where the second begins, the part of each cell, and which part attends to which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The silence after a sound: where it begins, what a map opens with, and how much weight lies on it."""
+"""The silence after a sound: where it begins, the map's initial window, and the weight on silence."""
 
 from __future__ import annotations
 

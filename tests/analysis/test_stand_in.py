@@ -1,4 +1,4 @@
-"""Of heads whose softmax is substituted: which have shares, and that every percentage is one."""
+"""Heads whose softmax is substituted: which have shares, and that every percentage is a real share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A head's chain: what is shown and what is not add up to the model's own numbers, at every step."""
+"""A head's chain: shown and hidden terms add up to the model's own numbers, at every step."""
 
 from __future__ import annotations
 

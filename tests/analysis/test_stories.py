@@ -1,4 +1,4 @@
-"""An example opens on the head that tells its story, and says what is measured there."""
+"""An example opens the head that tells its story, with the numbers measured there."""
 
 from __future__ import annotations
 

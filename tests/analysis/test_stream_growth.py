@@ -1,4 +1,4 @@
-"""Lengths of the stream and of what is added, against plain loops over the residual stream itself."""
+"""Lengths of the residual stream and of additions to it, against plain loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between streams and what they reach: against loops, and on weights made for it."""
+"""Links between streams and their reach: against loops, and on weights made for the test."""
 
 from __future__ import annotations
 

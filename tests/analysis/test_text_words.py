@@ -1,4 +1,4 @@
-"""What a file says of its text: all of it on one line, or its beginning, and what was read besides."""
+"""A file's description of its text: all of it on one line, or its beginning, and any other inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens join to the words and characters a reader sees, in any script."""
+"""Tokens are joined to the words and characters that a reader sees, in any script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An example with one word changed: what is said of it is what plain transformers give, here and in the original."""
+"""An example with one word changed: the sentences about it agree with plain transformers, for both texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rival in the place of a captured head: the head is the model's own, and its numbers are those of loops."""
+"""A variant in place of a captured head: the head is the model's own, and the variant's numbers equal loops."""
 
 from __future__ import annotations
 

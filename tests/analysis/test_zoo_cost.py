@@ -1,4 +1,4 @@
-"""What is measured is the variant that the maps show, its bytes those of known tensors, lines cross where they do."""
+"""The measured variant is the one in the maps, its bytes are those of known tensors, and crossings are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Added positions: the four products are the whole score, and attention without positions knows no order."""
+"""Added positions: the four products sum to the score, and attention without positions ignores order."""
 
 from __future__ import annotations
 

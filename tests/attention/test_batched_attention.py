@@ -1,4 +1,4 @@
-"""A batch with padding gives each text what it gets alone; a step with a cache gives the last rows of the whole."""
+"""A padded batch gives each text the result it gets alone; a cached step gives the last rows of the whole."""
 
 from __future__ import annotations
 

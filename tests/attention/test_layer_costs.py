@@ -1,4 +1,4 @@
-"""The table of layer types: paths by formula are those that are counted, and work is that of loops."""
+"""The table of layer types: path lengths by formula equal counted ones, and work equals loops."""
 
 from __future__ import annotations
 

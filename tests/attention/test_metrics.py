@@ -1,4 +1,4 @@
-"""Head metrics equal loops on hand-made weights, and every line of the table keeps one contract."""
+"""Head metrics equal loops on hand-made weights, and every row of the table follows the same contract."""
 
 from __future__ import annotations
 

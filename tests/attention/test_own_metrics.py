@@ -1,4 +1,4 @@
-"""Metrics of one's own, beside the built-in ones."""
+"""Registered metrics, next to the built-in ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pattern of the table, cell by cell against its paper's sentence, and what it costs and reaches."""
+"""Every pattern of the table, cell by cell against its paper's definition, with its cost and reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way to compute a softmax equals torch's, and the naive one overflows where it is said to."""
+"""Every way to compute a softmax equals torch's, and the naive one overflows where documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Without a GPU its script runs small on the CPU, and says so beside every row."""
+"""Without a GPU the script runs a small case on the CPU, and every row says so."""
 
 from __future__ import annotations
 

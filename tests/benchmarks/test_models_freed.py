@@ -1,4 +1,4 @@
-"""A model that is given up takes its memory with it."""
+"""An evicted model frees its memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A desk with a clock that stands, and lines to its rooms."""
+"""A room desk with a fake clock, and connections to its rooms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server with rooms and nothing else that a test kills and starts again, and phones that speak with it."""
+"""A server with only rooms, which a test can kill and restart, and phones that connect to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server with rooms and nothing else, spoken to without a browser."""
+"""Talk to a server with only rooms, without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes: what they are made of, and how they are read."""
+"""Room codes: how they are generated and parsed."""
 
 from __future__ import annotations
 

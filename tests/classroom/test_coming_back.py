@@ -1,4 +1,4 @@
-"""A teacher and a class that come back: to a room that stands, to a server that was killed, to a room that is over."""
+"""Teachers and classes reconnect to an open room, to a server that was killed, and to a room that has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames that no phone sends, said in a room with an open question: nothing fails, and the room goes on."""
+"""Invalid WebSocket frames in a room with an open question: nothing fails, and the room continues."""
 
 from __future__ import annotations
 

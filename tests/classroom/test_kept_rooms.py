@@ -1,4 +1,4 @@
-"""Rooms on disk: a server that is started again goes on where it was, and nothing is left of a room that ended."""
+"""Rooms on disk: a restarted server continues where it was, and nothing remains of a room that ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A phone in a room of a server that has rooms and nothing else: what is offered, kept, marked and said of its line."""
+"""A phone in a room on a server with only rooms: what it offers, stores, marks, and says about its connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in a room: so many students', its teacher's; and that nobody who has the one gets the other."""
+"""Places in a room: limits for students, one place for the teacher, and neither can take the other's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A class's answers: counted, compared with the model's in bits, and written as a file."""
+"""A class's answers are counted, compared with the model's in bits, and written to a file."""
 
 from __future__ import annotations
 

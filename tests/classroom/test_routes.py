@@ -1,4 +1,4 @@
-"""What a room's server answers, frame by frame: to students, to the teacher, and to those who try something else."""
+"""A room's server answers each frame, from students, from the teacher, and from anyone who sends something else."""
 
 from __future__ import annotations
 

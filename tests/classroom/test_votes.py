@@ -1,4 +1,4 @@
-"""Votes over a room's WebSocket, and the page that they are given on."""
+"""Votes over a room's WebSocket, and the page on which they are cast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of deploy/: what they name exists, and what keeps a container closed is in them. Built where docker is."""
+"""The files of deploy/: the names in them exist, and the container stays locked down. Built where docker exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manifest for KubeRay: its settings are read, and its applications are those that the settings lay out."""
+"""The manifest for KubeRay: its settings are read, and its applications match the settings."""
 
 from __future__ import annotations
 

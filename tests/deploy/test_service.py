@@ -1,4 +1,4 @@
-"""The systemd unit: what it names, what it limits and closes; and what the server needs to write: nothing."""
+"""The systemd unit: its names, limits and restrictions; and the server needs to write nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages on hosting services name exists, and what they start serves a session under those settings."""
+"""Everything that the pages on hosting services name exists, and their settings start a server with a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames that no page sends, made of those that pages send: of a room's JSON, and of Streamlit's messages."""
+"""Invalid frames derived from valid ones: of a room's JSON and of Streamlit's messages."""
 
 from __future__ import annotations
 

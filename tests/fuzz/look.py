@@ -1,4 +1,4 @@
-"""What a reader must never see, at an address or with a text, in the tables and in the files that the page offers."""
+"""What a reader must never see, at any URL or with any text, including the tables and files that a page offers."""
 
 from __future__ import annotations
 

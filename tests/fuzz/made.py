@@ -1,4 +1,4 @@
-"""Addresses and texts that nobody has, made of those that people have and of what breaks programs."""
+"""Random URLs and texts, made from real ones and from inputs that break programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``attention-atlas check``: a line for everything of a settings file, and an error for each way it can be wrong."""
+"""``attention-atlas check`` prints a line for everything in a settings file, and an error for each possible mistake."""
 
 from __future__ import annotations
 

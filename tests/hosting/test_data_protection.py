@@ -1,4 +1,4 @@
-"""The sheet for a school's files says of its times what the program has, in both languages."""
+"""The times in the data protection sheet match the program, in both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a server: who may order it, when it comes, and what the command says."""
+"""Draining a server: who may start it, when the server ends, and what the command prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of docs/hosting.md from nothing to a class: what its commands name is there, and what they make is right."""
+"""The steps of docs/hosting.md from nothing to a class: the files in its commands exist, and the results are right."""
 
 from __future__ import annotations
 

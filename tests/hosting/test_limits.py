@@ -1,4 +1,4 @@
-"""The door and the rates, against slow references and on a clock of their own."""
+"""Limits on sessions and request rates, against slow references and with a fake clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way back of who signs in: to the page that was open, on this server and nowhere else."""
+"""After signing in, the reader returns to the page that was open, on this server and nowhere else."""
 
 from __future__ import annotations
 

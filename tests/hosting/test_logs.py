@@ -1,4 +1,4 @@
-"""The form of the log: one line an event, without paths, without what an error quotes."""
+"""The log format: one line per event, without file paths and without text quoted in errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the line of a hosted server: who is refused, how, and the headers of every answer."""
+"""Requests to a hosted server: which are refused, how, and the headers of every response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Behind a proxy: whose request it is says one that the settings list, and nobody else; the rate is of that address."""
+"""Behind a proxy: only proxies in the settings may name the client's address, to which the rate limit applies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of settings: what it may say, and one sentence for what it may not."""
+"""The settings file: what it may contain, and one error message for everything else."""
 
 from __future__ import annotations
 

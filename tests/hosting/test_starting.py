@@ -1,4 +1,4 @@
-"""What a start says, and what the log has then: unknown models by name, and nothing of files."""
+"""Starting a server: its messages and its log name unknown models, but no files."""
 
 from __future__ import annotations
 

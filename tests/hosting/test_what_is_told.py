@@ -1,4 +1,4 @@
-"""What a hosted server tells whom: its log, its sentences, its numbers, and who may teach."""
+"""What a hosted server reveals in its log, messages and metrics, and who may teach."""
 
 from __future__ import annotations
 

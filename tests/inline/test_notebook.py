@@ -1,4 +1,4 @@
-"""A notebook that was run, saved and exported: opened without kernel and network, its figures draw and answer."""
+"""A notebook that was run, saved and exported: without kernel and network its figures still draw and react."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call gives a picture of the capture's own numbers, small, and refuses what it cannot show."""
+"""One call returns a small picture of the capture's own numbers, and refuses what it cannot show."""
 
 from __future__ import annotations
 

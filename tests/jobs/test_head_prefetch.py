@@ -1,4 +1,4 @@
-"""Another head for the browser at once: who may ask, what is asked too late, and what is made once."""
+"""Prefetching another head's map: who may request it, which requests are too late, and what is computed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a race begins: after what was given, and of a sound after the tokens that tell a model its task."""
+"""Where a race starts: after the given text or, for sound, after the tokens that select the model's task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server refuses to be asked: whatever field of a question a request stands in."""
+"""A server refuses requests beyond its limits, in whichever field of a question the request is."""
 
 from __future__ import annotations
 

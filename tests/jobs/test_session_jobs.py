@@ -1,4 +1,4 @@
-"""What a session's work counts among what is kept: what it holds now, until it ends or its session is forgotten."""
+"""The cache counts what a session's work holds, until the work ends or the session is deleted."""
 
 from __future__ import annotations
 

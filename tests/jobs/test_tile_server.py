@@ -1,4 +1,4 @@
-"""For a ticket, tiles and far looks of the layers shown are answered; for anybody else nothing."""
+"""With a ticket, tiles and long-range weights of the shown layers are served; without one, nothing is."""
 
 from __future__ import annotations
 

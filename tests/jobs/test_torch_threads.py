@@ -1,4 +1,4 @@
-"""What torch's OpenMP is told before it is loaded."""
+"""The settings of torch's OpenMP before it is loaded."""
 
 from __future__ import annotations
 

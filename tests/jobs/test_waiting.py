@@ -1,4 +1,4 @@
-"""To wait for an answer: what is said of it meanwhile, and that who leaves cancels."""
+"""Waiting for an answer: what is shown meanwhile, and that leaving cancels the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One capture and one reference for each family, device and dtype, made once for all tests that look at them."""
+"""One capture and one reference per family, device and dtype, made once for all tests that use them."""
 
 from __future__ import annotations
 

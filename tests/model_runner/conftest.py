@@ -1,4 +1,4 @@
-"""A whole model folder, a copy of it that a test may break, and a machine without a network."""
+"""A complete model folder, a copy of it that a test may break, and a machine without a network."""
 
 from __future__ import annotations
 

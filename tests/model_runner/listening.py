@@ -1,4 +1,4 @@
-"""A tiny random Whisper that hears three seconds: its model, its ears, and a folder of both."""
+"""A tiny random Whisper that reads three seconds of sound: its model, its feature extractor, and a folder of both."""
 
 from __future__ import annotations
 

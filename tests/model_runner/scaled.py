@@ -1,4 +1,4 @@
-"""Tiny models whose layers multiply the whole residual stream by a number of their own, as Gemma 4's do."""
+"""Tiny models whose layers multiply the residual stream by their own number, like Gemma 4."""
 
 from __future__ import annotations
 

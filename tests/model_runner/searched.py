@@ -1,4 +1,4 @@
-"""One beam search after a short text, on tiny models of every family that can continue one."""
+"""A beam search after a short text, on tiny models of every family that can continue one."""
 
 from __future__ import annotations
 

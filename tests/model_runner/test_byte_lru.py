@@ -1,4 +1,4 @@
-"""What is kept stays within its bytes, the last used longest; who loses something is told."""
+"""The LRU cache stays within its byte budget, evicts the least recently used, and notifies the owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be asked of a capture: places by Python's own rules, any tile, each number computed once."""
+"""Reading a capture: indices follow Python's rules, any tile can be read, and each number is computed once."""
 
 from __future__ import annotations
 

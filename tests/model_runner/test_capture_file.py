@@ -1,4 +1,4 @@
-"""A capture in a file or a pickle draws and verifies without its model, and says in one sentence what it cannot."""
+"""A saved or pickled capture draws and verifies without its model, with one error message for what it cannot do."""
 
 from __future__ import annotations
 

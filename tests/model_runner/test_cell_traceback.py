@@ -1,4 +1,4 @@
-"""In a notebook an error that the reader can do something about is the reader's lines and one sentence."""
+"""In a notebook, an error that the user can fix shows the user's own lines and one sentence."""
 
 from __future__ import annotations
 

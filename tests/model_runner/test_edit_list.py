@@ -1,4 +1,4 @@
-"""The list of edits: another value takes the place of the one before, cells of one place are one edit, nothing else."""
+"""The list of edits: a new value replaces the earlier one, and cells of the same place form one edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits as text: what is written is read again, and nothing else is."""
+"""Edits as text: what is written can be parsed again, and nothing else can."""
 
 from __future__ import annotations
 

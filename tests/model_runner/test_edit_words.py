@@ -1,4 +1,4 @@
-"""Edits in the reader's words: every kind has some."""
+"""Every kind of edit has a name for users."""
 
 from __future__ import annotations
 

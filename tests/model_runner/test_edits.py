@@ -1,4 +1,4 @@
-"""Edits of a forward: equal to what transformers does by its own means, and still verified."""
+"""Edits of a forward pass: equal to what transformers can do by itself, and still verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every kind of edit keeps: it changes the forward, explains its own output, and says where it does not fit."""
+"""Every kind of edit changes the forward pass, passes verification, and says where it is not possible."""
 
 from __future__ import annotations
 

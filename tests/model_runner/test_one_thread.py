@@ -1,4 +1,4 @@
-"""Within, this thread asks no helpers; every other thread does."""
+"""Inside the context this thread uses no helper threads; every other thread does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that a snippet begins with: run as a reader would, they make the same capture."""
+"""The lines that a snippet begins with: run as a user would, they make the same capture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws: the same on every machine and at every start, each token as often as it is likely."""
+"""Draws: the same on every machine and in every process, each token as often as its probability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of transforms and its settings: what is not possible is one sentence, what differs is named."""
+"""The table of transforms and its settings: invalid settings give one error message, differences are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sounds: what a WAV file holds, other rates, and each file that is none told in a sentence."""
+"""Sounds: the content of a WAV file, other sample rates, and one error message for each invalid file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that come with the app are those of trained models: they tell near from far."""
+"""The embedded position tables come from trained models: they distinguish near from far positions."""
 
 from __future__ import annotations
 

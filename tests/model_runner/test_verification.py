@@ -1,4 +1,4 @@
-"""Which rows the check recomputes, and that on a long text it says and sees what it does on a short one."""
+"""Which rows the check recomputes, and that it finds the same errors on a long text as on a short one."""
 
 from __future__ import annotations
 

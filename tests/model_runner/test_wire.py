@@ -1,4 +1,4 @@
-"""Every question, answer and capture goes through bytes and says the same afterwards."""
+"""Every question, answer and capture can be serialized and is unchanged afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of several pages need: tiny models as folders that can be opened, and what a page sends to its server."""
+"""Fixtures for tests of several pages: tiny models as folders, and the messages that a page sends to its server."""
 
 from __future__ import annotations
 

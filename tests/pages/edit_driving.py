@@ -1,4 +1,4 @@
-"""The view "edit" of Edit heads driven without a browser: what it draws, and what the model gives for it."""
+"""Drive the view "edit" of Edit heads without a browser: its drawings, and the model's results for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages must show of the embedded model, asked of the public API."""
+"""What the pages must show for the embedded model, computed with the public API."""
 
 from __future__ import annotations
 

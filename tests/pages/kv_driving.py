@@ -1,4 +1,4 @@
-"""The page KV cache driven without a browser: its works pulled to their end, its charts read."""
+"""Drive the page KV cache without a browser: complete its background work, and read its charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patching view of the page Edit heads, driven without a browser, and what is expected of it."""
+"""Drive the patching view of Edit heads without a browser, with its expected results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page shows, driven without a browser: its words, what its controls are set to, and the numbers it draws."""
+"""A page's content without a browser: its text, the values of its controls, and the numbers it draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app visited with a browser: what a reader does and sees, in a few words."""
+"""Visit the app with a browser: what a reader does and sees, as short functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page Zoo for its tests: opened at an address, its maps, whose heads they are, and what it has to take away."""
+"""Drive the page Zoo: open it at a URL, and read its maps, their heads, and its exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server of models in this process, on a free port of 127.0.0.1."""
+"""A model server in this process, on a free port of 127.0.0.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines for nginx in docs/scale.md: TLS ends there, a text stays at its server, and another takes up its texts."""
+"""The nginx lines of docs/scale.md: TLS, routing a text to its server, and failover to another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the project's own tests ask a runner, they ask over HTTP, unchanged: every number of an outline is the same."""
+"""The project's own tests of a runner pass over HTTP, unchanged, with the same numbers."""
 
 from __future__ import annotations
 

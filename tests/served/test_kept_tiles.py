@@ -1,4 +1,4 @@
-"""The tiles of a few captures are kept: the first that came goes first, and nothing of a capture that is gone."""
+"""Tiles of a few captures are cached: the oldest are evicted first, and nothing of an evicted capture remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles, far looks and small maps of long texts are made at the server: the same numbers, and few bytes."""
+"""Tiles, long-range weights and small maps of long texts are computed at the server: same numbers, few bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever bytes come as a question: an answer or a refusal, and the server goes on; never an error of its own."""
+"""Whatever bytes arrive as a question, the server answers or refuses and continues, without an internal error."""
 
 from __future__ import annotations
 

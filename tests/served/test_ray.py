@@ -1,4 +1,4 @@
-"""On Ray the same endpoints answer: replicas that hang or die are replaced, and nobody loses anything but time."""
+"""The same endpoints on Ray: replicas that hang or die are replaced, and clients lose nothing but time."""
 
 from __future__ import annotations
 

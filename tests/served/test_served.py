@@ -1,4 +1,4 @@
-"""A server of models answers whoever has a key, within its limits; who has none is refused before a body is read."""
+"""A model server answers clients with a key, within its limits, and refuses others before it reads a body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host's file of settings for models: every default is one, and a wrong value is one sentence."""
+"""The settings file of a model server: every default is valid, and a wrong value gives one error message."""
 
 from __future__ import annotations
 

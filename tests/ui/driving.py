@@ -1,4 +1,4 @@
-"""The app driven without a browser: opened at an address, its components' payloads read and their events sent."""
+"""Drive the app without a browser: open a URL, read its components' payloads and send their events."""
 
 from __future__ import annotations
 

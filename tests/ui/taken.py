@@ -1,4 +1,4 @@
-"""What a page gives away, as its reader gets it, without the menu."""
+"""A page's exports as its reader gets them, without the menu."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for heads that matter: what it keeps between targets, and what it does not."""
+"""The search for heads that matter: what it caches between targets, and what it does not."""
 
 from __future__ import annotations
 

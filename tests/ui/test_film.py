@@ -1,4 +1,4 @@
-"""The film a session keeps: what was generated is never lost, and the same film comes again from what determines it."""
+"""The film that a session stores: generated tokens are never lost, and the same settings give the same film."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops a film, and that nothing generated is lost when a run, a reader or a model leaves in the middle."""
+"""What stops a film, and that no token is lost when a run, a reader or a model leaves in the middle."""
 
 from __future__ import annotations
 

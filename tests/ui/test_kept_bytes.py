@@ -1,4 +1,4 @@
-"""What a server says that it keeps of texts is what its memory holds of them."""
+"""The reported size of a server's cached texts equals the memory that they use."""
 
 from __future__ import annotations
 

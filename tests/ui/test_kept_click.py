@@ -1,4 +1,4 @@
-"""A click on a button that its session has not drawn yet is kept until it is, and done once."""
+"""A click on a button that its session has not drawn yet is stored until it has, and handled once."""
 
 from __future__ import annotations
 

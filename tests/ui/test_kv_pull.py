@@ -1,4 +1,4 @@
-"""Work pulled in small jobs, and the works of a session."""
+"""Work that is done in small jobs on request, and the work of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says while its model answers others first."""
+"""What a page shows while its model answers others first."""
 
 from __future__ import annotations
 

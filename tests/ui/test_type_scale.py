@@ -1,4 +1,4 @@
-"""Five sizes of type: what stands in a style sheet is one of them, in pixels or as a share of the root's 15."""
+"""Five font sizes: every size in a style sheet is one of them, in pixels or relative to the root's 15."""
 
 from __future__ import annotations
 

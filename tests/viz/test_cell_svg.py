@@ -1,4 +1,4 @@
-"""A cell as SVG: well-formed, escaped, and every bar as long as its number."""
+"""A cell as SVG: well-formed, escaped, and every bar proportional to its number."""
 
 from __future__ import annotations
 

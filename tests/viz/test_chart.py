@@ -1,4 +1,4 @@
-"""What a chart shows: where values stand on its axes, and which of them are named."""
+"""A chart's positions of values on its axes, and the labels of its ticks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files to take away: complete, offline, and harmless whatever the tokens are."""
+"""Exported files are complete, offline, and harmless whatever the tokens are."""
 
 from __future__ import annotations
 

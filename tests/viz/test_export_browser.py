@@ -1,4 +1,4 @@
-"""Exported pages in a browser, opened from disk: they draw, they stay alive, they ask for nothing."""
+"""Exported pages in a browser, opened from disk: they draw, stay interactive, and request nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks as small pictures: what is filled is what is seen."""
+"""Masks as small pictures: filled cells are visible cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures for a paper: as wide as asked for, their text readable, their fonts in the file, and what they are of."""
+"""Figures for a paper: the requested width, readable text, embedded fonts, and a record of their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels: what a file cannot carry is replaced, what is too wide is cut."""
+"""Labels: characters that a file cannot contain are replaced, and wide labels are cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m tests.walk``: long walks by hand; every step is printed, and what stumbled is said at the end."""
+"""``python -m tests.walk``: long walks by hand; prints every step and, at the end, the failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done on a page, found by role, and done as a reader does it: with the mouse and the keyboard."""
+"""The possible steps on a page, found by role and done like a reader, with the mouse and the keyboard."""
 
 from __future__ import annotations
 

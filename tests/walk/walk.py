@@ -1,4 +1,4 @@
-"""A seeded random walk over the pages in a real browser: every step is checked, and its address opened anew."""
+"""A seeded random walk over the pages in a real browser: every step is checked, and its URL opened again."""
 
 from __future__ import annotations
 

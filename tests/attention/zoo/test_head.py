@@ -1,4 +1,4 @@
-"""What a rival is told of the head it stands in: who may look where, and a long text's head beside one held whole."""
+"""The head passed to a variant: which tokens may attend to which, and a long text's head against one kept whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every row of the table of rivals keeps: its map gives its output, its work is what torch counts."""
+"""Every row of the table of variants: its map gives its output, and its work equals what torch counts."""
 
 from __future__ import annotations
 

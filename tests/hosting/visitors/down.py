@@ -1,4 +1,4 @@
-"""A program of a test's own that is killed and comes back."""
+"""A program of a test that is killed and restarts."""
 
 from __future__ import annotations
 

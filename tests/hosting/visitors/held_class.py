@@ -1,4 +1,4 @@
-"""A class that is held on a hosted server: its teacher's page on a laptop or a projector, its phones, what they did."""
+"""A class on a hosted server: the teacher's page on a laptop or a projector, the phones, and what they did."""
 
 from __future__ import annotations
 

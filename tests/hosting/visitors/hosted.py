@@ -1,4 +1,4 @@
-"""The app hosted for a school, as docs/hosting.md says, in a process of its own."""
+"""The app, hosted for a school as in docs/hosting.md, in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nginx of deploy/ before a hosted server, in a process and a folder of its own."""
+"""The nginx configuration of deploy/ in front of a hosted server, in a separate process and folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate, usually for 127.0.0.1, that signs itself, made anew for each run of the tests."""
+"""A self-signed certificate, usually for 127.0.0.1, created for each test run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phones of a class in real browsers: whether each shows what the teacher's page does, how soon, and its answers."""
+"""Phones of a class in real browsers: whether and how soon each shows the teacher's page, and its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no code, no answer, no frame, no text or too much, said over a room's WebSocket as a student's page would."""
+"""Invalid codes, answers, frames and texts, sent over a room's WebSocket as a student's page would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Caddyfile of deploy/ before a hosted server, with its own issuer: what a school without a public name has."""
+"""The Caddyfile of deploy/ in front of a hosted server, with Caddy's own certificate authority."""
 
 from __future__ import annotations
 

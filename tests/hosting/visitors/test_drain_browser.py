@@ -1,4 +1,4 @@
-"""The last lesson of a server: it goes on, nobody new comes in, and the server ends after it; its log is lines."""
+"""The last lesson of a server that drains: it continues, nobody new is admitted, and then the server ends."""
 
 from __future__ import annotations
 

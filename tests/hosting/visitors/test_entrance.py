@@ -1,4 +1,4 @@
-"""The entrance, session by session, without a browser; and that an app of one's own has none."""
+"""The entrance admits sessions, without a browser; the app in single-user mode has no entrance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames that no page sends, over both WebSockets of a hosted server: it goes on, and its log says nothing of them."""
+"""Invalid frames over both WebSockets of a hosted server: it continues, and its log does not quote them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hosted server from its file of settings to what a visitor meets in the real browser."""
+"""A hosted server in a real browser, from its settings file to what a visitor sees."""
 
 from __future__ import annotations
 

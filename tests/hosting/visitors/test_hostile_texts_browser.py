@@ -1,4 +1,4 @@
-"""Texts that would be markup, script or a formula elsewhere: on every page of a hosted server, and in its files."""
+"""Texts with markup, scripts or formulas have no effect, on any page of a hosted server or in its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The privacy page: all that its source says, in the language of the address, of the browser, or English."""
+"""The privacy page shows its whole source, in the language of the URL, of the browser, or in English."""
 
 from __future__ import annotations
 

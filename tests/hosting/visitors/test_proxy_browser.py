@@ -1,4 +1,4 @@
-"""A class through a proxy that speaks TLS for an app below a path: the nginx of deploy/, as it stands there."""
+"""A class through a TLS proxy for an app below a path: the nginx configuration of deploy/, unchanged."""
 
 from __future__ import annotations
 

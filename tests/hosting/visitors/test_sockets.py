@@ -1,4 +1,4 @@
-"""Who fills a server with bytes, pieces, silence or sockets is cut off, and everybody else is answered meanwhile."""
+"""Clients that flood a server with bytes, fragments, silence or sockets are disconnected; others are served."""
 
 from __future__ import annotations
 

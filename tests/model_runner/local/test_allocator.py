@@ -1,4 +1,4 @@
-"""Forwards in a worker's thread find the memory of the one before: only what a capture keeps is new."""
+"""Forward passes in a worker's thread reuse the memory of the one before: only the capture's memory is new."""
 
 from __future__ import annotations
 

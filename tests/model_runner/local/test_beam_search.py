@@ -1,4 +1,4 @@
-"""Beam search: equal to transformers' own, and to a slow search that knows nothing of it, at every step."""
+"""Beam search: equal to transformers' own, and to an independent slow search, at every step."""
 
 from __future__ import annotations
 

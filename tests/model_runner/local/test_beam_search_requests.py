@@ -1,4 +1,4 @@
-"""Beam search through the runner: its requests, what is refused, and how it is cancelled."""
+"""Beam search through the runner: its requests, what is refused, and cancellation."""
 
 from __future__ import annotations
 

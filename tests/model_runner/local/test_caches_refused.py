@@ -1,4 +1,4 @@
-"""A model that does not use its cache as it should cannot continue a text, whoever asks; it can be captured."""
+"""A model that misuses its cache cannot continue a text, through any request, but can be captured."""
 
 from __future__ import annotations
 

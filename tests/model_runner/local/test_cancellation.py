@@ -1,4 +1,4 @@
-"""A job that is cancelled: of the model nothing runs 100 ms later, whatever was asked and however far it had got."""
+"""A cancelled job: nothing of the model runs 100 ms later, whatever the request and however far it had got."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache keeps what was used last, within its bytes."""
+"""The cache keeps the most recently used captures within its byte budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts captured together are those captured one by one."""
+"""Texts captured together equal those captured one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifiers: their scores are the model's own, and what a head is worth to a class is measured as to a token."""
+"""Classifiers: their scores are the model's own, and a head's effect on a class is measured as on a token."""
 
 from __future__ import annotations
 

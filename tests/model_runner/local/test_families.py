@@ -1,4 +1,4 @@
-"""The contract every family keeps: what a capture says equals what transformers itself says of the same weights."""
+"""The contract of every family: a capture equals what transformers itself computes from the same weights."""
 
 from __future__ import annotations
 

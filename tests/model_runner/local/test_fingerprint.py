@@ -1,4 +1,4 @@
-"""A figure's name for the weights: the same for the same, another for others."""
+"""The fingerprint of weights: equal for equal weights, different for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A generation on the model's thread: what is refused, who waits for whom, and what is given back."""
+"""Generation on the model's thread: what is refused, who waits for whom, and what is freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a text may be is the model's own word: its positions, as far as its rotation reaches, or none."""
+"""A text's maximum length comes from the model: its positions, the reach of its rotation, or no limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model cache holds few models, loads each once, forgets what failed, and really frees what it gives up."""
+"""The model cache holds few models, loads each once, forgets failures, and frees evicted models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not fit into memory is a sentence: before the forward where it can be known, after it where not."""
+"""Running out of memory gives an error message: before the forward pass if predictable, else after it."""
 
 from __future__ import annotations
 

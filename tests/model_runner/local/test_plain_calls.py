@@ -1,4 +1,4 @@
-"""What a person types first: a folder's path, a text, token ids, all heads of a layer, its matrices."""
+"""What a user tries first: a folder's path, a text, token ids, all heads of a layer, its matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request is a value, and whoever asks gets the answer to exactly that: nobody else's, nothing older."""
+"""A request is a value, and its answer belongs to exactly that request: nobody else's, and not outdated."""
 
 from __future__ import annotations
 

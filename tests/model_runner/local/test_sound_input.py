@@ -1,4 +1,4 @@
-"""A model that listens: its three attentions equal what transformers itself says of the same sound."""
+"""Speech models: their three attentions equal what transformers itself computes from the same sound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens cover their text, and show everything a text can hold as something that can be seen and cannot do harm."""
+"""Tokens cover their text, and anything that a text can contain is shown visibly and harmlessly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A runner whose model is at a server: the same numbers, few bytes, and what becomes of a question when servers end."""
+"""A runner with a remote model: the same numbers, few bytes, and retries when servers end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed once is given to whoever asks for the same, and to nobody else."""
+"""A cached result is returned for the same request, and for no other."""
 
 from __future__ import annotations
 

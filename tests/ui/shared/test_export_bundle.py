@@ -1,4 +1,4 @@
-"""What is taken away is what was on the screen: the files and the lines of Python hold the same numbers."""
+"""Exports match the screen: the files and the Python lines contain the same numbers."""
 
 from __future__ import annotations
 

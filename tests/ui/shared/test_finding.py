@@ -1,4 +1,4 @@
-"""A finding names its tokens in quotes, each so that it is known which one is meant, and is markup in nothing."""
+"""A finding quotes its tokens so that each can be identified, and never contains markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Heads page's parts that can be wrong without a screen: what is said of a pinned token and of the numbers."""
+"""The parts of Heads that can be tested without a screen: sentences about a pinned token and about the numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A token that was typed: one token of the vocabulary, with or without its leading space, or one clear sentence."""
+"""A typed token is one token of the vocabulary, with or without its leading space, or gives one error message."""
 
 from __future__ import annotations
 

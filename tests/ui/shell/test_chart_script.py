@@ -1,4 +1,4 @@
-"""Plotly's script is there before the first chart asks for it, and is the one that Streamlit imports."""
+"""Plotly's script is loaded before the first chart needs it, and is the one that Streamlit imports."""
 
 from __future__ import annotations
 

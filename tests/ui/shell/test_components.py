@@ -1,4 +1,4 @@
-"""What a component tells arrives, each once and in order, however busy the server is."""
+"""Every message of a component arrives, once and in order, however busy the server is."""
 
 from __future__ import annotations
 

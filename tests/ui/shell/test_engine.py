@@ -1,4 +1,4 @@
-"""Visitors of a fresh server who open different pages at once: nobody meets a half-made module."""
+"""Several visitors of a fresh server open different pages at once: nobody gets a partially imported module."""
 
 from __future__ import annotations
 

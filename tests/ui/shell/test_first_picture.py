@@ -1,4 +1,4 @@
-"""The stored first pictures are the engine's own, and nothing else is ever shown in their place."""
+"""The stored first pictures equal the engine's, and nothing else is ever shown in their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame: every entry leads to a page that exists, and what the frame offers works before any model is loaded."""
+"""The frame: every entry links to an existing page, and the frame works before a model is loaded."""
 
 from __future__ import annotations
 

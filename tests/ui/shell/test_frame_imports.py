@@ -1,4 +1,4 @@
-"""What the first paint of a page waits for: its frame, and the stored picture of Heads, without heavy libraries."""
+"""The first paint of a page needs only its frame and the stored picture of Heads, without heavy libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model box: the models that come with the app stand first, each with what it is good for."""
+"""The model box lists the embedded models first, each with its purpose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a browser has is not sent to it again, and what it makes of the rest is the payload, byte by byte."""
+"""Data that a browser has is not sent again, and the browser restores the payload byte by byte."""
 
 from __future__ import annotations
 

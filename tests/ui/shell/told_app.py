@@ -1,4 +1,4 @@
-"""An app with a part that takes a second whenever it runs by itself, and says what a component in it told."""
+"""An app with a fragment that takes a second when it runs alone, and shows the messages of its component."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The server of told_app.py, with the route that its component's script comes by."""
+"""The server of told_app.py, with the route for its component's script."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Widgets of a page's state: each shows its field and changes it, in whatever words the browser last drew it."""
+"""Widgets of a page's state: each shows its field and changes it, in whatever language the browser last drew it."""
 
 from __future__ import annotations
 

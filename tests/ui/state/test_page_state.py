@@ -1,4 +1,4 @@
-"""A page's value: what is written is read back, what cannot be read is one sentence and its default."""
+"""A page's state: written values are read back, and invalid ones give a warning and the default."""
 
 from __future__ import annotations
 

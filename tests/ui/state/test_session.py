@@ -1,4 +1,4 @@
-"""What a session looks at, and its address: copied into another session it gives the same."""
+"""A session's selection and its URL: opened in another session, the URL restores the same selection."""
 
 from __future__ import annotations
 

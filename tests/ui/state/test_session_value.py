@@ -1,4 +1,4 @@
-"""What a session holds: typed values, each under a name of its own."""
+"""Values stored in a session: typed, each under its own name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogs against the sources: what Babel finds marked in the code is translated, whole and with its places."""
+"""The catalogs match the sources: every message that Babel finds is translated, with all its placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The badge says how exact it is, and in a coarse dtype why the model's own weights may differ more."""
+"""The badge shows the precision and, in a low-precision dtype, why the model's own weights may differ more."""
 
 from __future__ import annotations
 

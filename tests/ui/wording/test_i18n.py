@@ -1,4 +1,4 @@
-"""The language: chosen, else the browser's, else English; catalogs are read as they are written."""
+"""The language is the chosen one, else the browser's, else English; catalogs are read as they are written."""
 
 from __future__ import annotations
 

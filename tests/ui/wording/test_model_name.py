@@ -1,4 +1,4 @@
-"""Names of models: a pasted address names its model, and a long folder is known by its end."""
+"""Names of models: a pasted URL names its model, and a long folder is shown by the end of its path."""
 
 from __future__ import annotations
 

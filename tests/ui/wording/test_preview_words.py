@@ -1,4 +1,4 @@
-"""A model's preview in a line of words: what is known of it, and nothing of what is not."""
+"""A model's preview in one line: what is known of it, and nothing else."""
 
 from __future__ import annotations
 

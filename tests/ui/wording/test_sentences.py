@@ -1,4 +1,4 @@
-"""Errors and numbers in the user’s words: every part of a sentence is filled in."""
+"""Errors and numbers as sentences for the user, with every placeholder filled in."""
 
 from __future__ import annotations
 

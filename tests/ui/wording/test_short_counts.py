@@ -1,4 +1,4 @@
-"""Large counts and the names of terms in a row, as each language writes them."""
+"""Large counts and lists of terms, as each language writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words on the screen: in another language none is left in English, and JavaScript brings none of its own."""
+"""The text on the screen: no English remains in other languages, and JavaScript contains no text of its own."""
 
 from __future__ import annotations
 

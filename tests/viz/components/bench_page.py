@@ -1,4 +1,4 @@
-"""The sampling bench on a page of its own with the embedded model's logits, and what it holds, for browser tests."""
+"""The sampling bench on a separate page with the embedded model's logits, for browser tests."""
 
 from __future__ import annotations
 

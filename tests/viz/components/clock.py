@@ -1,4 +1,4 @@
-"""Time in the page as the test gives it, so that a slow machine sees what a fast one sees."""
+"""A fake clock in the page, so that slow and fast machines see the same."""
 
 from __future__ import annotations
 

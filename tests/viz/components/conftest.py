@@ -1,4 +1,4 @@
-"""A component on a page of its own, for browser tests."""
+"""A component on a separate page, for browser tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things are on a page that shows one head map, and what it sent."""
+"""Where things are on a page with one head map, and the messages it sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one component on a page: what it says of itself, what it told, and new data for it, as a rerun brings them."""
+"""A single component on a page: its state, its messages, and new data for it, as from a rerun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a cell: what their payload says."""
+"""The payload of the steps of a cell."""
 
 from __future__ import annotations
 

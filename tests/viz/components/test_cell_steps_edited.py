@@ -1,4 +1,4 @@
-"""The steps of a cell in a browser where edits changed what the head passes on."""
+"""The steps of a cell in a browser, with edits that change the head's output."""
 
 from __future__ import annotations
 

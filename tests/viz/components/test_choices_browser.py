@@ -1,4 +1,4 @@
-"""What a reader chooses in a component: drawn at once, told once, and not undone by answers to earlier choices."""
+"""A reader's choice in a component is drawn at once, sent once, and not undone by answers to earlier choices."""
 
 from __future__ import annotations
 

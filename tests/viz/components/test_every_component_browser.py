@@ -1,4 +1,4 @@
-"""What holds for every component: it fits a phone, its pictures have names, and it ends when it leaves."""
+"""Every component fits a phone, names its pictures, and stops when it leaves the page."""
 
 from __future__ import annotations
 

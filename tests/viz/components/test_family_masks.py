@@ -1,4 +1,4 @@
-"""The cards of kinds: what is packed, and in a browser what is drawn, said, pointed at and chosen."""
+"""The cards of kinds of models: the payload and, in a browser, drawing, sentences, hovering and choosing."""
 
 from __future__ import annotations
 

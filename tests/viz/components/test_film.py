@@ -1,4 +1,4 @@
-"""What the film component is given, and the picture of one frame as a file."""
+"""The payload of the film component, and the picture of one frame as a file."""
 
 from __future__ import annotations
 

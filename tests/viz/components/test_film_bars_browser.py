@@ -1,4 +1,4 @@
-"""What the film writes of the shares of attention, in a browser and without a server."""
+"""The film's shares of attention as text, in a browser and without a server."""
 
 from __future__ import annotations
 

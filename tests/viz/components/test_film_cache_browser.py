@@ -1,4 +1,4 @@
-"""What the film says of the cache, and how it draws what the settings made of a choice, in a browser."""
+"""The film's sentences about the cache, and its drawing of a choice under the settings, in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is dragged, played and typed is followed while it goes on; what the phone does not have is passed over there."""
+"""Dragged, played and typed values are followed live; the phone ignores what it does not have."""
 
 from __future__ import annotations
 

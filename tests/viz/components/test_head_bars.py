@@ -1,4 +1,4 @@
-"""The list of heads: what it says of each, of the open one and of those it leaves out."""
+"""The list of heads: its text for each, for the open one and for those that it leaves out."""
 
 from __future__ import annotations
 

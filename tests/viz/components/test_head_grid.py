@@ -1,4 +1,4 @@
-"""The head grid's payload: what it says, and what it refuses."""
+"""The head grid's payload: its text, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who shares what, drawn: the payload, and in a browser what is lit, clicked and said."""
+"""Which heads share keys and values: the payload and, in a browser, highlights, clicks and sentences."""
 
 from __future__ import annotations
 

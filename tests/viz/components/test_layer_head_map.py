@@ -1,4 +1,4 @@
-"""The layer × head map's payload: what it says, and what it refuses."""
+"""The layer × head map's payload: its text, and what it refuses."""
 
 from __future__ import annotations
 

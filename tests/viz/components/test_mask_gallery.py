@@ -1,4 +1,4 @@
-"""What the mask gallery is sent."""
+"""The payload of the mask gallery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is packed here is read there, byte for byte."""
+"""Data packed in Python is unpacked in JavaScript, byte for byte."""
 
 from __future__ import annotations
 

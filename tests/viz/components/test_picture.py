@@ -1,4 +1,4 @@
-"""A picture is packed as its fields say, and its types are written from the same."""
+"""A picture is packed according to its fields, and its types are generated from the same fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The components on positions: what their payloads say, and what they refuse."""
+"""The components on positions: their payloads, and what they refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sampling bench: what its payload says, and its bars as a file."""
+"""The sampling bench: its payload, and its bars as a file."""
 
 from __future__ import annotations
 

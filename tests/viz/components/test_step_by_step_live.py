@@ -1,4 +1,4 @@
-"""What the browser computes while a slider is drawn is what the host answers when it rests."""
+"""The browser's preview while a slider is dragged equals the host's answer when it rests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of continuations: what its payload says."""
+"""The payload of the tree of continuations."""
 
 from __future__ import annotations
 

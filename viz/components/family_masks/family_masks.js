@@ -142,6 +142,6 @@ function onKey(state, event) {
   const { kinds } = state.meta
   const at = clamp(kinds.findIndex((kind) => kind.name === state.selected) + step, 0, kinds.length - 1)
   event.preventDefault()
-  if (kinds[at].name !== state.selected) open(state, kinds[at].name, 150) // a held key asks the host once, when it rests
+  if (kinds[at].name !== state.selected) open(state, kinds[at].name, 150) // debounced while a key is held
   state.cards[at].button.focus()
 }

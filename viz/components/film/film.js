@@ -67,7 +67,7 @@ function receive(state, { meta, arrays }) {
   }
   state.meta = meta
   if (merged === "new") {
-    const seen = meta.alive ? Math.max(meta.at, meta.goal > 1 ? meta.goal : 0) : lastFrame(reel) // a token is made ahead unseen
+    const seen = meta.alive ? Math.max(meta.at, meta.goal > 1 ? meta.goal : 0) : lastFrame(reel) // one token is generated ahead and not yet shown
     Object.assign(state, { at: meta.at, bound: meta.at, seen, stepping: false, told: `${meta.film} ${meta.at}` })
   } else if (state.stepping && atEnd && lastFrame(reel) > state.at) {
     state.at += 1

@@ -38,7 +38,7 @@ export function merge(reel, meta, arrays) {
 
 export const lastFrame = (reel) => reel.frames.length - 1
 
-const LISTED = 12 // candidates of a frame, CANDIDATES of analysis/film.py; beyond them is a chosen one that is none of them
+const LISTED = 12 // candidates of a frame, CANDIDATES in analysis/film.py; a chosen token that is not among them comes after
 
 // What comes after this frame and how it was chosen; or, if the user has not seen that yet, what may come; null if
 // nothing comes or nothing is known.

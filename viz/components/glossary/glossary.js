@@ -6,11 +6,11 @@ import { termsByName, wordsOf } from "./words.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State, GlossaryTerm } from "./types" */
 
-const REST = 350 // ms that the pointer rests on a word before it is explained
+const REST = 350 // ms that the pointer has to rest on a word before it is explained
 const SETTLE = 600 // ms without a change of the page before its words are marked
 const HIGHLIGHT = "atlas-terms"
-const SLOP = 5 // pixels a press may wander and still be a click
-const SPECIAL = ".chip.special" // of the strip of tokens
+const SLOP = 5 // pixels that a click may move
+const SPECIAL = ".chip.special" // in the token strip
 const INTERACTIVE = "button, a, label, summary, [role=button], [role=radio], [role=tab], [role=switch], [role=slider]"
 
 /** @param {Host} host */
@@ -29,7 +29,7 @@ function create(root, signal) {
   const state = /** @type {any} */ ({ open, list, note, resting: 0, marking: 0, pressed: null, kept: "", down: null })
   open.addEventListener("click", () => list.showModal())
   list.addEventListener("click", (event) => event.target === list && list.close())
-  // on the way down: a tab of Streamlit's (1.67) lets no pointerdown come up to the document
+  // in the capture phase: a tab of Streamlit's (1.67) stops pointerdown from bubbling to the document
   document.addEventListener("pointermove", (event) => rest(state, event), { signal, capture: true, passive: true })
   document.addEventListener("pointerdown", (event) => press(state, event), { signal, capture: true })
   document.addEventListener("pointerup", (event) => tap(state, event), { signal, capture: true })
@@ -89,12 +89,12 @@ function rest(state, event) {
   clearTimeout(state.resting)
   if (state.kept || event.pointerType === "touch" || event.buttons || state.list.open || inside(state.pressed, event)) return
   state.pressed = null
-  const path = event.composedPath() // later the event has none
+  const path = event.composedPath() // empty after the event was dispatched
   state.resting = setTimeout(() => explain(state, path, event), state.note.matches(":popover-open") ? 60 : REST)
 }
 
-// What is pressed is used and not asked about: its note goes, and comes again once the pointer has left it. Where a press
-// does nothing else it asks: see tap.
+// A press on a control uses it and does not explain it: its note is hidden, and can show again after the pointer has
+// left the control. A press that does nothing else shows the note: see tap.
 /**
  * @param {State} state
  * @param {PointerEvent} event
@@ -108,7 +108,7 @@ function press(state, event) {
   state.down = { x: event.clientX, y: event.clientY }
 }
 
-// What a press uses. The chip of a special token is used and explained.
+// The control that a press uses. The chip of a special token is not counted, since it is both used and explained.
 /** @type {(path: EventTarget[]) => Element | undefined} */
 const controlIn = (path) =>
   specialIn(path) ? undefined : /** @type {Element | undefined} */ (path.find((one) => one instanceof Element && one.matches(INTERACTIVE)))
@@ -119,8 +119,8 @@ const specialIn = (path) => /** @type {Element | undefined} */ (path.find((one) 
 /** @type {(box: DOMRect | null, event: PointerEvent) => boolean} */
 const inside = (box, { clientX: x, clientY: y }) => box !== null && x >= box.left && x <= box.right && y >= box.top && y <= box.bottom
 
-// A word that is clicked or tapped is explained until something else is pressed, or Escape. What a press does already it
-// goes on doing, and text that is marked with the mouse is no click.
+// The note of a clicked or tapped word stays until something else or Escape is pressed. Controls keep their own
+// function, and selecting text with the mouse is not a click.
 /**
  * @param {State} state
  * @param {PointerEvent} event
@@ -152,7 +152,7 @@ function explain(state, path, { clientX, clientY }) {
 /** @type {(chip: Element) => string} */
 const nameIn = (chip) => (chip.querySelector(".label")?.textContent ?? "").toLowerCase()
 
-// The note of a control's word takes no clicks, for what it covers is what is clicked next; a link's stands beside it.
+// The note of a word in a control lets clicks through to what it covers; the note of a link is placed next to the link.
 /**
  * @param {State} state
  * @param {GlossaryTerm} term
@@ -191,7 +191,7 @@ function markSoon(state) {
   state.marking = setTimeout(() => mark(state), SETTLE)
 }
 
-// A dotted line under each word the first time it stands on the page; the document itself is left as it is.
+// Underline the first occurrence of each term with dots. Highlights leave the document itself unchanged.
 /** @param {State} state */
 function mark(state) {
   if (!CSS.highlights) return
@@ -212,7 +212,7 @@ function mark(state) {
 /** @type {CSSStyleSheet | undefined} */
 let line
 
-// How such a word looks; each shadow root needs to be told.
+// Add the style of the underlines to a document or shadow root.
 /** @param {Document | ShadowRoot} root */
 function dotted(root) {
   if (!line) {

@@ -1,10 +1,10 @@
-// The text of the whole page around the glossary, in the document and in the shadow roots of other components.
+// Walk the text of the whole page, in the document and in the shadow roots of other components.
 
 import { nameOf } from "./words.js"
 
-// The reader's own text, code, numbers of tables and what is typed or chosen is not the page's own words.
+// Elements without words of the page: the reader's own text, code, tables, and inputs.
 const NOT_OURS = "textarea, input, select, code, pre, bdi, script, style, table, .chip, .label, [role=option], [role=listbox], [role=treeitem], [contenteditable], [data-testid=stTextArea], [data-testid=stDataFrame], .glossary"
-const LONGEST = 600 // characters of a text that is looked through
+const LONGEST = 600 // characters of the longest text that is searched
 
 /** @type {(node: Node) => boolean} */
 export function isOurs(node) {
@@ -36,11 +36,11 @@ export function* wordsIn(text, words) {
     const range = document.createRange()
     range.setStart(text, found.index)
     range.setEnd(text, found.index + found[0].length)
-    if (found[0].length > 1 || found[0] === found[0].toLowerCase()) yield { name: nameOf(found[0]), range } // U is no u
+    if (found[0].length > 1 || found[0] === found[0].toLowerCase()) yield { name: nameOf(found[0]), range } // a capital U is not the term u
   }
 }
 
-// The word of ours at this point of the screen, in the innermost element there.
+// The glossary word at this point of the screen, in the innermost element there.
 /** @type {(target: EventTarget, words: RegExp, x: number, y: number) => Found | null} */
 export function wordAt(target, words, x, y) {
   if (!(target instanceof Element)) return null

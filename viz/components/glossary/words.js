@@ -1,15 +1,15 @@
-// Finds the glossary's words in text.
+// Find the glossary's words in text.
 
 /** @import { GlossaryTerm } from "./types" */
 
 const LETTER = "[\\p{L}\\p{N}_]"
 const HAN = "\\p{Script=Han}"
-const OF_HEADS = `(?<!${LETTER})L\\d+H\\d+(?!${LETTER})` // as L6H4
-export const A_HEAD = "l6h4" // the name under which all of these are explained
+const OF_HEADS = `(?<!${LETTER})L\\d+H\\d+(?!${LETTER})` // for example L6H4
+export const A_HEAD = "l6h4" // the glossary entry that explains all of these
 const CJK = /^[\p{Script=Han}]/u
 
-// Words between others that are not part of longer ones. Chinese has no blanks between words, but hardly a sign that
-// would not be part of many: 值 is a value in "值 Value", and in 数值 and 值得 it is none.
+// Match whole words, not parts of longer ones. Chinese has no spaces between words, and almost every character is part
+// of many words: 值 means a value in "值 Value", but not in 数值 or 值得.
 /** @type {(names: string[]) => RegExp} */
 export function wordsOf(names) {
   const escaped = [...names].sort((a, b) => b.length - a.length).map((name) => {
@@ -20,11 +20,11 @@ export function wordsOf(names) {
   return new RegExp([...escaped, OF_HEADS].join("|"), "giu")
 }
 
-// What a word that was found is called in the list of terms.
+// The name of a found word in the list of terms.
 /** @type {(word: string) => string} */
 export const nameOf = (word) => (/^l\d+h\d+$/i.test(word) ? A_HEAD : word.toLowerCase())
 
-// Of two terms with one name, the first in the list has it.
+// If two terms have the same name, the first one in the list keeps it.
 /** @type {(terms: GlossaryTerm[]) => Map<string, GlossaryTerm>} */
 export function termsByName(terms) {
   /** @type {Map<string, GlossaryTerm>} */

@@ -9,7 +9,7 @@ import { fill, formatNumber } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./types" */
 
-const SEND_AFTER = 150 // milliseconds without another arrow key before the head is sent
+const SEND_AFTER = 150 // milliseconds by which arrow keys are debounced
 
 /** @param {Host} host */
 export default function (host) {
@@ -89,7 +89,7 @@ function drawRow(state, row, open) {
   node.disabled = !mayChoose(state)
 }
 
-// Where the open head stands, if it is not in the list; a head that the page has not yet opened is in it.
+// The rank of the open head if it is not in the list. Empty for a head that was just chosen: it is in the list.
 /** @param {State} state */
 function ofOpen({ meta, selected }, open) {
   if (open >= 0 || meta.place === null || String(selected) !== String(meta.selected)) return ""
@@ -114,7 +114,7 @@ function choose(state, row, wait) {
   draw(state)
   const button = /** @type {any} */ (state.list.children[row])
   button.focus({ preventScroll: true })
-  if (!wait) bringIntoView(partOf(state.meta.shows)) // arrows look around: the list stays
+  if (!wait) bringIntoView(partOf(state.meta.shows)) // arrow keys browse: do not scroll away from the list
   tell(state, "head", head, wait)
 }
 
@@ -129,7 +129,7 @@ function onKey(state, event) {
   choose(state, clamp(moves[event.key], 0, last), event.key === "Enter" || event.key === " " ? 0 : SEND_AFTER)
 }
 
-// The head that somebody else opened, of the same list.
+// Show the head that another user opened in the same list.
 /** @type {(state: State, told: { of: string, chosen: [number, number] }) => void} */
 function follow(state, told) {
   if (told.of !== String(state.meta.heads)) return

@@ -34,7 +34,7 @@ function createGrid(root, signal) {
   const state = /** @type {any} */ ({ ...parts, root, more, caption, legend, left, still: document.createElement("canvas"), hovered: null, lit: null, mark: null, version: 0 })
   state.announce = announcer(live)
   listenToCells(state, CELLS)
-  // words are fewer than the tokens of the small maps: where they stand there is not known
+  // a figure of words has fewer units than the small maps have tokens, so its places do not match theirs
   hearRows(state, signal, ({ row, of = 0, query, key }) => light(state, { mark: query && key && row !== null && of >= state.n ? [row / of, key[0] / of, 1 / of] : null }))
   document.addEventListener(POINTED, (event) => hear(state, event), { signal })
   return state
@@ -53,7 +53,7 @@ function receive(state, { meta, arrays }) {
   state.canvas.setAttribute("aria-label", meta.texts.summary ?? "")
 }
 
-// What other figures point at: a cell of the open map, as its place on every small one, and a head in the model strip.
+// Highlight what other figures point at: a cell of the open map, on every small map, or a head in the model strip.
 /** @type {(state: State, at: { mark?: State["mark"], lit?: State["lit"] }) => void} */
 function light(state, at) {
   const before = JSON.stringify([state.mark, state.lit])
@@ -68,7 +68,7 @@ function hear(state, event) {
   light(state, { lit: event.detail.hovered })
 }
 
-// Lay the sheet out for the width there is, and paint it.
+// Lay the sheet out for the current width, and paint it.
 /** @param {State} state */
 function draw(state) {
   const { root, meta } = state
@@ -83,8 +83,8 @@ function draw(state) {
   refresh(state)
 }
 
-// What the frames of the small maps say, and their striped cells; the smallest maps have no frames, and a cell of numbers
-// says its own.
+// Explain the frames of the small maps and their hatched cells. The smallest maps have no frames; cells with numbers
+// need no legend.
 /** @param {State} state */
 function drawLegend({ legend, left, layout, theme, meta, left_out }) {
   const { texts, low, high, mode } = meta

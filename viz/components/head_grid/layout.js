@@ -1,11 +1,11 @@
-// Where each head lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
+// Lay out the heads. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
 
 import { clamp, wholePixels } from "../shared/numbers.js"
 /** @import { Head, State } from "./types" */
 
-const LARGEST = 72 // a cell is never larger than this,
-const SMALLEST = 10 // nor smaller: below, the sheet scrolls sideways;
-const FOR_HEIGHT = 18 // and it shrinks no further than this to show every layer at once: below, the sheet scrolls
+const LARGEST = 72 // maximum size of a cell
+const SMALLEST = 10 // minimum size: if the cells do not fit, the sheet scrolls sideways
+const FOR_HEIGHT = 18 // cells shrink down to this to show every layer at once: beyond that, the sheet scrolls
 const LABEL = 14 // the height of that label
 const EDGE = 2 // room for the selected frame beyond the last row and column
 
@@ -30,7 +30,7 @@ function layOutByLayer({ layers, heads, meta }, width, maxHeight, measure) {
   }
 }
 
-// As many columns as make the cells the largest with which all heads are in view; where there are too many, the most.
+// Choose the number of columns with the largest cells that show all heads; if there are too many heads, the maximum.
 /** @param {State} state */
 function layOutRanked({ layers, heads, order }, width, maxHeight, measure) {
   const count = order?.length ?? 0
@@ -39,7 +39,7 @@ function layOutRanked({ layers, heads, order }, width, maxHeight, measure) {
   const rowsOf = (columns) => Math.ceil(count / columns)
   const sizeOf = (columns) => Math.min((width - 2 * EDGE) / columns, (maxHeight - EDGE) / Math.max(1, rowsOf(columns)) - LABEL, LARGEST)
   const best = Array.from({ length: most }, (_, i) => i + 1).reduce((one, other) => (sizeOf(other) >= sizeOf(one) ? other : one), 1)
-  const all = sizeOf(best) >= label // a cell is never narrower than its name
+  const all = sizeOf(best) >= label // a cell is at least as wide as its name
   const columns = all ? best : most
   const pitch = wholePixels(all ? sizeOf(best) : Math.min((width - 2 * EDGE) / most, LARGEST))
   const rowHeight = pitch + LABEL
@@ -49,7 +49,7 @@ function layOutRanked({ layers, heads, order }, width, maxHeight, measure) {
   }
 }
 
-// How many heads lie below what the scroller shows; none where all are in view.
+// How many heads are below the visible part of the sheet.
 /** @param {State} state */
 export function headsBelow(state) {
   const { layout, heads, order, scroller, viewHeight } = state
@@ -68,7 +68,7 @@ export function headAt(state, row, column) {
   return [Math.floor(state.order[index] / state.heads), state.order[index] % state.heads]
 }
 
-// The slot of this head, as [row, column], or null where the ranking leaves it out.
+// The slot of this head, as [row, column], or null if the ranking leaves it out.
 /** @type {(state: State, head: Head) => [row: number, column: number] | null} */
 export function slotOf(state, [layer, head]) {
   if (!state.order) return [layer, head]
@@ -76,7 +76,7 @@ export function slotOf(state, [layer, head]) {
   return index < 0 ? null : [Math.floor(index / state.layout.columns), index % state.layout.columns]
 }
 
-// The heads that share keys and values with the selected one, itself included; none where all do, or each has its own.
+// The heads that share keys and values with the selected one, including itself; empty if all share, or none does.
 /** @type {(state: State) => Head[]} */
 export function matesOf({ heads, meta, selected: [layer, head] }) {
   if (meta.groups < 2 || meta.groups >= heads) return []
@@ -95,7 +95,7 @@ export function squareOf({ layout, meta }, row, column) {
   }
 }
 
-// The head under a point of the sheet; null beside the heads and where a layer has no weights.
+// The head under a point of the sheet; null outside the heads and in a layer without weights.
 /** @param {State} state */
 export function hit(state, x, y) {
   const { layout, meta } = state

@@ -1,5 +1,5 @@
-// Paints the part of the sheet that the scroller shows: a still layer (pictures, frames, labels), kept until data, size,
-// theme or scroll position change, and over it the frames of the selected, the compared and the hovered head.
+// Paint the visible part of the sheet: a static layer (pictures, frames, labels), cached until data, size, theme or
+// scroll position change, and on top of it the frames of the selected, the compared and the hovered head.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { hatch, lineColor, onLine } from "../shared/hatch.js"
@@ -15,7 +15,7 @@ import { headAt, matesOf, slotOf, squareOf } from "./layout.js"
 /** @import { Kind } from "../shared/hatch" */
 /** @import { Head, State } from "./types" */
 
-export const FRAMED = 18 // a smaller cell has no frame
+export const FRAMED = 18 // minimum size of a cell with a frame
 
 // The frame of a small map, for a metric of this strength between 0 and 1.
 export const frameColor = (theme, strength) => mix(theme.rule, theme.primary, strength)
@@ -48,7 +48,7 @@ export function paint(state) {
   markPainted(state.root)
 }
 
-// On every small map in sight, the cell that is pointed at in the open one.
+// Mark the cell that is pointed at in the open map on every visible small map.
 function paintMarks(context, state, dy, height) {
   const { layout, mark, theme } = state
   const [down, right, share] = mark
@@ -92,14 +92,14 @@ function paintStill(state, width, height, dx, dy) {
   }
   if (state.order) return
   context.fillStyle = css(theme.background)
-  context.fillRect(dx, dy, width, layout.top - 1) // labels stay in sight while the rows scroll under them
+  context.fillRect(dx, dy, width, layout.top - 1) // labels stay visible while the rows scroll under them
   paintHeadLabels(context, state, dy)
   context.fillStyle = css(theme.background)
   context.fillRect(dx, dy, layout.left - 1, height)
   paintLayerLabels(context, state, dx, dy, first, last)
 }
 
-// All thumbnails in sight, written straight into the pixels of this screen.
+// Write all visible thumbnails directly to screen pixels.
 function paintThumbnails(context, state, first, last, dx, dy) {
   const { canvas } = context
   const ratio = (state.ratio = sharpness())
@@ -121,14 +121,14 @@ function paintThumbnails(context, state, first, last, dx, dy) {
   context.putImageData(image, 0, 0)
 }
 
-// The paper and the lines across it, of what is masked and of what was not chosen.
+// The background and line colours for masked cells and for keys that were not chosen.
 /** @type {(theme: Theme) => Record<Kind, [paper: number, line: number]>} */
 const linesOf = (theme) => ({
   masked: [wordOf(theme.background), wordOf(lineColor(theme))],
   leftOut: [wordOf(theme.background), wordOf(lineColor(theme, "leftOut"))],
 })
 
-// For each pixel of a picture of `size`, the first and one past the last of the n source cells it stands for.
+// For each pixel of a picture of `size`, the half-open range of the n source cells that it covers.
 function spansOf(n, size) {
   return Array.from({ length: size }, (_, i) => {
     if (size >= n) return [Math.floor(((i + 0.5) * n) / size), Math.floor(((i + 0.5) * n) / size) + 1]
@@ -136,7 +136,7 @@ function spansOf(n, size) {
   })
 }
 
-// One thumbnail; where several source cells share a pixel the largest is shown, so that thin lines survive.
+// Paint one thumbnail. If several source cells share a pixel, it shows their maximum, so that thin lines survive.
 function stamp(pixels, width, height, x, y, size, spans, state, [layer, head]) {
   const { n, thumbnails, keep, left_out: left, colors, lines, ratio } = state
   const picture = (layer * state.heads + head) * n * n
@@ -157,7 +157,7 @@ function stamp(pixels, width, height, x, y, size, spans, state, [layer, head]) {
   }
 }
 
-// What is drawn around or instead of a thumbnail: the metric as frame or as a filled cell, and in a ranking the name.
+// Paint the metric as a frame around a thumbnail or as a filled cell instead of it and, in a ranking, the head's name.
 function paintCell(context, state, row, column) {
   const found = headAt(state, row, column)
   if (!found) return
@@ -197,7 +197,8 @@ function paintNumber(context, state, value, color, x, y, size) {
   context.fillText(text, x + size / 2, y + size / 2 + 0.5)
 }
 
-// Beside 0.01 an <1 would read as more: what is under one percent has its digits only where the least has room for them too.
+// The number of a cell. Values under one percent are written with digits only if the widest of them, <0.01, fits, too:
+// otherwise one cell would read 0.01 and another, with a smaller value, <1.
 export function wordsOfCell(value, { number, texts }, fits) {
   const exact = formatNumber(value, number, texts).replace(/\s*%$/, "").replace("< ", "<")
   const digits = number !== "percent" || Math.abs(value) >= 0.01 || fits("<0.01")
@@ -226,7 +227,7 @@ function paintHeadLabels(context, state, dy) {
     context.fillText(`H${head}`, x + size / 2, dy + 12)
   }
   if (!layout.grouped) return
-  context.fillStyle = css(theme.rule) // heads under one line share their keys and values
+  context.fillStyle = css(theme.rule) // heads under one line share keys and values
   for (let head = 0; head < heads; head += meta.groups) {
     const end = squareOf(state, 0, Math.min(heads, head + meta.groups) - 1)
     const { x } = squareOf(state, 0, head)
@@ -258,7 +259,7 @@ function frame(context, state, head, color, line) {
   if (!slot) return
   const { x, y, size } = squareOf(state, ...slot)
   const { pad } = state.layout
-  context.lineWidth = 1.5 // a rim in the background's tone keeps the frame apart from a cell of its own colour
+  context.lineWidth = 1.5 // a rim in the background colour separates the frame from a cell of the same colour
   context.strokeStyle = css(state.theme.background)
   context.strokeRect(x + pad + 0.75, y + pad + 0.75, size - 2 * pad - 1.5, size - 2 * pad - 1.5)
   context.strokeStyle = css(color)

@@ -1,5 +1,5 @@
-// Pointer, wheel and keys become calls of the four actions in `act`: hover(cell), pin(cell, wait), look(view), reset().
-// A drag or a pinch moves the view; a press that does not move is a click.
+// Translate pointer, wheel and keyboard events to actions in `act`: hover(cell), pin(cell, wait), look(view),
+// zoom(factor) and reset(). A drag or a pinch moves the view; a press that does not move is a click.
 
 import { focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
@@ -12,7 +12,7 @@ import { isWhole, panned, zoomed } from "../shared/view.js"
 /** @typedef {{ x: number, y: number }} Point */
 /** @import { State } from "./types" */
 
-const CLICK_SLOP = 5 // pixels a press may wander and still be a click
+const CLICK_SLOP = 5 // pixels that a click may move
 
 export function listen(state, act) {
   const { canvas } = state
@@ -57,7 +57,7 @@ export function listen(state, act) {
   canvas.addEventListener("keydown", (event) => onKey(state, act, event))
 }
 
-// The view after the fingers (or the mouse) went from where they started to where they are.
+// The view after the fingers or the mouse moved from their start to their current points.
 /** @param {State} state */
 function movedView(state, start, points) {
   const { layout, meta } = state
@@ -76,7 +76,8 @@ function movedView(state, start, points) {
   return panned(view, meta.total, (from.y - to.y) * scaleY, (from.x - to.x) * scaleX)
 }
 
-// A click pins the cell; on a query's label it pins the row alone, on a key's label the column of the pinned row.
+// A click on a cell pins it. A click on a query's label pins only the row; on a key's label, the column in the pinned
+// row.
 /** @param {State} state */
 function press(state, act, point, event) {
   const { plot } = state.layout
@@ -120,7 +121,7 @@ function onWheel(state, act, event, point) {
 function onKey(state, act, event) {
   if (!plainKey(event)) return
   const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key]
-  if (step) act.pin(movedPin(state, step), 150) // a held key asks the host once, when it rests
+  if (step) act.pin(movedPin(state, step), 150) // debounced while a key is held
   else if (event.key === "Enter") act.pin(state.hovered ? centre(state.meta, state.hovered) : state.selected, 0)
   else if (event.key === "Escape") act.pin(null, 0)
   else if (state.zoomable && (event.key === "+" || event.key === "=")) act.zoom(1 / 1.5)
@@ -130,7 +131,7 @@ function onKey(state, act, event) {
   event.preventDefault()
 }
 
-// From the pinned cell one pixel on; without a pin, the last query in view and the key it looks at most.
+// The cell one pixel from the pinned one; without a pin, the last query in view and the key that it attends to most.
 /** @param {State} state */
 function movedPin(state, [down, right]) {
   const { meta } = state
@@ -144,7 +145,7 @@ function movedPin(state, [down, right]) {
   ]
 }
 
-// Of a query, the key that it looks at most.
+// The query with the key that it attends to most.
 /** @param {State} state */
 export function strongest({ meta, values }, query) {
   const [rows, columns] = values.shape

@@ -51,10 +51,10 @@ function createMap(root, signal) {
  */
 function receive(state, { meta, arrays }) {
   const of = reconcile(state, "of", meta.of)
-  if (String(of) === String(meta.of)) show(state, { meta, arrays }) // else it answers an earlier choice of the reader's
+  if (String(of) === String(meta.of)) show(state, { meta, arrays }) // otherwise the data answers an earlier choice
 }
 
-// The head that the reader has just chosen, before the host draws it.
+// Show the head that the reader has just chosen, before the page run sends it.
 /** @type {(state: State, given: import("../shared/given.js").Given) => void} */
 function take(state, { figure, of, bytes }) {
   if (figure !== "head-map" || !state.meta?.of || state.follows) return
@@ -85,20 +85,20 @@ function show(state, { meta, arrays }) {
   }
 }
 
-// A tile that answers an earlier wish than the latest must not move the view; it is drawn where it belongs in it.
+// Whether a tile may move the view. A tile that answers an outdated request must not; it is drawn at its own place.
 function mayAdopt(state, window) {
   if (state.looking || state.root.dataset.panning === "true") return false
   return !state.asked || state.asked === String(window) || performance.now() > state.askedUntil
 }
 
-// The view is what the tile shows: nothing is scaled, nothing is on its way.
+// Set the view to the tile's window: nothing is scaled and no request is pending.
 /** @param {State} state */
 function settle(state) {
   clearTimeout(state.looking)
   Object.assign(state, { view: viewOf(state.meta.window), looking: 0, asked: null, moving: false })
 }
 
-// First everything that depends on data and theme alone.
+// Compute what depends only on data and theme, then lay the figure out.
 /** @param {State} state */
 function draw(state) {
   state.theme = readTheme(state.root, state.meta.palette)
@@ -129,7 +129,7 @@ function arrange(state) {
   pointed(state, { total: meta.total, selected: state.selected, hovered: state.hovered, view })
 }
 
-// What somebody else looks at in a map of the same text: the view, the pinned cell, the one under the pointer.
+// Show another user's view, pinned cell and hovered cell in a map of the same text.
 /** @param {State} state */
 function follow(state, at) {
   if (String(at.total) !== String(state.meta.total)) return
@@ -145,7 +145,7 @@ function placeZoom({ zoom, layout }) {
   else Object.assign(zoom.style, { top: `${plot.y + plot.height - zoom.offsetHeight}px`, left: `${bar.x}px`, right: "auto" })
 }
 
-// A row and a column that are pointed at in other figures of the same text.
+// Highlight the row and the column that are pointed at in other figures of the same text.
 /** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
 function light(state, { query, key }) {
   const { meta: { row_labels: rows, col_labels: columns, window }, lit } = state
@@ -156,7 +156,7 @@ function light(state, { query, key }) {
   state.frame = requestAnimationFrame(() => arrange(state))
 }
 
-// A unit of the text as other figures know it.
+// A unit of the text as other figures identify it: by place and label.
 /** @type {(state: State, axis: number, unit: number) => import("../shared/row.js").PointedToken} */
 function tokenAt({ meta }, axis, unit) {
   const label = (axis ? meta.col_labels : meta.row_labels)[unit - meta.window[2 * axis]]
@@ -179,7 +179,7 @@ function actions(state) {
       later()
     },
     pin(cell, wait) {
-      if (!mayChoose(state)) return act.hover(cell && cell[1] !== null ? cell : null) // a finger has no other way to look
+      if (!mayChoose(state)) return act.hover(cell && cell[1] !== null ? cell : null) // a touch screen has no hover
       state.selected = cell
       chosen(state, "selected", cell)
       tell(state, state.meta.press && !wait ? "press" : "cell", cell, wait)
@@ -212,7 +212,7 @@ function actions(state) {
   return act
 }
 
-// The gesture rests: ask the host for the exact tile of what is now in view.
+// When the gesture ends, request the exact tile of the current view from the host.
 /** @param {State} state */
 function ask(state) {
   const window = windowOf(state.view, state.meta.total)
@@ -226,7 +226,7 @@ function ask(state) {
   state.send("window", window)
 }
 
-// The sentence about a cell; null beside the tile.
+// The sentence about a cell; null outside the tile.
 /** @param {State} state */
 function describe(state, [query, key]) {
   const { meta, values } = state

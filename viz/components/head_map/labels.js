@@ -1,4 +1,4 @@
-// Paints the words along the two edges: the queries' labels at the left, the keys' on top, and what the axes are.
+// Paint the text along the two edges: the queries' labels on the left, the keys' labels on top, and the axis titles.
 
 import { fitText } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
@@ -31,7 +31,7 @@ function paintLabel(context, state, axis, unit, kind) {
   const { meta, layout, theme } = state
   const labels = axis === 0 ? meta.row_labels : meta.col_labels
   const text = labels.length ? labels[unit - meta.window[axis * 2]] : String(unit)
-  if (text === undefined) return // outside the tile, while the next one is on its way
+  if (text === undefined) return // outside the tile, while the next one is loading
   const color = kind === "plain" ? (labels.length ? theme.text : theme.quiet) : axis === 0 ? theme.query : theme.key
   context.save()
   const pitch = axis === 0 ? layout.cellHeight : layout.cellWidth
@@ -50,7 +50,7 @@ function paintLabel(context, state, axis, unit, kind) {
   context.restore()
 }
 
-// A key's label over its column, from the place where the context is.
+// Paint a key's label over its column; the context's origin is at the column.
 function paintOver(context, layout, text, shown, stands) {
   context.textAlign = "center"
   if (stands === "upright") context.fillText(shown, 0, -5)

@@ -1,4 +1,4 @@
-// Where the parts of the figure lie, in CSS pixels. The plot takes what labels and colour bar leave.
+// Lay out the parts of the figure, in CSS pixels. The plot takes the space that labels and colour bar leave.
 
 import { contextOf } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
@@ -10,15 +10,16 @@ import { isWhole } from "../shared/view.js"
 
 export const LABEL_FONT = 12
 export const SMALL_FONT = 11
-export const LETTER = 13 // of a label whose letters stand one below the other
+export const LETTER = 13 // height of a letter in a stacked label
 const LARGEST_CELL = 46
-// Cells are square unless one text looks at another, or one side of a window has so many times the units of the other.
+// Cells are square unless one text attends to another, or one side of the window has more than UNLIKE times the units
+// of the other.
 const [UNLIKE, MOST_STRETCHED] = [3, 8]
-const [LABEL_ROOM, LABELLED] = [12, 24] // of two texts so many rows are never lower than their labels, though the window be low
-export const LEAN = Math.PI / 3 // key labels wider than their column lean by 60°
+const [LABEL_ROOM, LABELLED] = [12, 24] // with two texts, up to LABELLED rows are at least as high as their labels, even in a low window
+export const LEAN = Math.PI / 3 // key labels wider than their column are turned by 60°
 const NARROW = 520 // below this width the colour bar lies under the plot
 
-// Widths of what is written, measured once per data and theme.
+// The widths of all text, measured once per data and theme.
 /** @param {State} state */
 export function measureFigure(state) {
   const { meta, theme } = state
@@ -37,14 +38,14 @@ export function measureFigure(state) {
   }
 }
 
-// What there is beside the bar's colours: the name of each one's words, and which lines it has.
+// The legend entries under the colour bar: the key of each one's text, and its kind of hatching.
 /** @type {(meta: any) => [name: string, kind: "masked" | "leftOut"][]} */
 export const swatches = (meta) => [
   ...(meta.has_masked ? [/** @type {[string, "masked"]} */ (["masked_label", "masked"])] : []),
   ...(meta.has_left_out ? [/** @type {[string, "leftOut"]} */ (["left_out_label", "leftOut"])] : []),
 ]
 
-// How far the last keys' leaning labels reach beyond the plot.
+// How far the turned labels of the last keys extend beyond the plot.
 /** @param {State} state */
 function tailOf({ meta, measured }, pitch, most) {
   const last = measured.columnWidths.slice(-5)
@@ -53,7 +54,7 @@ function tailOf({ meta, measured }, pitch, most) {
   return meta.col_labels.length ? Math.ceil(Math.max(...reach)) : 10
 }
 
-// How high the keys' labels are over columns so wide.
+// The height of the keys' labels over columns of this width.
 /** @param {State} state */
 function labelsHeight({ meta, measured }, pitch, most) {
   if (!meta.col_labels.length) return Math.min(measured.columns, most) * Math.sin(LEAN)
@@ -66,7 +67,7 @@ function labelsHeight({ meta, measured }, pitch, most) {
   return Math.max(LETTER, ...heights)
 }
 
-// How high and how wide a cell is where there is so much room.
+// The height and width of a cell in this much room.
 /** @type {(state: State, spans: number[], room: number[]) => number[]} */
 function cellsIn({ meta, view, moving }, spans, [height, width]) {
   const across = meta.total[0] !== meta.total[1] // two texts
@@ -83,7 +84,7 @@ function cellsIn({ meta, view, moving }, spans, [height, width]) {
   })
 }
 
-// `plot` is kept from before while a gesture lasts, so that the picture does not change size under the fingers.
+// During a gesture the previous `plot` is kept, so that the picture does not change size under the fingers.
 /** @param {State} state */
 export function layOutFigure(state, width) {
   const { meta, view, measured } = state
@@ -96,7 +97,7 @@ export function layOutFigure(state, width) {
   const below = 8 + (narrow ? 44 : 0) + notes.length * 17
   const topOf = (labels) => 18 + Math.ceil(labels + 10)
   const cells = (top) => cellsIn(state, spans, [inRoom(meta.max_height) - top - below, Math.max(60, width - left - right)])
-  // With all labels turned the cells are the smallest: what stands upright over those does so over larger ones, too.
+  // Cells are smallest when all labels are turned: a label that is upright over these is upright over larger ones, too.
   const top = topOf(labelsHeight(state, cells(topOf(Math.min(measured.columns, most) * Math.sin(LEAN)))[1], most))
   const [high, wide] = cells(top)
   const kept = state.moving && state.layout?.plot
@@ -111,20 +112,20 @@ export function layOutFigure(state, width) {
   }
 }
 
-// The colour bar beside the plot; on a narrow screen under it, at the left, with the buttons at the right, and as wide as
-// the numbers at its ends beside each other.
+// The colour bar is beside the plot. On a narrow screen it is under the plot, with the buttons to its right, and wide
+// enough for the numbers at its two ends.
 function barBox(plot, narrow, width, ticks) {
   if (narrow) return { x: 4, y: plot.y + plot.height + 16, width: Math.max(Math.min(130, width * 0.27), 2 * ticks + 8), height: 9 }
   return { x: plot.x + plot.width + 16, y: plot.y, width: 11, height: clamp(plot.height * 0.42, 60, 190) }
 }
 
-// What stands in the column at the right, so that a low plot leaves it room.
+// The height of the column on the right, so that a low plot leaves room for it.
 /** @param {State} state */
 function sideHeight(state) {
   return 60 + (swatches(state.meta).length ? 11 + 17 * swatches(state.meta).length : 0) + (state.zoomable ? 40 : 0)
 }
 
-// What a line may not be broken in: a word, a Chinese character, each with the brackets and marks that cling to it.
+// Pieces without a line break: a word or a Chinese character, with adjacent brackets and punctuation.
 const PIECES = /[（《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[、。，：；？！）》”]*\s*|\s+/g
 
 // The lines under the figure: what was pooled, then the page's own note.
@@ -143,7 +144,7 @@ function wrapNotes({ meta, theme, tile }, width) {
   return lines.map((line) => line.trim())
 }
 
-// Marks on the colour bar: t from 0 to 1, and the number there. Clipped ends say so.
+// Ticks of the colour bar: t from 0 to 1, and the number there. Clipped ends are marked.
 export function barTicks(meta) {
   const { low, high, log, number, texts, clipped } = meta
   let marks = [low, (low + high) / 2, high]
@@ -158,13 +159,13 @@ export function barTicks(meta) {
   })
 }
 
-// Where a value lies between the ends of the colour bar, 0..1.
+// The position of a value on the colour bar, 0..1.
 export function placeOnBar({ low, high, log }, value) {
   const t = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1)
   return t > 0 ? Math.min(t, 1) : 0
 }
 
-// Screen -> units, and back. Fractions are inside a unit.
+// Convert screen coordinates to units and back. The fraction is the position inside a unit.
 export const queryAt = ({ layout, view }, y) => view.q0 + (y - layout.plot.y) / layout.cellHeight
 export const keyAt = ({ layout, view }, x) => view.k0 + (x - layout.plot.x) / layout.cellWidth
 export const yOf = ({ layout, view }, query) => layout.plot.y + (query - view.q0) * layout.cellHeight

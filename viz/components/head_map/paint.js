@@ -1,4 +1,5 @@
-// Paints the figure. Everything that a saved picture needs is on the canvas; only the tooltip and the buttons are not.
+// Paint the figure. The canvas has everything that a saved picture needs; only the tooltip and the buttons are
+// elements.
 
 import { contextOf, sizeCanvas } from "../shared/canvas.js"
 import { CLEAR, hatch } from "../shared/hatch.js"
@@ -13,10 +14,10 @@ import { isWhole } from "../shared/view.js"
 import { formatShort } from "../shared/words.js"
 /** @import { State } from "./types" */
 
-const NUMBERED = 36 // pixels of the smallest cell that has a number,
-const LEAST_WRITTEN = 0.0995 // which is one of two digits
+const NUMBERED = 36 // pixels of the smallest cell with a number
+const LEAST_WRITTEN = 0.0995 // smallest share written, the first of two digits
 
-// The tile's values as one pixel each, redone when the data or the theme changes.
+// Paint each of the tile's values as one pixel, again when the data or the theme changes.
 /** @param {State} state */
 export function paintTile(state) {
   const { meta, theme } = state
@@ -33,7 +34,7 @@ export function paintTile(state) {
   if (state.overview) draw(state.small, state.overview)
 }
 
-// The cells of keys that were not chosen, in their own lines.
+// Paint the cells of keys that were not chosen, with their own hatching.
 /** @param {State} state */
 function paintLeftOut(context, state) {
   const { layout, left_out: left, meta, theme, view } = state
@@ -55,7 +56,7 @@ function paintLeftOut(context, state) {
 export function paintFigure(state) {
   const { canvas, layout, theme } = state
   const context = sizeCanvas(canvas, layout.width, layout.height)
-  context.direction = "ltr" // rows and columns keep their places whatever the page's direction
+  context.direction = "ltr" // rows and columns do not follow the page's text direction
   context.fillStyle = css(theme.background)
   context.fillRect(0, 0, layout.width, layout.height)
   paintCells(context, state)
@@ -84,14 +85,14 @@ function paintCells(context, state) {
   const [q0, q1, k0, k1] = meta.window
   const covered = view.q0 >= q0 && view.q1 <= q1 && view.k0 >= k0 && view.k1 <= k1
   if (state.overview && !covered) drawUnits(context, state, state.small, [0, meta.total[0], 0, meta.total[1]])
-  // the last pooled row and column may stand for fewer cells than the others, but each pixel is drawn as wide
+  // the last pooled row and column may cover fewer cells than the others, but all pixels are drawn the same size
   drawUnits(context, state, tile, [q0, q0 + tile.height * meta.pool[0], k0, k0 + tile.width * meta.pool[1]])
   paintLeftOut(context, state)
   paintSeparators(context, state)
   paintNumbers(context, state)
   context.restore()
   context.lineWidth = 1
-  context.strokeStyle = css(theme.rule) // where all is near zero the plot still has an edge
+  context.strokeStyle = css(theme.rule) // an edge for a plot whose values are all near zero
   context.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.width + 1, plot.height + 1)
 }
 
@@ -100,19 +101,19 @@ function drawUnits(context, state, picture, [q0, q1, k0, k1]) {
   const [width, height] = [xOf(state, k1) - x, yOf(state, q1) - y]
   const scale = (width / picture.width) * sharpness() || 1
   let source = picture
-  context.fillStyle = hatch(context, state.theme) // shows where the picture is clear
+  context.fillStyle = hatch(context, state.theme) // shows where the picture is transparent
   context.fillRect(x, y, width, height)
   context.imageSmoothingEnabled = false
   const times = Math.ceil(scale) + 1
   if (scale < 12 && Math.abs(scale - Math.round(scale)) > 1e-3 && picture.width * times < 1800 && picture.height * times < 1800) {
-    source = enlarged(picture, times) // else some rows would be a pixel wider than their neighbours
+    source = enlarged(picture, times) // otherwise some rows would be a pixel wider than their neighbours
     context.imageSmoothingEnabled = true
     context.imageSmoothingQuality = "high"
   }
   context.drawImage(source, x, y, width, height)
 }
 
-// The picture with every pixel `times` as wide and high; kept on it until it is painted anew.
+// The picture enlarged `times` without smoothing; cached on it until it is repainted.
 function enlarged(picture, times) {
   if (picture.enlarged?.times === times) return picture.enlarged.buffer
   const buffer = picture.enlarged?.buffer ?? document.createElement("canvas")
@@ -138,7 +139,7 @@ function paintSeparators(context, state) {
   }
 }
 
-// A share from 10 % up, in its cell where that has room for it: nobody has to read it from the colour bar.
+// Write shares of at least 10 % in their cells if these have room, so that nobody has to read them off the colour bar.
 /** @param {State} state */
 function paintNumbers(context, state) {
   const { layout, meta, theme, values, view } = state
@@ -158,7 +159,7 @@ function paintNumbers(context, state) {
 
 const wholePixel = (length) => Math.round(length * sharpness()) / sharpness()
 
-// The pinned row in the queries' blue, the pinned column in the keys' red, cut where they leave the plot.
+// Frame the pinned row in the queries' blue and the pinned column in the keys' red, clipped to the plot.
 function paintPins(context, state) {
   if (!state.selected) return
   const { layout, theme } = state
@@ -176,7 +177,7 @@ function paintPins(context, state) {
   if (query >= state.view.q0 - 1 && query < state.view.q1) {
     boxes.push([theme.query, plot.x - 1, yOf(state, query) - 1, plot.width + 2, thin(layout.cellHeight) + 1])
   }
-  const rim = layout.cellWidth >= 5 ? [[css(theme.background, 0.75), 4]] : [] // on smaller cells it would hide neighbours
+  const rim = layout.cellWidth >= 5 ? [[css(theme.background, 0.75), 4]] : [] // on smaller cells it would cover neighbours
   for (const [stroke, line] of [...rim, [null, 2]]) {
     for (const [color, ...edges] of boxes) {
       Object.assign(context, { strokeStyle: stroke ?? css(color), lineWidth: line })
@@ -186,7 +187,7 @@ function paintPins(context, state) {
   context.restore()
 }
 
-// The row and the column that are pointed at elsewhere.
+// Highlight the row and the column that are pointed at in other figures.
 /** @param {State} state */
 function paintLit(context, state) {
   const { layout, theme, lit: [query, key] } = state
@@ -260,7 +261,7 @@ function paintSwatch(context, state, [name, kind], nth) {
   context.fillText(meta.texts[name] ?? "", x + 17, y + 6)
 }
 
-// Where the view lies in the whole map: a small map of it, framed.
+// Paint a small map of the whole, with a frame around the current view.
 function paintInset(context, state) {
   const { meta, theme, view } = state
   if (isWhole(view, meta.total)) return
@@ -280,7 +281,7 @@ function paintInset(context, state) {
   context.strokeRect(box.x + view.k0 * scaleX, box.y + view.q0 * scaleY, width, height)
 }
 
-// Under the colour bar, on a narrow screen left of the buttons; null where that leaves no room.
+// The box of the small map: under the colour bar, or left of the buttons on a narrow screen; null if there is no room.
 /** @param {State} state */
 function insetBox({ layout, meta, measured, zoom }) {
   const { bar, narrow } = layout

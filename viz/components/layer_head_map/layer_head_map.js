@@ -44,12 +44,12 @@ function receive(state, { meta, arrays }) {
   state.canvas.setAttribute("aria-label", fill(texts.summary, { title, rows: texts.rows, columns: texts.columns }))
 }
 
-// A cell of an earlier, larger map is none.
+// The cell, or null if it was in an earlier, larger map and this one does not have it.
 /** @param {State} state */
 const inside = ({ rows, columns, meta }, cell) =>
   cell && cell[0] < rows && cell[1] < columns && !(cell[0] in meta.notes) ? cell : null
 
-// Lay the sheet out for the width there is, and paint it.
+// Lay the sheet out for the current width, and paint it.
 /** @param {State} state */
 function draw(state) {
   const { root, meta } = state
@@ -76,7 +76,7 @@ function refresh(state) {
   dataset.geometry = JSON.stringify({ left, top, pitchX, pitchY, slanted, columnGroup, rowGroup, groupGap: GROUP_GAP })
 }
 
-// The cell, and the heads it shares with where it is one of the open head's group.
+// Describe the cell and, if it is in the open head's group, the heads that it shares keys and values with.
 /** @param {State} state */
 function describe(state, cell) {
   const { texts } = state.meta
@@ -97,7 +97,7 @@ function describeCell(state, [row, column]) {
   return fill(words, { row: label, column: across, value, share, row_index: row, column_index: state.meta.first_column + column, word: state.meta.words?.[row][column] ?? "" })
 }
 
-// The colours with the numbers at their ends; ≤ and ≥ where values lie beyond.
+// Draw the colour bar with the numbers at its ends, marked ≤ or ≥ if values lie beyond them.
 /** @param {State} state */
 function drawBar({ bar, meta, theme }) {
   const stops = theme[meta.scale === "signed" ? "diverging" : "sequential"]

@@ -1,18 +1,18 @@
-// Where each cell lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
+// Lay out the cells. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
 
 import { clamp, wholePixels } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 /** @import { State } from "./types" */
 
-const LARGEST = 64 // a cell is never larger than this,
-const NARROWEST = 10 // nor narrower: below, the sheet scrolls sideways;
-const LOWEST = 14 // nor lower: below, the sheet scrolls
-const WIDEST = 2 // widths for one height: room for a number, yet still a cell
-const FOR_WORDS = { narrowest: 54, largest: 128, lowest: 18, highest: 34 } // of cells with words in them
+const LARGEST = 64 // maximum width of a cell
+const NARROWEST = 10 // minimum width: if the cells do not fit, the sheet scrolls sideways
+const LOWEST = 14 // minimum height: if the cells do not fit, the sheet scrolls
+const WIDEST = 2 // maximum ratio of width to height: room for a number in a cell
+const FOR_WORDS = { narrowest: 54, largest: 128, lowest: 18, highest: 34 } // for cells with words
 export const SLOPE = Math.PI / 3
 export const LONGEST_LABEL = 110
 const EDGE = 3 // room for the frame of the open cell beyond the last row and column
-export const GROUP_GAP = 4 // between heads that do not share their keys and values, and beside the labels for the groups' lines
+export const GROUP_GAP = 4 // between groups of heads that share keys and values, and beside the labels for the groups' lines
 
 /** @param {State} state */
 export function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, measure) {
@@ -40,10 +40,10 @@ export function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, 
   }
 }
 
-// How many neighbours along an axis share keys and values; 0 where all do, or each has its own.
+// How many neighbours along an axis share keys and values; 0 if all share them, or none does.
 const groupAlong = ({ group, group_axis }, axis, count) => (group_axis === axis && group > 1 && group < count ? group : 0)
 
-// Where the cell of this index begins along its axis.
+// The start of the cell with this index along its axis.
 const startOf = (pitch, group, index) => index * pitch + (group ? Math.floor(index / group) * GROUP_GAP : 0)
 
 // The upper left corner of a cell on the sheet.
@@ -52,7 +52,7 @@ export const cornerOf = ({ layout }, row, column) => [
   layout.top + startOf(layout.pitchY, layout.rowGroup, row),
 ]
 
-// The cells that share keys and values with the open one, itself included; none where there are no groups.
+// The cells that share keys and values with the open one, including itself; empty if there are no groups.
 /** @param {State} state */
 export function matesOf({ layout, meta, open }) {
   const group = layout.columnGroup || layout.rowGroup
@@ -63,7 +63,7 @@ export function matesOf({ layout, meta, open }) {
   return mates.filter(([at]) => !(at in meta.notes))
 }
 
-// The cell under a point of the sheet, as [row, column]; null beside the cells and in a row that has only a note.
+// The cell under a point of the sheet, as [row, column]; null outside the cells and in a row that has only a note.
 /** @param {State} state */
 export function hit({ layout, rows, columns, meta }, x, y) {
   const row = indexAt(layout.pitchY, layout.rowGroup, rows, y - layout.top)
@@ -71,7 +71,7 @@ export function hit({ layout, rows, columns, meta }, x, y) {
   return row < 0 || column < 0 || row in meta.notes ? null : [row, column]
 }
 
-// The index of the cell at a place along its axis; -1 before, between and behind the cells.
+// The index of the cell at a place along its axis; -1 before, between and after the cells.
 function indexAt(pitch, group, count, place) {
   const together = group || count
   const step = together * pitch + GROUP_GAP

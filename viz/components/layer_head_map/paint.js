@@ -1,4 +1,4 @@
-// Paints the part of the sheet that the scroller shows: cells and their numbers, labels that stay in sight, frames.
+// Paint the visible part of the sheet: cells and their numbers, sticky labels, and frames.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { hatch } from "../shared/hatch.js"
@@ -57,7 +57,7 @@ function paintCell(context, state, row, column) {
   context.fillRect(x + gap, y + gap, layout.pitchX - 2 * gap, layout.pitchY - 2 * gap)
   const nearlyPaper = Math.abs(luminance(color) - luminance(theme.background)) < 0.03
   if (nearlyPaper && Math.min(layout.pitchX, layout.pitchY) >= 18) {
-    context.strokeStyle = css(theme.rule) // a cell near zero still has an edge
+    context.strokeStyle = css(theme.rule) // an edge for a cell near zero
     context.lineWidth = 1
     context.strokeRect(x + gap + 0.5, y + gap + 0.5, layout.pitchX - 2 * gap - 1, layout.pitchY - 2 * gap - 1)
   }
@@ -91,7 +91,7 @@ function paintNumber(context, state, value, color, x, y) {
   context.fillText(cellNumber(state, value), x + layout.pitchX / 2, y + layout.pitchY / 2 + 0.5)
 }
 
-// The font of the numbers in the cells; null where the longest of them does not fit: all cells have one, or none has.
+// The font of the numbers in the cells, or null if the longest does not fit: either all cells have numbers, or none.
 export function fitNumbers(context, state) {
   const { layout, theme, values } = state
   const longest = [...values].reduce((found, value) => {
@@ -106,7 +106,8 @@ export function fitNumbers(context, state) {
   return null
 }
 
-// As many decimals in every cell, about a hundredth of the scale; the line below the map is more exact.
+// The number of a cell, with the same decimals in every cell: about a hundredth of the scale. The line below the map is
+// more precise.
 /** @param {State} state */
 function cellNumber({ meta }, value) {
   const factor = meta.number === "percent" ? 100 : 1
@@ -166,7 +167,8 @@ function paintColumnLabels(context, state, dx, width) {
   context.restore()
 }
 
-// A line beside each group of heads that share keys and values, between labels and cells; the open head's stands out.
+// Draw a line between labels and cells for each group of heads that share keys and values; the open head's line stands
+// out.
 function paintGroups(context, state, dx, dy) {
   const { layout, theme } = state
   const [group, across] = layout.columnGroup ? [layout.columnGroup, true] : [layout.rowGroup, false]
@@ -188,7 +190,7 @@ function frame(context, state, cell, color, line) {
   if (!cell) return
   const { layout, theme } = state
   const [x, y] = cornerOf(state, ...cell)
-  context.strokeStyle = css(theme.background) // a rim keeps the frame apart from a cell of its own colour
+  context.strokeStyle = css(theme.background) // a rim separates the frame from a cell of the same colour
   context.lineWidth = 1.5
   context.strokeRect(x + 1.75, y + 1.75, layout.pitchX - 3.5, layout.pitchY - 3.5)
   context.strokeStyle = css(color)

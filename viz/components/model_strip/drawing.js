@@ -1,11 +1,11 @@
-// The strip as SVG: the line of the stream, the parts before and after the layers, and the layers with their heads.
+// Draw the strip as SVG: the residual stream, the parts before and after the layers, and the layers with their heads.
 
 import { svg } from "../shared/dom.js"
 import { bands, kindOf, ticks } from "./layout.js"
 /** @import { LayerKind, LayerRow, RowLayout, State } from "./types" */
 
-const ROUND = 6 // of a box's corners
-const SEGMENTS = 6 // that a feed-forward part of experts is drawn in, at most
+const ROUND = 6 // corner radius of a box
+const SEGMENTS = 6 // maximum number of segments that represent experts
 
 /** @type {(state: State) => SVGElement[]} */
 export function drawStrip(state) {
@@ -121,7 +121,7 @@ function drawHair(group, at, box, kind, mixes) {
 export const isChanged = ({ meta }, attention, layer, head) => meta.changed.some(([of, on, one]) =>
   of === attention && (on === layer || on < 0) && (one === head || one < 0))
 
-// What the encoder made goes to every layer of the decoder: from its end, between the two rows.
+// Draw the line from the end of the encoder, between the two rows, to every layer of the decoder.
 /** @type {(state: State) => SVGElement} */
 function crossLine({ layout }) {
   const [from, to] = layout.rows
@@ -134,7 +134,7 @@ function crossLine({ layout }) {
   return svg("path", { d: `${d}M${round(first.left + first.width / 2)} ${between}H${round(end)}${stubs}`, class: "cross" })
 }
 
-// The token that was chosen becomes text: from the last part back to the first.
+// Draw the line from the last part back to the first: the chosen token becomes part of the text.
 /** @type {(state: State) => SVGElement} */
 function loopLine({ meta, layout }) {
   const row = layout.rows[layout.rows.length - 1]

@@ -1,19 +1,19 @@
-// Where everything of the strip is: the layers as boxes with their heads, or, of a model with many, hairlines beside the
-// open one. Numbers alone; nothing is drawn here.
+// Lay out the strip: the layers as boxes with their heads or, if a model has many, as hairlines beside the open layer.
+// Pure computation; nothing is drawn here.
 
 /** @import { LayerKind, Layout, LayerRow, Place, RowLayout } from "./types" */
 
 const GAP = 10 // pixels between two parts
-const TICK = 3 // of a head at least
+const TICK = 3 // minimum width of a head
 const PAD = 6 // inside a box
-const LABEL = 26 // of a layer's name beside its heads, where rows are low
-const SMALLEST = 34 // of a box
+const LABEL = 26 // width of a layer's name beside its heads in low rows
+const SMALLEST = 34 // minimum width of a box
 const LARGEST = 76
-const OPENED = 260 // of the open layer among hairlines, at most
-const HAIR = 12 // of a hairline and the gap behind it, at most
+const OPENED = 260 // maximum width of the open layer among hairlines
+const HAIR = 12 // maximum width of a hairline and the gap after it
 
 export const ONE_ROW = 46
-export const LOW_ROW = ONE_ROW / 2 // of two: a strip of two rows is as high, and moves nothing below it
+export const LOW_ROW = ONE_ROW / 2 // two rows are as high as one, so that nothing below the strip moves
 
 /** @type {(row: LayerRow, layer: number) => LayerKind} */
 export const kindOf = (row, layer) => row.kinds[row.layers[layer]]
@@ -21,7 +21,7 @@ export const kindOf = (row, layer) => row.kinds[row.layers[layer]]
 /** @type {(row: LayerRow, layer: number) => number} */
 export const mostHeads = (row, layer) => Math.max(0, ...kindOf(row, layer).attentions.map((one) => one?.[0] ?? 0))
 
-// The row whose layers have this attention; the last one where none is named so.
+// The row whose layers have this attention, or else the last row.
 /** @type {(rows: LayerRow[], attention: string) => number} */
 export function rowOf(rows, attention) {
   const found = rows.findIndex((row) => row.attentions.includes(attention))
@@ -80,7 +80,7 @@ function placeLayers(row, from, room, { inset, open }) {
   })
 }
 
-// Left edge and width of the tick of each head of a layer; those that share keys and values stand together.
+// The left edge and width of each head's tick in a layer; heads that share keys and values are grouped.
 /** @type {(box: { left: number, width: number }, inset: number, heads: [number, number]) => { left: number, width: number }[]} */
 export function ticks(box, inset, [count, size]) {
   const room = box.width - inset - PAD
@@ -93,7 +93,7 @@ export function ticks(box, inset, [count, size]) {
   }))
 }
 
-// Where the heads of each attention of a layer stand in its box, and its feed-forward part below them.
+// The vertical position of the heads of each attention in a layer's box, and of the feed-forward part below them.
 /** @type {(row: RowLayout, attentions: number) => { heads: { top: number, height: number }[], ffn: { top: number, height: number } }} */
 export function bands(row, attentions) {
   if (row.height > LOW_ROW) return { heads: [{ top: row.top + 16, height: 11 }], ffn: { top: row.top + 31, height: 6 } }
@@ -102,8 +102,8 @@ export function bands(row, attentions) {
   return { heads, ffn: { top: row.top + 15.5, height: 3 } }
 }
 
-// What can be opened at this point: a head, or a layer by the head that is open; null beside the layers, and, unless
-// `every` layer can be opened, on one without heads.
+// What a click at this point opens: a head, or a layer with the index of the open head. Null outside the layers and,
+// unless `every` layer can be opened, on a layer without heads.
 /** @type {(rows: LayerRow[], layout: Layout, open: Place, x: number, y: number, every?: boolean) => Place | null} */
 export function placeAt(rows, layout, open, x, y, every = false) {
   const i = layout.rows.findIndex(({ top, height }) => y >= top - 2 && y < top + height + 6)
@@ -133,8 +133,8 @@ function nearest(boxes, x) {
   return -1
 }
 
-// The next head or layer that can be opened in this direction; null at the end. A layer has the same head where it has
-// as many.
+// The next head or layer that can be opened in this direction; null at the end. The head's index is kept if the layer
+// has that many heads.
 /** @type {(rows: LayerRow[], open: Place, step: { layers?: number, heads?: number }, every?: boolean) => Place | null} */
 export function beside(rows, [layer, head, attention], { layers = 0, heads = 0 }, every = false) {
   const row = rows[rowOf(rows, attention)]

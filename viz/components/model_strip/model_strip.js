@@ -18,10 +18,10 @@ export default function (host) {
   return mounted(host, ".model-strip", { create, receive, draw })
 }
 
-const NARROW_STRIP = 560 // below this width it is a line that opens
-const LINE = 28 // pixels of that line
-const RESTS = 150 // milliseconds without another arrow key before the host is told
-const FIRST_SHOWN = 120 // milliseconds that a choice waits for what is shown before it is told
+const NARROW_STRIP = 560 // below this width the strip is a collapsed line
+const LINE = 28 // height of that line
+const RESTS = 150 // milliseconds by which arrow keys are debounced
+const FIRST_SHOWN = 120 // milliseconds: a choice is sent to the host after at most this wait for its preview
 
 /**
  * @param {any} root
@@ -51,7 +51,7 @@ function create(root, signal) {
 function receive(state, { meta }) {
   state.meta = meta
   state.place = /** @type {Place} */ (reconcile(state, "place", meta.open))
-  if (!exists(state, state.place)) state.place = meta.open // of another model
+  if (!exists(state, state.place)) state.place = meta.open // the place was in another model
   state.hovered = null
 }
 
@@ -92,7 +92,7 @@ function draw(state) {
   picture.setAttribute("aria-label", fill(summary, { layers, name: nameOf(state, state.place) }))
   if (state.narrow) picture.removeAttribute("tabindex")
   else picture.setAttribute("tabindex", "0")
-  picture.setAttribute("aria-hidden", String(state.narrow)) // the line beside it says the same
+  picture.setAttribute("aria-hidden", String(state.narrow)) // the line has the same text
   line.hidden = !state.narrow
   line.setAttribute("aria-expanded", String(state.narrow && state.opened))
   line.setAttribute("aria-label", fill(meta.texts.choose, { name: nameOf(state, state.place) }))
@@ -107,7 +107,7 @@ function draw(state) {
   paintStrip(state)
 }
 
-// Of the heads of the open layer, in the widest digits: what is written beside the strip never moves it.
+// The longest name of a head in the open layer, in the widest digits, so that the text beside the strip never moves it.
 /** @type {(state: State) => string} */
 function longestName(state) {
   const [layer, , attention] = state.meta.open
@@ -117,7 +117,7 @@ function longestName(state) {
   return names.reduce((long, name) => (name.length > long.length ? name : long), "L00H00").replace(/\d/g, "0")
 }
 
-// The parts that have a page of their own, as buttons over their picture.
+// Draw buttons over the parts that have their own page.
 /** @param {State} state */
 function drawLinks({ meta, layout, links, narrow }) {
   links.hidden = narrow
@@ -150,7 +150,7 @@ function paintStrip(state) {
   markPainted(state.root)
 }
 
-// A head that another figure of the page opens or points at.
+// Show the head that another figure of the page opens or points at.
 /** @type {(state: State, event: any) => void} */
 function hear(state, event) {
   const [figure] = event.composedPath()
@@ -172,7 +172,7 @@ function hear(state, event) {
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
-// Draw the choice at once and tell the host after `wait` milliseconds.
+// Draw the choice at once and send it to the host after `wait` milliseconds.
 /** @type {(state: State, place: Place, wait: number) => void} */
 function choose(state, place, wait) {
   state.place = place
@@ -182,10 +182,10 @@ function choose(state, place, wait) {
   const first = elsewhere ? undefined : pointed(state, { chosen: place.slice(0, 2), hovered: null })
   state.announce(nameOf(state, place))
   draw(state)
-  if (!elsewhere || !wait) tellAfterShown(state, first, place, wait) // arrows only look for a head that opens elsewhere
+  if (!elsewhere || !wait) tellAfterShown(state, first, place, wait) // on a page without heads, arrow keys only browse
 }
 
-// The page's run keeps the browser busy: what is shown before it is waited for, though not long.
+// Wait briefly for the preview before sending the choice: the page run that follows keeps the browser busy.
 /** @type {(state: State, first: Promise<void> | undefined, place: Place, wait: number) => Promise<void>} */
 async function tellAfterShown(state, first, place, wait) {
   const mine = (state.choosing = {})
@@ -228,7 +228,7 @@ function listen(state) {
   links.addEventListener("keydown", (event) => onLinkKey(links, event))
 }
 
-// One stop of Tab; left and right move in it.
+// The links are one Tab stop; the left and right arrow keys move between them.
 /** @type {(links: HTMLElement, event: KeyboardEvent) => void} */
 function onLinkKey(links, event) {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]

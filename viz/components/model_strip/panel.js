@@ -1,4 +1,4 @@
-// What a narrow strip opens: its layers and the heads of one, as buttons that a finger can hit.
+// The panel of a narrow strip: its layers and the heads of the open one, as buttons large enough for touch.
 
 import { element } from "../shared/dom.js"
 import { plainKey } from "../shared/shell.js"

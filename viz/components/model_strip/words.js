@@ -1,4 +1,4 @@
-// What layers and heads are called.
+// Names of layers and heads.
 
 import { fill } from "../shared/words.js"
 import { kindOf, rowOf } from "./layout.js"
@@ -8,7 +8,7 @@ import { isChanged } from "./drawing.js"
 /** @type {(state: State, layer: number) => string} */
 export const nameOfLayer = ({ meta }, layer) => meta.layer_names[layer] ?? `L${layer}`
 
-// "H4 · kv 2" where heads share a key and value head; else "H4", or what the model makes of the head.
+// "H4 · kv 2" if heads share a key and value head; otherwise "H4", or the model's own description of the head.
 /** @type {(state: State, layer: number, head: number, attention?: string) => string} */
 export function nameOfHead({ meta }, layer, head, attention = meta.open[2]) {
   if (layer === meta.open[0] && attention === meta.open[2] && meta.head_names[head]) return meta.head_names[head]

@@ -27,10 +27,10 @@ function create(_root, signal) {
  */
 function receive(state, { meta }) {
   state.meta = meta
-  state.of ||= String(meta.of) // the grid may come later, and say so
+  state.of ||= String(meta.of) // the grid may mount later and report its head
 }
 
-// A head is chosen in the grid or in a list of heads, or only pointed at.
+// Handle a head that was chosen, or only pointed at, in the grid or in a list of heads.
 /** @type {(state: State, event: any) => void} */
 function hear(state, event) {
   const [figure] = event.composedPath()
@@ -50,5 +50,5 @@ async function give(state, of) {
   const map = bytes?.byteLength ? await whole(new Uint8Array(bytes)) : undefined
   if (flight.signal.aborted) return
   dispatchEvent(new CustomEvent(GIVEN, { detail: { figure: "head-map", of, bytes: map } }))
-  await new Promise(requestAnimationFrame) // it is painted
+  await new Promise(requestAnimationFrame) // the map has been painted
 }

@@ -1,8 +1,9 @@
-// The key of the teacher's room, kept by his tab alone, through loads: who brings it is given that room back. A cookie
-// says beside that this browser may have one: it comes with the load, before this script has run.
+// The key of the teacher's room, kept across reloads in the session storage of the teacher's tab only. Whoever presents
+// it gets the room back. In addition, a cookie marks that this browser may have a key: the server receives it when the
+// page loads, before this script has run.
 
 const KEPT = "atlas-room-taught"
-const TEACHES = "atlas-teaches" // as room_link.py
+const TEACHES = "atlas-teaches" // same as in room_link.py
 const HOURS = 6 // a lesson, and the next one
 
 /** @type {() => string | null} */
@@ -10,7 +11,7 @@ export function keptKey() {
   try {
     return sessionStorage.getItem(KEPT)
   } catch {
-    return null // a browser that keeps nothing
+    return null // a browser that forbids storage
   }
 }
 
@@ -20,7 +21,7 @@ export function keepKey(key) {
   try {
     sessionStorage.setItem(KEPT, key)
   } catch {
-    // then a room is this page's, and gone with it
+    // without storage, a reload loses the room
   }
 }
 
@@ -29,7 +30,7 @@ export function forgetKey() {
   try {
     sessionStorage.removeItem(KEPT)
   } catch {
-    // nothing was kept
+    // nothing was stored
   }
 }
 

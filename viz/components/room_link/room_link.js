@@ -7,10 +7,10 @@ import { forgetKey, keepKey, keptKey } from "./key.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State } from "./types" */
 
-const SOONEST = 500 // milliseconds before a lost connection is tried again
+const SOONEST = 500 // milliseconds before the first retry of a lost connection
 const LATEST = 5000
-const LONGEST = 4000 // characters of what is pointed at; the server takes 4096
-const EACH = 50 // milliseconds between what is pointed at in a figure and what is pointed at next
+const LONGEST = 4000 // characters of a message; the server accepts 4096
+const EACH = 50 // milliseconds between two messages about what is pointed at
 
 const OPENED = /(?:^| )st-key-(\S+)/
 
@@ -28,7 +28,7 @@ function create(root, signal) {
   root.append(words)
   const state = /** @type {any} */ ({ words, socket: null, tries: 0, count: null, problem: "", waiting: new Map() })
   document.addEventListener(POINTED, (event) => hear(state, event), { signal })
-  // who closes the tab loses the room, and answers that no file has
+  // closing the tab ends the room and loses unsaved answers
   addEventListener("beforeunload", (event) => state.count?.unsaved && event.preventDefault(), { signal })
   return state
 }
@@ -46,7 +46,7 @@ function receive(state, { meta }) {
   if (other) connect(state)
 }
 
-// A page that was loaded again, or whose server was started again (theme_switch/new_session.js), says whose room it was.
+// After a reload or a server restart (theme_switch/new_session.js), send the key to get the room back.
 /** @param {State} state */
 function comeBack(state) {
   const key = keptKey()
@@ -60,9 +60,9 @@ function draw(state) {
   words.textContent = problem || (count ? fill(meta.texts.there, { count: wholeNumber(count.there) }) : "")
   root.dataset.there = count ? String(count.there) : ""
   root.dataset.born = meta.born
-  // the page says how many answered, too, where it asks the class; it was right when it was drawn
+  // the page's question to the class also shows how many answered, but only as of when it was drawn
   if (count) {
-    const there = Math.max(count.there, count.answered) // who answered may have left
+    const there = Math.max(count.there, count.answered) // students who answered may have left
     for (const node of document.querySelectorAll(".class-answered")) write(node, wholeNumber(count.answered))
     for (const node of document.querySelectorAll(".class-there")) write(node, wholeNumber(there))
   }
@@ -89,7 +89,7 @@ function connect(state) {
       over = true
       forgetKey()
       Object.assign(state, { count: null, problem: state.meta.texts.ended })
-    } // else a server that was started again, where the page runs by itself and says then whose room it was
+    } // otherwise the server was restarted: the page runs by itself and then sends its key
     draw(state)
   })
   socket.addEventListener("close", () => {
@@ -102,7 +102,7 @@ function connect(state) {
   })
 }
 
-// The newest of each figure, at most every so often: a pointer moves more often than a screen is drawn.
+// Throttled: send only the newest message of each figure, since a pointer moves more often than the screen is drawn.
 /** @param {State} state */
 function hear(state, event) {
   const figure = event.composedPath().map((node) => OPENED.exec(node.className?.baseVal ?? node.className ?? "")?.[1]).find(Boolean)
@@ -117,7 +117,7 @@ function pass(state) {
   const open = state.socket?.readyState === WebSocket.OPEN
   for (const [figure, at] of state.waiting) {
     const frame = JSON.stringify({ kind: "point", figure, at })
-    if (open && frame.length <= LONGEST) state.socket?.send(frame) // longer ones follow when the page has run
+    if (open && frame.length <= LONGEST) state.socket?.send(frame) // longer ones follow with the page run
   }
   state.waiting.clear()
 }

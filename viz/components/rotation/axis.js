@@ -1,4 +1,4 @@
-// Words, lines and axes of small charts on a canvas.
+// Text, lines and axes of small charts on a canvas.
 
 import { css } from "../shared/theme.js"
 import { tidy } from "../shared/words.js"
@@ -47,7 +47,7 @@ export function disc(context, color, x, y, radius) {
   context.fill()
 }
 
-// Points as one line; a number that is not finite breaks it.
+// Draw points as one line, with a gap at numbers that are not finite.
 export function curve(context, color, points, width = 1.5) {
   Object.assign(context, { strokeStyle: color, lineWidth: width, lineJoin: "round" })
   context.beginPath()

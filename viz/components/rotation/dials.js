@@ -1,4 +1,4 @@
-// Every pair of coordinates as a vector in a dial: faint before the rotation, full after it.
+// Draw every pair of coordinates as a vector in a dial: faint before the rotation, solid after it.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { css } from "../shared/theme.js"
@@ -8,7 +8,7 @@ import { disc, SMALL, subscripted, threeDigits, write } from "./axis.js"
 const GAP = 6
 const LARGEST_DIAL = 150
 
-// The largest dials that fit: columns, the side of a cell, the height of its label.
+// The largest dials that fit: number of columns, side of a cell, height of its label.
 function dialGrid(count, width, maxHeight) {
   for (let columns = 1; ; columns++) {
     const side = Math.min(LARGEST_DIAL, (width - GAP * (columns - 1)) / columns)
@@ -58,7 +58,7 @@ function paintDial(context, state, pair, x, y, radius, looked) {
   }
 }
 
-// In the first dial the two stand by their names, inside the rim beside the dots of their directions.
+// Name both vectors in the first dial, inside the rim beside the dots of their directions.
 function nameVectors(context, { theme, position }, pair, x, y, radius) {
   for (const name of ["key", "query"]) {
     const [a, b] = pair[name[0]]
@@ -68,7 +68,7 @@ function nameVectors(context, { theme, position }, pair, x, y, radius) {
   }
 }
 
-// From the query's direction before the rotation to the one after it; whole turns are not drawn.
+// Draw an arc from the query's direction before the rotation to its direction after it, without whole turns.
 function paintArc(context, theme, x, y, radius, [a, b], angle) {
   const from = Math.atan2(b, a)
   const turn = angle % (2 * Math.PI)
@@ -79,7 +79,7 @@ function paintArc(context, theme, x, y, radius, [a, b], angle) {
   context.stroke()
 }
 
-// Up is the second coordinate: turning by a positive angle goes against the clock.
+// The second coordinate points up, so a positive angle turns counterclockwise.
 function paintVector(context, color, x, y, radius, [a, b], longest, angle, width) {
   const length = (Math.hypot(a, b) / longest) * radius
   const direction = Math.atan2(b, a) + angle

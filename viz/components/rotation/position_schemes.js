@@ -14,7 +14,7 @@ import { curve, rule, write } from "./axis.js"
 
 const CURVE_HEIGHT = 116
 const LARGEST_MATRIX = 156
-const ONE_COLUMN = 900 // below this width the schemes stand one under the other, as the style sheet says too
+const ONE_COLUMN = 900 // below this width the schemes are stacked; the style sheet has the same number
 
 /** @param {Host} host */
 export default function (host) {
@@ -72,7 +72,7 @@ function draw(state) {
   markPainted(root)
 }
 
-// Rows are queries, columns keys; what depends on the difference alone is constant along diagonals.
+// Rows are queries, columns keys. A bias that depends only on the difference is constant along diagonals.
 /** @param {SchemesState} state */
 function paintMatrix({ theme, meta }, { map, matrix }, side) {
   const count = matrix.shape[0]
@@ -84,7 +84,7 @@ function paintMatrix({ theme, meta }, { map, matrix }, side) {
     const value = matrix[i]
     return value !== value ? CLEAR : colors[Math.round((value / most + 1) * 127.5)] // NaN is not itself
   })
-  context.fillStyle = hatch(context, theme) // shows where the tile is clear
+  context.fillStyle = hatch(context, theme) // shows where the tile is transparent
   context.fillRect(1, 1, side, side)
   context.imageSmoothingEnabled = false
   context.drawImage(tile, 1, 1, side, side)

@@ -1,10 +1,10 @@
-// The ranges that a slider of positions can have, the narrowest first. Which one is in view is held by the host.
+// The ranges of a position slider, narrowest first. The host stores which one is shown.
 
 import { adopt, chosen, reconcile } from "../shared/choice.js"
 
 /**
- * Ranges by name and count of positions, equal ones once. In view is the one asked for, or a wider one that `position`
- * needs.
+ * Set the ranges from names and position counts, without duplicates. Shows the requested range, or a wider one if
+ * `position` needs it.
  * @param {any} state
  * @param {Record<string, number>} counts
  * @param {string} asked
@@ -20,7 +20,7 @@ export function setRanges(state, counts, asked, position) {
 }
 
 /**
- * Show another range, and tell the host at once.
+ * Show another range and notify the host at once.
  * @param {any} state
  * @param {number} i
  */
@@ -32,7 +32,7 @@ export function takeRange(state, i) {
 }
 
 /**
- * Show the range that somebody else does; false where there is none of this name.
+ * Show the range that another user chose; returns false if there is no range of this name.
  * @param {any} state
  * @param {string} range
  */

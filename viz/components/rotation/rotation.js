@@ -13,7 +13,7 @@ import { paintWaves, waveAt } from "./wavelengths.js"
 /** @import { Host } from "../shared/types" */
 /** @import { RotationArrays, RotationAt, RotationMeta, RotationState } from "./types" */
 
-const SEND_AFTER = 300 // milliseconds without another movement before the position is sent
+const SEND_AFTER = 300 // milliseconds by which position changes are debounced
 const PLAY_SECONDS = 14 // for the whole slider, but no slower than a few positions a second
 const NARROW_VIEW = 640
 const MEDIUM_VIEW = 1010 // below this width the sentence about a pair takes two lines
@@ -71,7 +71,7 @@ function receive(state, { meta, arrays }) {
   label(state)
 }
 
-// The words that do not change while the slider moves.
+// Set the text that does not change while the slider moves.
 /** @param {RotationState} state */
 function label({ meta, play: button, slider, number, spans, own, canvas, ends, span }) {
   const { texts } = meta
@@ -98,7 +98,7 @@ function draw(state) {
   render(state)
 }
 
-// What a moving slider changes: no style is read or written here, so that a frame costs little more than its paint.
+// Draw what a moving slider changes. This reads and writes no styles, so that a frame costs little more than its paint.
 /** @param {RotationState} state */
 function render(state) {
   const { root, meta, slider, number, width } = state
@@ -118,7 +118,7 @@ function render(state) {
   pointed(state, { of: state.pictured, position: state.position, range: state.ranges[state.span], pair: state.pair })
 }
 
-// Where another user has rotated the same token, in which range, and the pair that is open there.
+// Show another user's position of the same token, its range, and the open pair.
 /**
  * @param {RotationState} state
  * @param {RotationAt} at
@@ -181,7 +181,7 @@ function turnTo(state, position, { send = true } = {}) {
   if (send) settle(state)
 }
 
-// Sent when the user stops: nothing goes to the server while the slider moves.
+// Debounced: nothing is sent to the server while the slider moves.
 function settle(state) {
   chosen(state, "position", state.position)
   clearTimeout(state.asking)
@@ -255,7 +255,7 @@ function listen(state) {
   canvas.addEventListener("keydown", (event) => onKey(state, event))
 }
 
-// Hovering shows a pair, a click keeps it.
+// Hovering shows a pair, a click pins it.
 function point(state, canvas, find) {
   const at = (event) => {
     const { x, y } = pointIn(event, canvas)
@@ -278,7 +278,7 @@ function point(state, canvas, find) {
 function pin(state, pair, wait = 0) {
   state.pair = state.pinned = pair
   chosen(state, "pair", pair)
-  clearTimeout(state.pinning) // of its own: a position that is told meanwhile must not take its place
+  clearTimeout(state.pinning) // a separate timer, so that sending a position does not cancel it
   state.pinning = setTimeout(() => state.send("pair", pair), wait)
   soon(state)
 }

@@ -12,7 +12,7 @@ import { CELLS, scoreAt } from "./shift_scores.js"
 /** @import { Host } from "../shared/types" */
 /** @import { ShiftArrays, ShiftAt, ShiftMeta, ShiftState } from "./types" */
 
-const SEND_AFTER = 300 // milliseconds without another movement before the positions are sent
+const SEND_AFTER = 300 // milliseconds by which position changes are debounced
 const NARROW_VIEW = 760
 
 /** @param {Host} host */
@@ -87,7 +87,7 @@ function draw(state) {
   render(state)
 }
 
-// What a moving slider changes: no style is read or written here.
+// Draw what a moving slider changes. This reads and writes no styles.
 /** @param {ShiftState} state */
 function render(state) {
   const { root, meta, width } = state
@@ -111,7 +111,7 @@ function render(state) {
   pointed(state, { of: state.pictured, positions: [state.m, state.n], range: state.ranges[state.span], lock: state.lock.checked })
 }
 
-// Where another user has moved the same two tokens, in which range, and whether they move together there.
+// Show another user's positions of the same two tokens, their range, and whether they move together.
 /**
  * @param {ShiftState} state
  * @param {ShiftAt} at
@@ -148,7 +148,7 @@ const signedScore = (score) => tidy(score.toFixed(2))
 
 const soon = (state) => later(state, () => state.width && render(state))
 
-// With the lock, the other position follows, and both stop where one reaches an end.
+// With the lock, the other position follows, and both stop when one reaches an end.
 function moveTo(state, name, place) {
   const end = state.ends[state.span]
   const other = name === "m" ? "n" : "m"
@@ -162,7 +162,7 @@ function moveTo(state, name, place) {
   if (!state.dragging) settle(state)
 }
 
-// Sent when the user stops: nothing goes to the server while a slider moves.
+// Debounced: nothing is sent to the server while a slider moves.
 function settle(state) {
   chosen(state, "positions", [state.m, state.n])
   clearTimeout(state.asking)
@@ -207,7 +207,7 @@ function listen(state) {
   state.map.addEventListener("pointermove", (event) => event.buttons & 1 && onMap(state, event))
 }
 
-// A click on the map moves both there, even with the lock.
+// A click on the map moves both positions there, even with the lock.
 function onMap(state, event) {
   const { at, window: [m0, n0] } = state
   const { x, y } = pointIn(event, state.map)

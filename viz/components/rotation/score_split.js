@@ -10,7 +10,7 @@ import { cellWords, pairWords, shownColumn, total } from "./split_words.js"
 /** @import { Host } from "../shared/types" */
 /** @import { SplitArrays, SplitAt, SplitMeta, SplitState } from "./types" */
 
-const SEND_AFTER = 200 // milliseconds without another arrow key before the key is sent
+const SEND_AFTER = 200 // milliseconds by which arrow keys are debounced
 
 /** @param {Host} host */
 export default function (host) {
@@ -70,7 +70,7 @@ function draw(state) {
   pointed(state, { of: state.pictured, pair, key: positions[state.column], hovered: hovered === null ? null : positions[hovered] })
 }
 
-// The pair that another user points at and the keys they chose, for the same query.
+// Show the pair that another user points at and their chosen and hovered keys, for the same query.
 /**
  * @param {SplitState} state
  * @param {SplitAt} at

@@ -43,7 +43,7 @@ function create(root) {
 function receive(state, { meta, arrays }) {
   const [heads, count] = arrays.scores.shape
   const curves = Array.from({ length: heads }, (_, head) => arrays.scores.subarray(head * count, (head + 1) * count))
-  const there = curves.map((one) => !Number.isNaN(one[0])) // a head that keeps its softmax
+  const there = curves.map((one) => !Number.isNaN(one[0])) // false for a head without scores to draw
   const ranges = curves.map((one, head) => (there[head] ? extent(one) : [0, 0]))
   const peaks = curves.map((one) => one.indexOf(Math.max(...one)))
   Object.assign(state, { meta, curves, there, ranges, peaks, distances: Array.from(arrays.distances) })
@@ -79,7 +79,7 @@ function draw(state) {
   pointed(state, { of: state.pictured, head: state.head, hovered: state.hovered, distance: state.distance })
 }
 
-// The head that another user chose and the distance they point at, for the same layer.
+// Show the heads that another user chose and points at, and their distance, for the same layer.
 /**
  * @param {SweepState} state
  * @param {SweepAt} at
@@ -140,7 +140,7 @@ function paintLarge(state, width, height) {
   }
   write(context, theme, meta.texts.axis_distance, (box.left + box.right) / 2, box.bottom + 32, { align: "center" })
   write(context, theme, meta.texts.axis_score, box.right, 14, { align: "right" })
-  if (!state.there[head]) return // the page says why
+  if (!state.there[head]) return // the page explains why
   const points = distances.map((distance, i) => [x(distance), y(curves[head][i])])
   curve(context, css(theme.primary), points, 2)
   if (points.length <= 80) for (const [px, py] of points) disc(context, css(theme.primary), px, py, 2.5)

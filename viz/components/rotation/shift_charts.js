@@ -1,4 +1,4 @@
-// The map of score(m, n), constant along its diagonals, and the two ways through it: along a diagonal and across.
+// The map of score(m, n), which is constant along its diagonals, and two sections of it: along a diagonal and across.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { hatch } from "../shared/hatch.js"
@@ -14,7 +14,7 @@ import { alongDiagonal, byDifference, CELLS, windowScores } from "./shift_scores
 
 const MAP_EDGE = { left: 46, top: 24, right: 12, bottom: 36 }
 
-// The window keeps still while the marked cell is inside it.
+// The window does not move while the marked cell is inside it.
 function windowOf(place, before, end) {
   const most = Math.max(0, end - CELLS + 1)
   if (before !== undefined && place >= before && place < before + CELLS && before <= most) return before
@@ -64,7 +64,7 @@ function paintTile(state, tile, m0, n0) {
   Object.assign(state, { tileKey: key, tileOf: state.arrays })
 }
 
-// The cells with the difference of the marked one.
+// Mark the cells with the same difference as the marked one.
 function paintDiagonal(context, { at, theme }, x, y) {
   context.save()
   context.beginPath()

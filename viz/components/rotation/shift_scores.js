@@ -26,7 +26,7 @@ function scoreOf({ meta }, q, k) {
   return meta.softcap === null ? total : meta.softcap * Math.tanh(total / meta.softcap)
 }
 
-// The score with the query's content at m and the key's at n: both vectors are rotated, then multiplied.
+// The score with the query's content at m and the key's at n: rotate both vectors, then take their dot product.
 export const scoreAt = (state, m, n) => scoreOf(state, turned(state.arrays.q, state.arrays.theta, m), turned(state.arrays.k, state.arrays.theta, n))
 
 // Every cell of the window, from the 64 rotated queries and the 64 rotated keys.
@@ -37,7 +37,7 @@ export function windowScores(state, m0, n0) {
   return rows.map((row) => columns.map((column) => scoreOf(state, row, column)))
 }
 
-// Score against difference, with the key at its own position, or far enough from 0 to have room on both sides.
+// The score as a function of the difference. The key is at position `reach`, so that the query has room on both sides.
 export function byDifference(state) {
   const reach = Math.max(CELLS - 1, Math.abs(state.m - state.n))
   const key = `${reach}`
@@ -50,7 +50,7 @@ export function byDifference(state) {
   return state.byDifference
 }
 
-// The score while both move with the difference locked, over the whole slider.
+// The score while both positions move with their difference locked, over the whole slider.
 export function alongDiagonal(state) {
   const difference = state.m - state.n
   const end = state.ends[state.span]

@@ -1,4 +1,4 @@
-// One row a pair: at the left its wavelength, then its step in the sum of the chosen key, then its part of every key.
+// One row per pair: its wavelength, then its step in the sum for the chosen key, then its contribution for every key.
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { hatch } from "../shared/hatch.js"
@@ -11,7 +11,7 @@ import { rule, SMALL, threeDigits, write } from "./axis.js"
 import { scoreWords, shownColumn, total } from "./split_words.js"
 
 const SPLIT_HEIGHT = 400
-const KEY_LABELS = 78 // pixels under the map for tokens at a slope
+const KEY_LABELS = 78 // pixels under the map for slanted token labels
 const WIDEST_KEY = 64
 
 function layOut(state, width) {
@@ -57,7 +57,7 @@ function paintWaveLabels(context, state, at) {
   write(context, theme, at.narrow ? "Σ" : meta.texts.sum, at.label - 8, at.sum + at.sumHeight / 2, { align: "right", baseline: "middle", color: theme.text, bold: true })
 }
 
-// Each bar begins where the one above it ended; the last one is the whole.
+// Each bar starts where the one above it ends; the last bar is the total.
 function paintSteps(context, state, at) {
   const { theme, values, meta } = state
   const column = shownColumn(state)

@@ -1,4 +1,4 @@
-// What the picture says of the chosen key and of one pair.
+// Sentences about the chosen key and about one pair.
 
 import { fill, isolate, tidy } from "../shared/words.js"
 import { threeDigits } from "./axis.js"

@@ -1,4 +1,4 @@
-// Every pair by its wavelength, the tokens of one full turn, as long as its q and k are.
+// Every pair at its wavelength, the number of tokens for one full turn, with lines as long as its q and k.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
@@ -84,5 +84,5 @@ function paintHere(context, { position, theme, meta }, scale, bottom) {
   write(context, theme, text, Math.max(x, WAVES.left + half), WAVES.top - 10, { align: "center", color: theme.text })
 }
 
-// The pair nearest to this place of the axis.
+// The pair nearest to this position on the axis.
 export const waveAt = ({ waveX }, x) => waveX.reduce((best, place, i) => (Math.abs(place - x) < Math.abs(waveX[best] - x) ? i : best), 0)

@@ -1,4 +1,5 @@
-// The most likely tokens as bars: an outline for the model's own probability, filled what the settings make of it.
+// Bars of the most likely tokens: the outline is the model's own probability, the filled bar the probability after the
+// settings.
 
 import { closest, element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
@@ -6,8 +7,8 @@ import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { benches, bits, chance, LEAST, LEAST_REST } from "./settings.js"
 /** @import { State } from "./types" */
 
-const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // what a bar of full length can stand for
-const MIDDLE_FITS = 110 // pixels of an axis that has room for a third number
+const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // probabilities that a full-length bar can represent
+const MIDDLE_FITS = 110 // pixels of an axis with room for a third number
 
 /** @param {State} state */
 export function buildBars(state) {
@@ -58,7 +59,8 @@ function onBarKey(state, event) {
 
 // ---- which tokens ---------------------------------------------------------------------------------------------------
 
-// The first of the model's own ranking; the last rows make room for what is likely, marked or true but not among them.
+// The first tokens of the model's own ranking. The last rows are for tokens that are likely after the settings, marked,
+// or the actual next token, but not among the first.
 /** @param {State} state */
 function shownTokens(state, count) {
   const first = Array.from(state.order.subarray(0, count))
@@ -69,7 +71,7 @@ function shownTokens(state, count) {
   return all.sort((x, y) => state.rank[x] - state.rank[y])
 }
 
-// A scale that holds while a slider is dragged, except that it grows when a bar would leave the picture.
+// The scale of the bars. While a slider is dragged, it only grows, so that no bar exceeds the picture.
 function scaleOf(state, most) {
   const wanted = SETTLED.find((end) => most <= end * 1.0001) ?? 1
   state.scale = state.dragging && state.scale ? Math.max(state.scale, wanted) : wanted
@@ -139,7 +141,7 @@ function paintTrack(state, track, { own, final, below, count }, scale) {
   const { texts } = state.meta
   const width = (p) => `${clamp((100 * p) / scale, 0, 100).toFixed(3)}%`
   track.node.classList.toggle("gone", below === null)
-  const cut = Math.max(own, final) > scale * 1.0001 // only all others together: the axis is made for single tokens
+  const cut = Math.max(own, final) > scale * 1.0001 // only the bar of all others together: the scale is chosen for single tokens
   track.node.classList.toggle("cut-off", cut)
   track.node.title = cut ? texts.cut_off : ""
   track.own.style.width = width(own)
@@ -159,7 +161,7 @@ function paintRest(state, scale) {
   for (const bench of benches(state)) {
     const result = state.results[bench]
     const seen = result.counts ? state.shown.reduce((sum, token) => sum + result.counts[token], 0) : state.draws
-    // what is subtracted from 1 leaves rounding: no probability is smaller than that of a token that is there
+    // subtracting from 1 leaves rounding errors, so the number is 0 only if no other token is kept
     const stays = result.kept > state.shown.filter((token) => result.keeps[token]).length
     const final = stays ? beyond(result.final) : 0
     paintTrack(state, state.restRow.tracks[bench], { own: beyond(state.own), final, below: stays ? LEAST_REST : null, count: state.draws - seen }, scale)
@@ -172,11 +174,11 @@ function paintAxis(state, bench, scale) {
   if (axis.childElementCount === 0) axis.append(...[0, 0.5, 1].map(() => element("span")))
   ;[...axis.children].forEach((tick, i) => (tick.textContent = fill(state.meta.texts.percent, { number: String(Number((50 * i * scale).toPrecision(3))) })))
   const middle = /** @type {HTMLElement} */ (axis.children[1])
-  middle.style.visibility = axis.clientWidth < MIDDLE_FITS ? "hidden" : "" // no room between the others
+  middle.style.visibility = axis.clientWidth < MIDDLE_FITS ? "hidden" : "" // no room between the other two
   axis.dataset.name = bench.toUpperCase()
 }
 
-// The line below the last token that stays, where those that stay are the first of the list.
+// Draw a line below the last kept token if the kept tokens are the first of the list.
 /** @param {State} state */
 function paintCut(state, bench) {
   const cut = state.cuts[bench]

@@ -1,5 +1,5 @@
-// Every token of the vocabulary: probability against the model's own rank, both logarithmic. Nothing is left out: a
-// pixel that stands for thousands of tokens shows the range they span.
+// Plot every token of the vocabulary: probability against the model's own rank, both logarithmic. Nothing is left out:
+// a pixel that represents thousands of tokens shows their range.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
@@ -26,7 +26,7 @@ export function buildCurve(state) {
   return element("div", { className: "curve" }, element("div", { className: "curve-head" }, state.curveTitle, state.curveSaid), state.canvas)
 }
 
-// What does not change while a slider is dragged: where each token falls, and the model's own curve.
+// Compute what does not change while a slider is dragged: the position of each token, and the model's own curve.
 function curveLayout(state) {
   const width = Math.max(180, state.curveWidth)
   const height = state.narrow ? 130 : inRoom(150)
@@ -35,7 +35,7 @@ function curveLayout(state) {
   const span = width - CURVE_MARGIN.left - CURVE_MARGIN.right
   const place = (rank) => (order.length === 1 ? 0 : (Math.log(rank + 1) / Math.log(order.length)) * (span - 1))
   const pixelOf = new Uint16Array(order.length) // by token
-  const columns = [] // pixels on which a token falls: at the left, the first ranks lie apart
+  const columns = [] // pixel columns with a token: on the left, the first ranks are farther apart than a pixel
   order.forEach((token, rank) => {
     const x = (pixelOf[token] = Math.round(place(rank)))
     if (columns.at(-1) !== x) columns.push(x)
@@ -70,7 +70,7 @@ export function paintCurve(state) {
   state.canvas.setAttribute("aria-label", `${state.curveTitle.textContent}. ${state.root.dataset.summary}`)
 }
 
-// The least and the largest probability in each pixel column of the tokens that stay; 0 where there is none.
+// The smallest and the largest probability of the kept tokens in each pixel column; 0 if there are none.
 function rangeOf({ pixelOf, span }, { ids, weights, low, high, total }) {
   const range = { low: new Float64Array(span), high: new Float64Array(span) }
   for (let at = low; at < high; at++) {
@@ -82,7 +82,7 @@ function rangeOf({ pixelOf, span }, { ids, weights, low, high, total }) {
   return range
 }
 
-// From each column to the next one, or, where that has nothing, up to it: a token that stays alone has a width.
+// Fill from each column to the next. If the next has no token, fill up to it, so that a single kept token is visible.
 function fillRange(context, { left, columns }, { high }, y, floor, color) {
   context.fillStyle = color
   context.beginPath()

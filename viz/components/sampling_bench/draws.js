@@ -1,5 +1,5 @@
-// Draws from the final distribution: the same random numbers whatever the settings, so that moving a slider moves the
-// tokens they fall on.
+// Draw from the final distribution. The random numbers do not depend on the settings, so moving a slider changes only
+// which tokens they select.
 
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
@@ -9,8 +9,8 @@ import { chiSquared } from "./stages.js"
 import { uniformsOf } from "./uniforms.js"
 /** @import { State } from "./types" */
 
-export const LATEST = 12 // tokens drawn last that are named
-const DRAWING = 700 // milliseconds in which the counts come in
+export const LATEST = 12 // most recently drawn tokens that are listed
+const DRAWING = 700 // milliseconds for which the counts are animated
 
 export function buildDraws(state) {
   state.drawWord = element("b")
@@ -42,7 +42,7 @@ export function labelDraws(state) {
   for (const button of state.drawButtons) button.setAttribute("aria-label", `${texts.draw} ${button.textContent}`)
 }
 
-// Every random number that can be asked for, made once for each seed and position.
+// All random numbers that can be needed, computed once per seed and position.
 /** @param {State} state */
 export function numbersOf(state, seed) {
   const { position, most_draws: most } = state.meta
@@ -51,7 +51,7 @@ export function numbersOf(state, seed) {
   return state.numbers.values
 }
 
-// Draws come in over a moment, unless the reader wants no motion.
+// Animate the draws, unless the reader prefers reduced motion.
 export function animateDraws(state, from, to) {
   cancelAnimationFrame(state.drawing)
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches || to - from < 2
@@ -81,7 +81,7 @@ export function paintDraws(state) {
   state.chi.title = texts.chi_about
 }
 
-// χ² of the draws. Tokens expected less than 5 times, for which it would mean little, count together.
+// χ² of the draws. Tokens with an expected count below 5, for which χ² is unreliable, are pooled.
 function chiOfDraws({ counts, final }, draws) {
   const pooled = { counts: [0], probabilities: [0] }
   for (let token = 0; token < final.length; token++) {

@@ -1,11 +1,11 @@
-// Any token of the vocabulary by a part of its text or by its id: marking it shows what every stage makes of it.
+// Find any token of the vocabulary by part of its text or by its id. Marking it shows its probability at every stage.
 
 import { closest, element } from "../shared/dom.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { chance } from "./settings.js"
 /** @import { State } from "./types" */
 
-const FOUND = 5 // tokens listed; the others are counted
+const FOUND = 5 // tokens listed; the rest are only counted
 
 export function buildFinder(state) {
   state.findWord = element("label", { for: "bench-find" })
@@ -32,7 +32,8 @@ export function buildFinder(state) {
   return element("div", { className: "finder" }, row, state.foundList)
 }
 
-// Tokens whose text holds what was typed (a space is written ·), the likeliest first; an exact id before all.
+// Tokens whose text contains the typed text (a space is written ·), most likely first. An exact id comes before all,
+// then exact matches of the text.
 /** @param {State} state */
 function findTokens(state, typed) {
   const wanted = typed.replaceAll(" ", "·").toLowerCase()
@@ -49,7 +50,7 @@ function findTokens(state, typed) {
 export function paintFinder(state) {
   const { texts, labels } = state.meta
   const asked = JSON.stringify([state.findBox.value, state.find])
-  if (state.found === asked) return // nothing is searched while a slider is dragged
+  if (state.found === asked) return // do not search again while a slider is dragged
   state.found = asked
   state.findWord.textContent = texts.find
   state.findBox.placeholder = texts.find_hint

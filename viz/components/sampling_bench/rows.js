@@ -1,4 +1,4 @@
-// The column of controls: one row a transform, in the order in which they are applied, and what each did.
+// The column of controls: one row per transform, in the order in which they are applied, with the effect of each.
 
 import { element, focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
@@ -70,7 +70,7 @@ function buildRow(state, name, transform) {
   return row
 }
 
-// Up and down in the field step as the slider does; Escape takes back what was typed.
+// The up and down arrow keys step the field like the slider; Escape reverts what was typed.
 function onValueKey(state, name, event) {
   const row = state.rowOf[name]
   const turn = { ArrowUp: 1, ArrowDown: -1 }[event.key]
@@ -88,7 +88,7 @@ function onValueKey(state, name, event) {
   }
 }
 
-// A row for each transform, its words and the steps of its slider, which depend on the payload alone.
+// Set the text and the slider's steps of each transform's row, which depend only on the payload.
 /** @param {State} state */
 export function labelRows(state) {
   const { texts, transforms } = state.meta
@@ -134,7 +134,7 @@ function orderRows(state, order) {
   if (order.every((name, i) => name === now[i])) return
   const held = /** @type {HTMLElement | null} */ (focusedBeside(state.root))
   state.list.append(...order.map((name) => state.rowOf[name].node))
-  held?.focus({ preventScroll: true }) // a moved button has lost the focus
+  held?.focus({ preventScroll: true }) // moving a button loses its focus
 }
 
 /** @param {State} state */

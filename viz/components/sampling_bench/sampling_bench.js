@@ -14,11 +14,11 @@ import { computeStages, drawTokens } from "./stages.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./types" */
 
-const SEND_AFTER = 250 // milliseconds without another change before the settings are sent
-const NARROW = 720 // below this width controls and picture stand in one column
+const SEND_AFTER = 250 // milliseconds by which changes of the settings are debounced
+const NARROW = 720 // below this width controls and picture are in one column
 
-// What was set last, and in which data: their host goes on sending these, and what is built anew of them, because it was
-// off the page for a moment, shows that.
+// The last settings and the data they belong to. If the component is removed and created again, the host sends the same
+// data as before, and these settings are restored.
 /** @type {{ data: Uint8Array | null, value: any }} */
 const lastSet = { data: null, value: null }
 
@@ -53,9 +53,9 @@ function create(root, signal) {
  * @param {Uint8Array} data
  */
 function receive(state, { meta, arrays }, data) {
-  if (sameBytes(state.data, data)) return // a rerun repeats them, perhaps in the middle of a drag
+  if (sameBytes(state.data, data)) return // a rerun sends the same data again, perhaps in the middle of a drag
   state.data = data.slice()
-  if (state.meta && state.meta.start.number !== meta.start.number) forget(state, "settings") // they were set elsewhere
+  if (state.meta && state.meta.start.number !== meta.start.number) forget(state, "settings") // the settings were changed outside this component
   const back = !state.meta && state.chooses && sameBytes(lastSet.data, data)
   const start = reconcile(state, "settings", back ? lastSet.value : meta.start)
   const place = state.meta && [state.meta.position, state.meta.after]
@@ -71,7 +71,7 @@ function receive(state, { meta, arrays }, data) {
   state.root.setAttribute("aria-label", meta.texts.bench)
 }
 
-// The model's own distribution and ranking, once for these logits. False where they are not numbers.
+// Compute the model's own distribution and ranking, once per logits. Returns false if the logits are broken.
 function rankTokens(state) {
   const { logits, previous, meta } = state
   const stages = computeStages(logits, offSettings(meta), previous, meta.transforms)
@@ -106,7 +106,7 @@ function compute(state, bench) {
   return result
 }
 
-// Whether a token can still be drawn, by id; its probability may be too small for a number.
+// Whether each token can still be drawn, by id. A kept token's probability may underflow to 0.
 function keptTokens({ ids, low, high }, kept, { logits }) {
   const keeps = new Uint8Array(logits.length)
   if (kept === logits.length) return keeps.fill(1)
@@ -114,7 +114,7 @@ function keptTokens({ ids, low, high }, kept, { logits }) {
   return keeps
 }
 
-// The marked token's probability at a stage and its rank there, 0 and 0 where it was removed.
+// The marked token's probability and rank at a stage; both are 0 if it was removed.
 function placeIn({ ids, weights, low, high, total }, token) {
   const at = token === null ? -1 : ids.indexOf(token, low)
   return at < 0 || at >= high ? { p: 0, rank: 0 } : { p: weights[at] / total, rank: at - low + 1 }
@@ -130,7 +130,7 @@ function redraw(state) {
   state.controls.hidden = state.picture.hidden = state.isBroken
   state.narrow = root.clientWidth < NARROW
   root.classList.toggle("narrow", state.narrow)
-  state.curveWidth = state.canvas.parentElement.clientWidth // asked before anything is written
+  state.curveWidth = state.canvas.parentElement.clientWidth // measured before anything is written
   state.broken.hidden = !state.isBroken
   state.broken.textContent = meta.texts.broken
   if (!state.isBroken) {
@@ -150,7 +150,7 @@ function redraw(state) {
 
 const textOf = ({ meta }) => `${meta.labels.length} ${meta.position} ${meta.after}`
 
-// The settings of somebody else who looks at the same distribution, also while a slider is held.
+// Show the settings of another user with the same distribution, also while that user drags a slider.
 /** @param {State} state */
 function follow(state, { of, ...at }) {
   if (of !== textOf(state)) return
@@ -171,7 +171,7 @@ function paintHead(state) {
   state.legend.replaceChildren(...words)
 }
 
-// For tests and for screen readers: what is drawn, in numbers and in one sentence.
+// Describe the drawing in numbers, for tests, and in one sentence, for screen readers.
 function tellFacts(state) {
   const { root, results } = state
   const words = summaryOf(state)
@@ -198,7 +198,7 @@ function actions(state) {
     const row = state.rowOf[name]
     const settings = state.settings[state.edited]
     Object.assign(row, { wrong: null, typing: false })
-    if (settings[name] !== row.transform.off) row.remembered = settings[name] // for its switch
+    if (settings[name] !== row.transform.off) row.remembered = settings[name] // restored by its switch
     settings[name] = value
     later(state)
   }
@@ -209,7 +209,7 @@ function actions(state) {
   return {
     slide(name, value) {
       state.dragging = true
-      clearTimeout(state.asking) // nothing is sent while a slider is held
+      clearTimeout(state.asking) // nothing is sent while a slider is dragged
       set(name, value)
     },
     settle() {

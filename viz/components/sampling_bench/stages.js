@@ -1,16 +1,17 @@
-// The distribution after every transform of the logits, whole and for every frame of a drag. Pure mathematics on typed
-// arrays, equal to model_runner/sampling.py; what else is known of a transform is in model_runner/transforms.py.
+// Compute the full distribution after every transform of the logits, fast enough for every frame of a drag. These are
+// pure functions of typed arrays, with the same results as model_runner/sampling.py. The transforms are described in
+// model_runner/transforms.py.
 //
-// Tokens are ranked once per logits, by falling score and, where equal, by falling id (torch's stable sort, backwards).
-// A temperature keeps that order, a repetition penalty moves few tokens, and what top-k, top-p, min-p and typical
-// sampling keep is a run of neighbouring ranks: so nothing is sorted again.
+// Tokens are ranked once per logits, by descending score and, if equal, by descending id (torch's stable sort,
+// reversed). A temperature keeps that order, a repetition penalty moves few tokens, and top-k, top-p, min-p and typical
+// sampling keep a run of consecutive ranks. Therefore nothing is sorted again.
 
-// The stages: "model", then one per name in settings.order; `transforms` tells of each name the setting that is off. null
-// where the logits are broken: NaN, +∞, or all −∞.
+// The stages: "model", then one per name in settings.order; `transforms` has the setting of each name that turns it
+// off. Returns null if the logits are broken: NaN, +∞, or all −∞.
 //
-// `probabilities` (by token id, 0 where removed) is made when it is first read. `keptMass` is what the tokens that stay
-// had of the stage before, `entropy` is in bits. Calls with the same `memory`, an object of the caller's, share their
-// arrays and what has not changed since the call before: then a result lasts until the next call.
+// `probabilities` (by token id, 0 if removed) is computed on first access. `keptMass` is the probability of the kept
+// tokens at the stage before, `entropy` is in bits. Calls with the same `memory`, an object owned by the caller, share
+// their arrays and reuse unchanged results; a result is then valid only until the next call.
 export function computeStages(logits, settings, previousIds, transforms, memory = {}) {
   const model = modelStage(logits)
   if (!model) return null
@@ -33,7 +34,7 @@ export function computeStages(logits, settings, previousIds, transforms, memory 
   return done
 }
 
-// The tokens that the uniform numbers (in [0, 1)) fall on, the tokens laid side by side in the order of their ids.
+// The tokens that the uniform numbers in [0, 1) select by inverse transform sampling, with the tokens in order of id.
 export function drawTokens(probabilities, uniforms) {
   const reached = new Float64Array(probabilities.length)
   addUpTo(probabilities, reached)
@@ -54,7 +55,7 @@ export function drawMany(probabilities, uniforms) {
 }
 
 // Pearson's χ² of n draws, Σ (count − expected)² / expected over the tokens that can be drawn, and its degrees of
-// freedom: their number less one, which is also what χ² comes to on average.
+// freedom: the number of these tokens less one, which is also the expected value of χ².
 export function chiSquared(counts, probabilities, n) {
   let [value, possible] = [0, 0]
   for (let id = 0; id < counts.length; id++) {
@@ -68,14 +69,14 @@ export function chiSquared(counts, probabilities, n) {
 
 // ---- a run of ranks -------------------------------------------------------------------------------------------------
 
-// What a stage is made of: the tokens `ids[low..high)` by falling score, and weights exp(score − top), where top is the
-// score at `low`. `total` is Σ weights, `moment` Σ weights · (score − top). Nothing in it is changed once it is made.
+// A run is the data of a stage: the tokens `ids[low..high)` by descending score, and weights exp(score − top), where
+// top is the score at `low`. `total` is Σ weights, `moment` Σ weights · (score − top). A run is never modified.
 
-// Sums are made in functions of their own that keep them in an array and return nothing. V8 13.6 compiles a long loop
-// while it runs, and rarely, on a busy machine, what the loop and the code after it have in variables is then an old
-// value: a total was wrong by a half.
+// Sums are computed in separate functions that store them in an array and return nothing. V8 13.6 compiles a long loop
+// while it runs. Rarely, on a busy machine, variables used in the loop and after it then hold a stale value: one total
+// was off by half.
 
-// The run of these tokens with weights of its own, written to `weights`.
+// A run of these tokens with new weights, written to `weights`.
 function weighed(ids, scores, low, high, weights) {
   const [top, sums] = [scores[low], new Float64Array(2)]
   weigh(scores, low, high, top, weights, sums)
@@ -141,7 +142,7 @@ class SamplingStage {
   }
 }
 
-// What the tokens of a run had in the run that it was cut out of, which holds them at the same ranks.
+// The probability that the tokens of a run had in the run that it was cut from, where they have the same ranks.
 function massOf(run, before) {
   const sums = new Float64Array(2)
   addUp({ ...before, low: run.low }, run.high, sums)
@@ -159,14 +160,14 @@ function modelStage(logits) {
   return modelStages.get(logits)
 }
 
-// Ids and scores by falling score and id, without the tokens at −∞; null where the logits are broken.
+// Ids and scores by descending score and id, without the tokens at −∞; null if the logits are broken.
 function rankedTokens(logits) {
-  const bits = new Int32Array(Float32Array.from(logits, (logit) => logit + 0).buffer) // + 0 makes one zero of both
-  const keys = new Float64Array(logits.length) // number and id in one number of 53 bits: typed arrays sort these fast
+  const bits = new Int32Array(Float32Array.from(logits, (logit) => logit + 0).buffer) // + 0 turns −0 into 0
+  const keys = new Float64Array(logits.length) // score and id in one 53-bit integer, which typed arrays sort fast
   let count = 0
   for (let id = 0; id < logits.length; id++) {
     if (Number.isNaN(logits[id]) || logits[id] === Infinity) return null
-    const rising = bits[id] < 0 ? ~bits[id] >>> 0 : (bits[id] ^ 0x80000000) >>> 0 // as unsigned, in the order of floats
+    const rising = bits[id] < 0 ? ~bits[id] >>> 0 : (bits[id] ^ 0x80000000) >>> 0 // unsigned integers in the same order as the floats
     if (logits[id] !== -Infinity) keys[count++] = rising * ID_ROOM + id
   }
   if (!count) return null
@@ -188,7 +189,7 @@ const STAGE_TRANSFORMS = {
   repetition_penalty(run, penalty, { name, memory, previousIds, count }) {
     const isPrevious = roomFor(memory, `${name} previous`, Uint8Array, count).fill(0)
     for (const id of previousIds) if (id >= 0 && id < count) isPrevious[id] = 1
-    const moved = [] // the few tokens it touches, with their new scores: among themselves they keep their order
+    const moved = [] // the few affected tokens with their new scores; their relative order does not change
     for (let rank = run.low; rank < run.high; rank++) {
       if (!isPrevious[run.ids[rank]]) continue
       const score = run.scores[rank]
@@ -225,7 +226,7 @@ const STAGE_TRANSFORMS = {
     return shortened(run, firstWhere(run.low + k, run.high, (rank) => run.scores[rank] < least))
   },
 
-  // From the least likely up, the tokens that together stay within 1 − p go.
+  // Remove tokens from the least likely up while their total probability is at most 1 − p.
   top_p(run, p) {
     let [high, mass] = [run.high, 0]
     for (; high > run.low + 1; high--) {
@@ -240,8 +241,8 @@ const STAGE_TRANSFORMS = {
     return shortened(run, firstWhere(run.low + 1, run.high, (rank) => run.weights[rank] / run.total < bar))
   },
 
-  // The surprise −ln p rises with the rank, so the tokens nearest to the entropy lie around one rank: the run grows from
-  // there, always on the nearer side, until it has the mass; tokens as near as the last one stay, too.
+  // The surprisal −ln p increases with the rank, so the tokens nearest to the entropy are around one rank. The run
+  // grows from there, always on the nearer side, until it has the mass. Tokens as near as the last one are kept, too.
   typical_p(run, mass, { name, memory, count }) {
     const { ids, scores, weights, low, high, top, total, moment } = run
     const logTotal = Math.log(total)
@@ -269,15 +270,15 @@ const STAGE_TRANSFORMS = {
   },
 }
 
-// Greedy choice: of the most likely tokens the one with the lowest id, as torch.argmax has it.
+// Greedy choice: the most likely token or, if several are, the one with the lowest id, as in torch.argmax.
 function onlyTheFirst(run) {
-  const end = firstWhere(run.low, run.high, (rank) => run.scores[rank] < run.top) // ids fall where scores are equal
+  const end = firstWhere(run.low, run.high, (rank) => run.scores[rank] < run.top) // ids descend among equal scores
   return { ...run, low: end - 1, high: end, total: 1, moment: 0 } // its weight is exp(0)
 }
 
 // ---- searching and memory -------------------------------------------------------------------------------------------
 
-// The first whole number in [low, high) for which `holds`, which stays true once it is; `high` where there is none.
+// Binary search for the first integer in [low, high) for which the monotone predicate `holds`; `high` if there is none.
 function firstWhere(low, high, holds) {
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -287,7 +288,7 @@ function firstWhere(low, high, holds) {
   return low
 }
 
-// An array of this length that is made once per memory and name.
+// An array of this length, allocated once per memory and name.
 function roomFor(memory, name, Type, length) {
   const rooms = (memory.rooms ??= new Map())
   if (rooms.get(name)?.length !== length) rooms.set(name, new Type(length))

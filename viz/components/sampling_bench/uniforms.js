@@ -1,16 +1,16 @@
 // The random numbers of model_runner/sampling.py, bit for bit: Threefry-2x32 with 20 rounds (Salmon et al. 2011), which
-// turns a counter into a random number by sums, turns and xor alone. So a seed typed in the browser draws the tokens that
-// Python draws.
+// turns a counter into a random number with only additions, rotations and xor. A seed typed in the browser therefore
+// draws the same tokens as in Python.
 
-const TURNS = [13, 15, 26, 6, 17, 29, 16, 24] // bits, by round
+const TURNS = [13, 15, 26, 6, 17, 29, 16, 24] // bits of rotation, by round
 
-// `count` numbers in [0, 1) for the token at `position`; `seed` is a whole number as text.
+// `count` numbers in [0, 1) for the token at `position`; `seed` is an integer as text.
 export function uniformsOf(seed, position, count) {
   const key = seedKey(BigInt(seed))
   return Float32Array.from({ length: count }, (_, i) => (threefry(key, [position, i])[0] >>> 8) / 2 ** 24)
 }
 
-// The two words that stand for a whole number of any size, 64 bits of it at a time.
+// Hash an integer of any size into two words, 64 bits at a time.
 function seedKey(seed) {
   let rest = seed >= 0n ? 2n * seed : -2n * seed - 1n
   let key = [0, 0]

@@ -65,5 +65,5 @@ async function toPng(svg) {
 function download(png, filename) {
   const link = element("a", { href: URL.createObjectURL(png), download: filename })
   link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000) // the download reads the blob after the click returns
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000) // the download reads the blob after click() returns
 }

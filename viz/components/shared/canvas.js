@@ -2,7 +2,7 @@
 
 import { sharpness } from "./room.js"
 
-// The context of a canvas of ours: none but 2d is ever asked for.
+// The 2d context of a canvas. Our canvases use no other kind.
 /** @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D} */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
 
@@ -30,7 +30,7 @@ export function measuring(font) {
   return pen
 }
 
-// The longest beginning of `text` that fits `width` in the context's font, with … where something was cut.
+// The longest prefix of `text` that fits `width` in the context's font, followed by … if it was cut.
 /** @type {(context: CanvasRenderingContext2D, text: string, width: number) => string} */
 export function fitText(context, text, width) {
   if (context.measureText(text).width <= width) return text

@@ -1,9 +1,10 @@
-// What a component asks the server for by HTTP, beside the runs of its page; see jobs/tile_tickets.py.
+// Requests of a component to the server over HTTP, independent of page runs; see jobs/tile_tickets.py.
 
 /** @typedef {{ bytes?: ArrayBuffer, refused?: boolean, none?: boolean }} Answer */
 
-// A map or a part of one: { bytes }, { refused } where the ticket is not valid, { none } where there is no such part, or
-// {} for now. The first page has no name of its own: its address is `base`, below which the server stands, or nothing.
+// Fetch a map or a part of one. Returns { bytes }, { refused } if the ticket is not valid, { none } if there is no such
+// part, or {} if the request was aborted or failed. The first page has no name of its own: its URL path is `base`, the
+// server's base path, or empty.
 /** @type {(ticketed: { ticket: string, base?: string }, place: string, signal?: AbortSignal) => Promise<Answer>} */
 export async function ask({ ticket, base = "" }, place, signal) {
   const here = new URL(location.href)
@@ -14,6 +15,6 @@ export async function ask({ ticket, base = "" }, place, signal) {
     if (answer.ok) return { bytes: await answer.arrayBuffer() }
     return { refused: answer.status === 403, none: answer.status === 404 }
   } catch {
-    return {} // aborted, or the server is not there
+    return {} // aborted, or the server cannot be reached
   }
 }

@@ -1,4 +1,4 @@
-// Elements with their properties, attributes and children.
+// Create elements with properties, attributes and children.
 
 // createElement with properties, attributes (names with a dash, role) and children; text is set as text, never as HTML.
 /**
@@ -18,7 +18,7 @@ export function element(tag, properties = {}, ...children) {
   return node
 }
 
-// The same for SVG; a text is set with textContent.
+// The same for SVG; set its text with textContent.
 /**
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
@@ -33,17 +33,17 @@ export function svg(tag, attributes, ...children) {
   return node
 }
 
-// The element of this kind that an event happened in, if any.
+// The closest ancestor of the event's target, or the target itself, that matches the selector, if any.
 /** @type {(event: Event, selector: string) => HTMLElement | null} */
 export const closest = (event, selector) => (event.target instanceof Element ? event.target.closest(selector) : null)
 
-// Whether the keyboard is in this element, also where it stands in a shadow root.
+// Whether this element has the keyboard focus, even inside a shadow root.
 /** @type {(node: Element) => boolean} */
 export function hasFocus(node) {
   const root = /** @type {ShadowRoot} */ (node.getRootNode())
   return root.activeElement === node && (!root.host || document.activeElement === root.host)
 }
 
-// What has the focus in the document or shadow root that `node` stands in.
+// The focused element in the document or shadow root that contains `node`.
 /** @type {(node: Node) => Element | null} */
 export const focusedBeside = (node) => /** @type {ShadowRoot} */ (node.getRootNode()).activeElement

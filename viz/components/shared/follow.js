@@ -1,6 +1,7 @@
-// What a reader points at, chooses or plays inside a figure, without a run of the page: told to whoever shows the same
-// figure elsewhere, in a room, say. A component tells it with `pointed`; its part `follow(state, at)` does the same there.
-// Who hears it may have something to show first, before the page runs: `first` of the event is a promise of its end.
+// Share what a reader points at, chooses or plays inside a figure, without a page run, with others who show the same
+// figure, for example in a room. A component reports it with `pointed`; its function `follow(state, at)` replays it on
+// the other side. A listener may show a preview before the page runs: it then sets the event's `first` to a promise
+// that resolves when the preview is shown.
 
 import { forget } from "./choice.js"
 /** @import { Life } from "./types" */
@@ -17,8 +18,9 @@ export function pointed(state, at) {
   return event.first
 }
 
-// What the picture of these data is of goes with what is pointed at in it, as `state.pictured`: in another picture there
-// is another thing at that place. Of another picture, who follows believes what the data say of these choices at once.
+// Identify the picture that this data shows, as `state.pictured`. It is sent with what is pointed at, because the same
+// place in another picture means something else. For a new picture, a follower accepts these choices from the data at
+// once.
 /** @type {(state: Life, of: unknown[], choices: string[]) => void} */
 export function pictured(state, of, choices) {
   const before = state.pictured
@@ -26,13 +28,13 @@ export function pictured(state, of, choices) {
   if (state.follows && before !== state.pictured) for (const name of choices) forget(state, name)
 }
 
-// Whether who reads this may choose what only a run of the page draws: another head, another way, a cell that is hidden.
-// Who follows looks closer and plays; a mark of their own choice would stand beside the picture of somebody else's. A figure
-// alone in a file is its reader's own.
+// Whether the reader may make choices that only a page run can draw: another head, another view, a hidden cell. A
+// follower can zoom and play but not choose, since the mark of the choice would not match the picture, which is another
+// user's. In a figure saved as a file, the reader may choose.
 /** @type {(state: { chooses: boolean }) => boolean} */
 export const mayChoose = ({ chooses }) => chooses
 
-// A box of choices that may be more than it shows: where none of them has the keyboard, the box has, to scroll it.
+// Make a box of choices focusable if it overflows and its choices are disabled, so that the keyboard can scroll it.
 /** @type {(box: HTMLElement, state: { chooses: boolean }) => void} */
 export function scrolledByKeys(box, state) {
   const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight

@@ -1,5 +1,5 @@
-// What another component was given for a figure, before the page itself has run: dispatched on the window. Without
-// bytes there is nothing, and the page's own answer is to be waited for.
+// An event on the window: another component has fetched a figure's data before the page has run. Without bytes nothing
+// was found, and the figure waits for the page's own answer.
 
 export const GIVEN = "atlas-given"
 

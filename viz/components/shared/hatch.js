@@ -1,5 +1,6 @@
-// What cannot be looked at is no colour of a scale: it is the paper, with thin lines across it. "masked" leans to the
-// right, wide apart; "left out", a key that an indexer did not choose, leans to the left, closer and stronger.
+// Cells that cannot be attended to have no colour of the scale: they show the background with thin diagonal lines.
+// Lines of "masked" lean to the right and are wide apart. Lines of "left out", a key that an indexer did not choose,
+// lean to the left and are closer and stronger.
 
 import { sharpness } from "./room.js"
 import { css, mix } from "./theme.js"
@@ -7,13 +8,13 @@ import { css, mix } from "./theme.js"
 
 /** @typedef {"masked" | "leftOut"} Kind */
 
-const EVERY = { masked: 8, leftOut: 5 } // pixels of a row from one line to the next
-export const CLEAR = 0 // as a word of ImageData: what is under it shows
+const EVERY = { masked: 8, leftOut: 5 } // pixels between two lines, along a row
+export const CLEAR = 0 // a transparent pixel as a word of ImageData
 
 /** @type {(theme: Theme, kind?: Kind) => RGB} */
 export const lineColor = (theme, kind = "masked") => (kind === "masked" ? theme.masked : mix(theme.background, theme.text, theme.least > 4.5 ? 0.75 : 0.5))
 
-// Whether a line goes through this pixel of the screen.
+// Whether a line passes through this screen pixel.
 /** @type {(kind: Kind, x: number, y: number, sharp?: number) => boolean} */
 export function onLine(kind, x, y, sharp = sharpness()) {
   const every = Math.max(2, Math.round(EVERY[kind] * sharp))
@@ -24,7 +25,7 @@ export function onLine(kind, x, y, sharp = sharpness()) {
 /** @type {Map<string, HTMLCanvasElement>} */
 const tiles = new Map()
 
-// One tile of the lines, in pixels of the screen.
+// One tile of the pattern, in screen pixels.
 /** @type {(theme: Theme, kind: Kind) => HTMLCanvasElement} */
 function tileOf(theme, kind) {
   const side = Math.max(2, Math.round(EVERY[kind] * sharpness()))
@@ -46,7 +47,7 @@ function tileOf(theme, kind) {
   return tile
 }
 
-// The paper with its lines, to fill shapes of a canvas that `sizeCanvas` has made.
+// The background with its lines as a pattern, for a canvas sized by `sizeCanvas`.
 /** @type {(context: CanvasRenderingContext2D, theme: Theme, kind?: Kind) => CanvasPattern} */
 export function hatch(context, theme, kind = "masked") {
   const pattern = /** @type {CanvasPattern} */ (context.createPattern(tileOf(theme, kind), "repeat"))
@@ -54,7 +55,7 @@ export function hatch(context, theme, kind = "masked") {
   return pattern
 }
 
-// The same as a background of an element.
+// The same as a CSS background image.
 /** @type {(theme: Theme, kind?: Kind) => string} */
 export function hatchImage(theme, kind = "masked") {
   const [line, paper, every] = [css(lineColor(theme, kind)), css(theme.background), EVERY[kind] / Math.SQRT2]

@@ -1,12 +1,12 @@
-// What a tap changed comes into view, where a narrow screen stacks what stands side by side on a wide one.
+// Scroll to what a tap changed on a narrow screen, which stacks what a wide one shows side by side.
 
 const NARROW = "(max-width: 640px)"
 
-// The part of the host's page that a choice changes, by the key that its Python gave it; none in a page of our own.
+// The part of the host's page that a choice changes, by its key in Python; null in a page of our own.
 /** @type {(key: string) => Element | null} */
 export const partOf = (key) => (key ? document.querySelector(`.st-key-${key}`) : null)
 
-// Scroll to a part whose beginning is not in the upper half of a narrow screen.
+// On a narrow screen, scroll to a part unless its top is in the upper half of the window.
 /** @type {(part: Element | null) => void} */
 export function bringIntoView(part) {
   if (!part || !matchMedia(NARROW).matches) return
@@ -16,7 +16,7 @@ export function bringIntoView(part) {
   part.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" })
 }
 
-// On a narrow screen choices stand in one line, which scrolls: to the chosen one, once for each and for each line made.
+// On a narrow screen choices are in one scrolling line. Scroll to the chosen one, once per choice and per rebuilt line.
 /** @type {(state: any, line: HTMLElement, one: HTMLElement | undefined) => void} */
 export function keepInLine(state, line, one) {
   const place = one ? [one.offsetLeft, one.offsetWidth, line.clientWidth, line.scrollWidth].join() : ""

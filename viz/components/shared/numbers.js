@@ -5,7 +5,7 @@ import { sharpness } from "./room.js"
 /** @type {(value: number, low: number, high: number) => number} */
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value))
 
-// A length in CSS pixels, cut to whole pixels of this screen.
+// A length in CSS pixels, rounded down to whole screen pixels.
 /** @type {(length: number) => number} */
 export const wholePixels = (length) => Math.floor(length * sharpness()) / sharpness()
 
@@ -16,7 +16,7 @@ export function padded([low, high], share = 0.08) {
   return [low - room, high + room]
 }
 
-// [smallest, largest]; [0, 0] of nothing.
+// [smallest, largest]; [0, 0] if there are no values.
 /** @type {(values: Iterable<number>) => [number, number]} */
 export function extent(values) {
   let [low, high] = [Infinity, -Infinity]

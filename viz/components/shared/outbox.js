@@ -1,6 +1,6 @@
-// What a component tells its host, with what it told shortly before. Of the messages of one component that wait while
-// the server is busy, Streamlit (1.67) keeps the newest alone: a click told before a timer's message would be lost. So
-// each message repeats those before it, numbered, and the host passes over those it has heard (ui/shell/components.py).
+// Messages of a component to its host. While the server is busy, Streamlit (1.67) keeps only the newest waiting message
+// of each component, so a click followed by a timer's message would be lost. Therefore each message repeats the recent
+// ones before it, numbered, and the host skips those it has already received (ui/shell/components.py).
 
 /** @import { Host, Outbox } from "./types" */
 

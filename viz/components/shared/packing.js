@@ -1,9 +1,9 @@
-// The bytes of packing.py as values.
+// Unpack the bytes that packing.py writes.
 
 // Packed bytes -> {meta, arrays: {name: typed array with .shape}}. See packing.py.
 /** @type {(data: Uint8Array) => { meta: any, arrays: Record<string, any> }} */
 export function unpack(data) {
-  const bytes = data.slice() // a copy of its own: the received view need not start on a multiple of four
+  const bytes = data.slice() // copied because the received view may not start at a multiple of four
   const view = new DataView(bytes.buffer)
   const length = view.getUint32(0, true)
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)))

@@ -1,13 +1,13 @@
-// Pictures of one pixel a cell, which are drawn larger without smoothing.
+// Pictures with one pixel per cell, which are enlarged without smoothing.
 
 import { contextOf } from "./canvas.js"
 /** @import { RGB } from "./types" */
 
-// A colour as ImageData has it: a little-endian word.
+// A colour as a little-endian word of ImageData.
 /** @type {(color: RGB) => number} */
 export const wordOf = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0
 
-// Make the canvas this many cells wide and high, each of the word that `wordAt` gives for its index.
+// Resize the canvas to this many cells and fill each with the word that `wordAt` returns for its index.
 /** @type {(canvas: HTMLCanvasElement, columns: number, rows: number, wordAt: (index: number) => number) => void} */
 export function paintPixels(canvas, columns, rows, wordAt) {
   sized(canvas, columns, rows)
@@ -17,7 +17,7 @@ export function paintPixels(canvas, columns, rows, wordAt) {
   contextOf(canvas).putImageData(image, 0, 0)
 }
 
-// What another canvas shows, drawn anew here.
+// Copy the picture of another canvas to this one.
 /** @type {(canvas: HTMLCanvasElement, other: HTMLCanvasElement) => void} */
 export function copyPixels(canvas, other) {
   sized(canvas, other.width, other.height)
@@ -26,7 +26,7 @@ export function copyPixels(canvas, other) {
   context.drawImage(other, 0, 0)
 }
 
-// A canvas whose size is set loses its memory, also where it has that size.
+// Set the size only if it differs: setting it clears the canvas and reallocates its memory.
 /** @type {(canvas: HTMLCanvasElement, width: number, height: number) => void} */
 function sized(canvas, width, height) {
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height })

@@ -1,18 +1,18 @@
-// How large figures are in the window there is. The app's pages give `--atlas-zoom` on large screens, where all grows;
-// figures of the app are lower in a low window and higher in a high one. A page of our own, a notebook's cell, say, is
-// as high as its figure, so nothing there depends on it.
+// How large figures are in the current window. The app's pages set `--atlas-zoom` on large screens to enlarge
+// everything. In the app, figures are lower in a low window and higher in a high one. A page of our own, for example a
+// notebook cell, is as high as its figure, so nothing in it depends on the height of the window.
 
 /** @import { Root } from "./types" */
 
-const USUAL = 900 // the height of a window in which figures have the height that their pages ask for,
-const AROUND = 210 // of which this much is not theirs
-const STACKED = 800 // up to this width what stands side by side elsewhere is stacked, and the page scrolls
+const USUAL = 900 // height of a window in which figures have the height that their pages ask for
+const AROUND = 210 // pixels of that height around a figure
+const STACKED = 800 // up to this width columns are stacked and the page scrolls
 
 const given = { zoom: 1, share: 1 }
 /** @type {WeakMap<Root, string>} */
-const taken = new WeakMap() // by every figure: two of a kind may stand on a page
+const taken = new WeakMap() // per figure, since a page may have two of a kind
 
-// Take the room there is, and whether it is another than this figure took before.
+// Read the zoom and the height available to this figure; returns whether they changed since its last call.
 /** @type {(root: Root) => boolean} */
 export function takeRoom(root) {
   const app = document.querySelector(".stApp")
@@ -27,14 +27,14 @@ export function takeRoom(root) {
   return before !== taken.get(root)
 }
 
-// A height asked for, in the window there is.
+// A requested height, scaled to the current window.
 /** @type {(height: number) => number} */
 export const inRoom = (height) => Math.round(height * given.share)
 
-// Pixels of the screen in one of a figure.
+// Screen pixels per pixel of a figure.
 export const sharpness = () => (devicePixelRatio || 1) * given.zoom
 
-// Where in an element a pointer is, in the element's own pixels.
+// The pointer's position in an element, in the element's own pixels.
 /** @type {(event: { clientX: number, clientY: number }, element: Element) => { x: number, y: number }} */
 export function pointIn({ clientX, clientY }, element) {
   const { left, top } = element.getBoundingClientRect()

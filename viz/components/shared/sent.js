@@ -1,18 +1,18 @@
-// The bytes of a component's data, of which the server leaves out what this page was sent before: see
-// ui/shell/sent_arrays.py, which is the other half.
+// Restore a component's data. The server leaves out arrays that it has sent to this page before; its half is in
+// ui/shell/sent_arrays.py.
 
 import { ask } from "./desk.js"
 
-const MARK = 0xffffffff // no packed payload begins with it: that would be the length of its header
-const MOST = 16e6 // bytes that are kept; what is asked for once more only costs time
+const MARK = 0xffffffff // no packed payload begins with this: it would be the length of the header
+const MOST = 16e6 // bytes in the cache; a miss only costs another request
 
 /** @typedef {{ start: number, stop: number, id: number, here: boolean }} Part */
 
-// Of the whole page, whichever component was sent them first: by ticket and number, the latest used last.
+// A cache shared by all components of the page, keyed by ticket and number, most recently used last.
 /** @type {Map<string, Uint8Array>} */
 const kept = ((/** @type {any} */ (globalThis)).atlasSent ??= new Map())
 
-// The data as the component's Python packed them. What is not here any more is asked for by HTTP.
+// The data as the component's Python packed it. Parts that are no longer cached are requested over HTTP.
 /** @type {(data: Uint8Array) => Uint8Array | Promise<Uint8Array>} */
 export function whole(data) {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)

@@ -1,8 +1,10 @@
-// A canvas of cells in a box that scrolls, one of which is chosen: by a click, or by arrows once it has the focus.
+// A canvas of cells in a scrolling box. One cell is chosen, by a click or, when the canvas has the focus, the arrow
+// keys.
 //
-// A component says what its cells are: {choice: the name of the chosen cell in its state and in its choices; hit(state,
-// x, y), the cell under a point of the sheet, or null; neighbour(state, [down, right]), the next cell that can be
-// chosen; boxOf(state, cell), its edges without the labels before it, or null; describe(state, cell); refresh(state)}.
+// A component describes its cells with an object: {choice: the name of the chosen cell in its state and in its choices;
+// hit(state, x, y): the cell under a point of the sheet, or null; neighbour(state, [down, right]): the next cell that
+// can be chosen; boxOf(state, cell): its edges without the labels before it, or null; describe(state, cell);
+// refresh(state)}.
 
 import { chosen } from "./choice.js"
 import { element } from "./dom.js"
@@ -13,8 +15,8 @@ import { plainKey, tell } from "./shell.js"
 /** @import { Cells, Life } from "./types" */
 
 const BAR = 12 // pixels of a scroll bar
-const FIRST = 120 // milliseconds that a choice waits for what is shown before it is told
-const RESTS = 150 // milliseconds without another arrow key before the host is told
+const FIRST = 120 // milliseconds: a choice is sent to the host after at most this wait for its preview
+const RESTS = 150 // milliseconds by which arrow keys are debounced
 
 /** @type {Record<string, [down: number, right: number]>} */
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
@@ -25,7 +27,7 @@ export function makeSheet() {
   return { canvas, sheet, scroller: element("div", { className: "scroller" }, sheet) }
 }
 
-// The layout that `layOut` makes for the width there is, and the box as high as it may be.
+// Lay out the cells with `layOut` for the current width, and size the box up to its maximum height.
 /** @type {<Layout extends { width: number, height: number }>(state: Life, layOut: (width: number) => Layout) => Layout} */
 export function fitSheet(state, layOut) {
   const { root, meta, sheet, scroller } = state
@@ -63,7 +65,7 @@ export function listenToCells(state, cells) {
   canvas.addEventListener("pointerleave", () => hover(null))
   canvas.addEventListener("click", (event) => {
     const found = under(event)
-    if (!mayChoose(state)) hover(found) // a finger has no other way to look
+    if (!mayChoose(state)) hover(found) // a touch screen has no hover
     else if (found) choose(state, cells, found, 0)
   })
   canvas.addEventListener("keydown", (event) => onKey(state, cells, event))
@@ -87,19 +89,19 @@ function onKey(state, cells, event) {
   event.preventDefault()
 }
 
-// Draw the choice at once and tell the host after `wait` milliseconds.
+// Draw the choice at once and send it to the host after `wait` milliseconds.
 /** @type {(state: any, cells: Cells, cell: number[], wait: number) => void} */
 function choose(state, cells, cell, wait) {
   Object.assign(state, { [cells.choice]: cell, hovered: null })
   chosen(state, cells.choice, cell)
   tellAfter(state, tellPointed(state, cells), cell, wait)
-  if (!wait) bringIntoView(partOf(state.meta.shows)) // arrows look around: the map of heads stays
+  if (!wait) bringIntoView(partOf(state.meta.shows)) // arrow keys browse: do not scroll away from the map of heads
   keepInSight(state, cells)
   state.announce(cells.describe(state, cell))
   cells.refresh(state)
 }
 
-// The page's run keeps the browser busy: what is shown before it is waited for, though not long.
+// Wait briefly for the preview before sending the choice: the page run that follows keeps the browser busy.
 /** @type {(state: any, first: Promise<void> | undefined, cell: number[], wait: number) => Promise<void>} */
 async function tellAfter(state, first, cell, wait) {
   const mine = (state.choosing = {})
@@ -110,7 +112,7 @@ async function tellAfter(state, first, cell, wait) {
 /** @type {(state: any, cells: Cells) => Promise<void> | undefined} */
 const tellPointed = (state, cells) => pointed(state, { chosen: state[cells.choice], hovered: state.hovered })
 
-// The cell that somebody else chose or points at, in the same sheet.
+// Show the cell that another user chose or points at in the same sheet.
 /** @type {(state: any, cells: Cells, at: { chosen: number[] | null, hovered: number[] | null }) => void} */
 export function followCells(state, cells, at) {
   const there = (cell) => cell && cells.boxOf(state, cell) && cell
@@ -123,7 +125,7 @@ export function followCells(state, cells, at) {
   cells.refresh(state)
 }
 
-// Scroll to the chosen cell, once for each: the reader may scroll away from it.
+// Scroll to the chosen cell, only once for each choice, so that the reader can scroll away from it.
 /** @type {(state: any, cells: Cells) => void} */
 export function showChosen(state, cells) {
   if (state[cells.choice] && state.kept !== String(state[cells.choice])) keepInSight(state, cells)

@@ -1,20 +1,23 @@
-// The life of a component: made once per root, told new data, drawn anew when its width or theme changes, taken away.
+// The lifecycle of a component: it is created once per root, receives new data, is redrawn when its width or theme
+// changes, and is disposed.
 
 import { emptyOutbox, post } from "./outbox.js"
 import { unpack } from "./packing.js"
 import { takeRoom } from "./room.js"
 /** @import { Component, Host, Life, Root } from "./types" */
 
-// What a component's default export does with what the host gives it. The parts of a component:
+// Mount a component: every component's default export calls this with its host. A component consists of these
+// functions:
 //
-// `create(root, signal)` builds its elements and returns its state; listeners on the root itself take the signal.
-// `receive(state, {meta, arrays}, data)` takes over new data, `draw(state)` draws them at the width there is, and
-// `end(state)` stops what else the component has running. `follow(state, at)` shows what somebody else points at in this
-// figure, see follow.js; a host that follows says so, and is asked for nothing.
+// `create(root, signal)` builds the elements and returns the state; event listeners on the root or outside it take the
+// signal. `receive(state, {meta, arrays}, data)` stores new data, `draw(state)` draws it at the current width, and
+// `end(state)` stops anything else that is still running. `follow(state, at)` shows what another user points at in the
+// same figure, see follow.js. A host that follows another user sets `follows`; its components request nothing from it.
 //
-// The state is found again when the host calls with new data. The host runs the cleanup of the last call when the
-// component has left the page. Streamlit (1.67) also runs that of a call which newer data overtook while the module was
-// loaded: before the newer call, after it, or after the overtaken call came late. Then the newer one is drawn again.
+// The state is kept on the root and reused when the host calls with new data. The host runs the cleanup function of the
+// last call when the component leaves the page. Streamlit (1.67) also runs the cleanup of a call that was superseded by
+// newer data while the module was loading: before the newer call, after it, or after the superseded call arrives late.
+// In that case the newer data is drawn again.
 /** @type {(host: Host, selector: string, component: Component) => () => void} */
 export function mounted(host, selector, component) {
   const { data, parentElement } = host
@@ -24,7 +27,7 @@ export function mounted(host, selector, component) {
     state.follows = Boolean(host.follows)
     state.chooses = !host.follows || Boolean(host.alone)
     root.toggleAttribute("data-follows", !state.chooses)
-    state.pointed = "" // who follows forgets with new data what was pointed at in those before
+    state.pointed = "" // new data resets what was pointed at in the data before it
     state.send = (name, value) => post(state.outbox, host, name, value)
     state.again = () => {
       component.receive(state, unpack(data), data)
@@ -66,7 +69,7 @@ function begun(root, { create, draw, end = () => {}, follow = () => {} }) {
   return Object.assign(state, { root, repaint, dispose, follow: followed, calls: [], outbox: emptyOutbox() })
 }
 
-// Tell the host, at once or when nothing else was told for `wait` milliseconds: a held key asks once, when it rests.
+// Send a value to the host, at once or debounced by `wait` milliseconds, so that a held key sends only its last value.
 /** @type {(state: Life, name: string, value: unknown, wait?: number) => void} */
 export function tell(state, name, value, wait = 0) {
   clearTimeout(state.asking)
@@ -78,16 +81,15 @@ export function tell(state, name, value, wait = 0) {
   }, wait)
 }
 
-// Draw with the next frame, all of it or what `paint` does.
+// Redraw in the next frame: everything, or what `paint` draws.
 /** @type {(state: Life, paint?: () => void) => void} */
 export function later(state, paint = state.repaint) {
   cancelAnimationFrame(state.frame)
   state.frame = requestAnimationFrame(paint)
 }
 
-// Call `repaint` (at most once a frame) when the width, the room, the theme of a page of our own or the pixel ratio
-// changes.
-// Returns a function that stops it.
+// Call `repaint` (at most once a frame) when the width, the room, the pixel ratio or, in a page of our own, the theme
+// changes. Returns a function that stops it.
 /** @type {(root: Root, repaint: () => void) => () => void} */
 function watchLayout(root, repaint) {
   let frame = 0
@@ -114,7 +116,7 @@ function watchLayout(root, repaint) {
   }
 }
 
-// A painted picture is countable from outside: tests and benchmarks wait for this number to grow.
+// Count the paints in an attribute: tests and benchmarks wait for this number to grow.
 /** @type {(root: Root) => void} */
 export function markPainted(root) {
   root.dataset.painted = String(Number(root.dataset.painted ?? 0) + 1)
@@ -142,6 +144,6 @@ export function announcer(element, pause = 400) {
   return announce
 }
 
-// A key pressed alone, without one of those that belong to the browser.
+// Whether a key was pressed without Ctrl, Meta or Alt, whose combinations belong to the browser.
 /** @type {(event: KeyboardEvent) => boolean} */
 export const plainKey = (event) => !(event.ctrlKey || event.metaKey || event.altKey)

@@ -1,17 +1,17 @@
-// Colours: those around a component, ramps of them, and what is readable on them.
+// Colours: the theme of the surrounding page, colour ramps, and readable text colours.
 
 import { clamp } from "./numbers.js"
 import { wordOf } from "./pixels.js"
 /** @import { Palette, Ramp, RGB, Root, Theme } from "./types" */
 
-// As CSS.
+// The colour as CSS.
 /** @type {(color: RGB | number[], alpha?: number) => string} */
 export const css = ([r, g, b], alpha = 1) => (alpha >= 1 ? `rgb(${r},${g},${b})` : `rgba(${r},${g},${b},${alpha})`)
 
 /** @type {CanvasRenderingContext2D | null} */
-let judge = null // a context that knows what a colour means
+let judge = null // a context that parses colours
 
-// Any CSS colour -> [r, g, b, a]; null when the browser does not know it.
+// Any CSS colour -> [r, g, b, a]; null when the browser cannot parse it.
 /** @type {(text: string) => any} */
 function rgba(text) {
   judge ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
@@ -35,14 +35,14 @@ export function luminance([r, g, b]) {
   return 0.2126 * x + 0.7152 * y + 0.0722 * z
 }
 
-// How much two colours differ, from 1 to 21, as WCAG 2 has it.
+// The contrast ratio of two colours as WCAG 2 defines it, from 1 to 21.
 /** @type {(a: RGB, b: RGB) => number} */
 export function contrast(a, b) {
   const [dim, bright] = [luminance(a), luminance(b)].sort((x, y) => x - y)
   return (bright + 0.05) / (dim + 0.05)
 }
 
-// The colour, as far towards the text's own as words of it on this ground need.
+// The colour, mixed with the text colour as far as text in it needs for contrast `least` on this ground.
 /** @type {(color: RGB, ground: RGB, text: RGB, least?: number) => RGB} */
 export function readable(color, ground, text, least = 4.5) {
   let found = color
@@ -50,8 +50,8 @@ export function readable(color, ground, text, least = 4.5) {
   return found
 }
 
-// All colours of a component, from those of the page around it; `least` is the contrast that words have at least, more
-// where all is to be `clear`, for a projector.
+// All colours of a component, from those of the page around it. `clear` is for a projector: it raises `least`, the
+// minimum contrast of words.
 /** @type {(given: { background: RGB, text: RGB, secondary: RGB, primary: RGB }, palette: Palette | undefined, clear: boolean) => any} */
 export function themeColors({ background, text, secondary, primary }, palette, clear) {
   const dark = luminance(background) < 0.2
@@ -66,7 +66,7 @@ export function themeColors({ background, text, secondary, primary }, palette, c
   const side = dark ? "dark" : "light"
   for (const name of ["query", "key", "compare"]) colors[name] = words(palette[name][side])
   for (const name of ["value", "masked", "sequential", "diverging"]) colors[name] = palette[name][side]
-  colors.valueWords = words(colors.value) // as dark as words are, its shapes would be too near the query's for some eyes
+  colors.valueWords = words(colors.value) // for words only: shapes this dark are hard to tell from the query's colour for some readers
   if (clear) colors.masked = mix(colors.masked, text, 0.12)
   return colors
 }
@@ -82,7 +82,7 @@ export function readTheme(root, palette) {
     (rgba(style.getPropertyValue(`--st-${name}`).trim() || "-") ?? rgba(wantsDark ? dark : light)).slice(0, 3)
   const background = read("background-color", "#fcfcfa", "#14151a")
   const text = read("text-color", "#1a1c22", "#e8e8ec")
-  const clear = "projector" in document.documentElement.dataset // for a wall that is far away
+  const clear = "projector" in document.documentElement.dataset // for a distant screen
   const given = {
     background,
     text,
@@ -121,7 +121,7 @@ export function rampColor(points, t) {
   return mix(from, to, clamp((t - t0) / (t1 - t0), 0, 1))
 }
 
-// Text on a cell of this colour: black or white, whichever differs more; on the worst of colours 4.58 to 1. Softer ones
-// would not reach the 4.5 to 1 that WCAG asks for.
+// The text colour on a cell of this colour: black or white, whichever has more contrast. The lowest contrast of any
+// colour is 4.58:1; softer text colours would fall below the 4.5:1 that WCAG requires.
 /** @type {(color: RGB) => RGB} */
 export const inkOn = (color) => (luminance(color) > 0.179 ? [0, 0, 0] : [255, 255, 255])

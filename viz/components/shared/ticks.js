@@ -1,6 +1,6 @@
-// Which ticks and labels are drawn where there is no room for all.
+// Choose which ticks and labels to draw when there is no room for all.
 
-// Label every unit, or every second, fifth, tenth, …: the smallest step that leaves each label its room.
+// Label every unit, or every second, fifth, tenth, …: the smallest step that leaves each label enough room.
 /** @type {(room: number, pitch: number) => number} */
 export function stepOf(room, pitch) {
   for (let power = 1; ; power *= 10) {
@@ -8,7 +8,7 @@ export function stepOf(room, pitch) {
   }
 }
 
-// The same for heads and layers, which come in powers of two: every first, second, fourth, fifth, eighth or tenth ….
+// The same for heads and layers, whose counts are often powers of two: steps of 1, 2, 4, 5, 8, 10, 16, 20 or 32.
 /** @type {(room: number, pitch: number) => number} */
 export const thinning = (room, pitch) => [1, 2, 4, 5, 8, 10, 16, 20].find((every) => every * pitch >= room) ?? 32
 

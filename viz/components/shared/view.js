@@ -1,9 +1,9 @@
-// The part of the map one looks at: {q0, q1, k0, k1} in units (tokens or words), fractional while a gesture lasts.
+// The visible part of the map: {q0, q1, k0, k1} in units (tokens or words), fractional during a gesture.
 // Pure functions; nothing here draws.
 
 import { clamp } from "../shared/numbers.js"
 
-export const CLOSEST = 6 // units: one cannot zoom in further
+export const CLOSEST = 6 // units at the highest zoom
 
 export const wholeView = ([queries, keys]) => ({ q0: 0, q1: queries, k0: 0, k1: keys })
 export const viewOf = ([q0, q1, k0, k1]) => ({ q0, q1, k0, k1 })
@@ -28,13 +28,13 @@ export function panned(view, total, byQueries, byKeys) {
   return { q0, q1: q0 + view.q1 - view.q0, k0, k1: k0 + view.k1 - view.k0 }
 }
 
-// The nearest view that shows this cell, as far from the edge as one unit.
+// The nearest view that shows this cell with one unit of margin.
 export function viewWith(view, total, query, key) {
   const push = (start, end, at) => (at === null ? 0 : Math.min(0, at - 1 - start) + Math.max(0, at + 2 - end))
   return panned(view, total, push(view.q0, view.q1, query), push(view.k0, view.k1, key))
 }
 
-// Whole units to ask the host for: [q0, q1, k0, k1]. A square view stays square.
+// The view in whole units, to request from the host: [q0, q1, k0, k1]. A square view stays square.
 /** @returns {[number, number, number, number]} */
 export function windowOf(view, total) {
   const axis = (start, end, count) => {

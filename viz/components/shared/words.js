@@ -1,20 +1,20 @@
-// Templates, tokens and numbers as words.
+// Format templates, tokens and numbers as text.
 
 /** @import { Texts } from "./types" */
 
-// "{query} looks {value}" with {query: "·it", value: "91 %"}; a name without a value stays as it is written.
+// "{query} looks {value}" with {query: "·it", value: "91 %"}; a placeholder without a value is left in place.
 /** @type {(template: string | undefined, values: Record<string, unknown>) => string} */
 export function fill(template, values) {
   return String(template ?? "").replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole))
 }
 
-// Direction marks around a token keep a right-to-left one from reordering what is drawn beside it.
+// Wrap a token in direction marks so that right-to-left text does not reorder what is drawn next to it.
 /** @type {(text: string) => string} */
 export const isolate = (text) => `\u2068${text}\u2069`
 
 const GROUPED = new Intl.NumberFormat("en-US")
 
-// "4,096": thousands are written in one way everywhere.
+// "4,096": the same thousands separator in every language.
 /** @type {(count: number) => string} */
 export const wholeNumber = (count) => GROUPED.format(count)
 
@@ -26,11 +26,12 @@ export function formatNumber(value, number, texts) {
   return fill(texts?.percent ?? "{number} %", { number: shareDigits(value) })
 }
 
-// From here on a share is all, as in viz/share_text.py: what is left is less than the smallest share that is written.
+// A share from here on is written as 100, as in viz/share_text.py: the remainder is less than the smallest share
+// written.
 export const WHOLE = 1 - 1e-4
 
-// Hundredths as share_digits of viz/share_text.py writes them: what is less than all never reads as 100, and what is more
-// than nothing never as 0.
+// A share in percent, written as by share_digits in viz/share_text.py: less than everything never reads as 100, and
+// more than nothing never reads as 0.
 /** @type {(share: number) => string} */
 export function shareDigits(share) {
   const size = Math.abs(share) * 100
@@ -42,7 +43,7 @@ export function shareDigits(share) {
   return sign + (size >= 0.05 ? size.toFixed(1) : String(Number(size.toPrecision(1))))
 }
 
-// The same where there is no room for it, without its sign: whole percent, or one digit.
+// A short form for small cells: whole percent without the sign, or one significant digit.
 /** @type {(value: number, number: string) => string} */
 export function formatShort(value, number) {
   if (number !== "percent") return formatPlain(Number(value.toPrecision(1)))

@@ -1,4 +1,4 @@
-// Attention on a few small numbers, every matrix kept; attention/small_attention.py is the same in torch.
+// Compute attention on a few small numbers and keep every matrix; attention/small_attention.py does the same in torch.
 
 /** @import { DrawnChain, DrawnMatrix, Numbers, Rows, StepSettings, DrawnStep } from "./types" */
 
@@ -11,7 +11,7 @@ export const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
 /** @type {(rows: Rows) => Rows} */
 export const columnsOf = (rows) => (rows[0] ?? []).map((_, j) => rows.map((row) => row[j]))
 
-// The weights of a row of scores, −∞ where it may not look; the largest is taken off first, so that none is too large.
+// The weights of a row of scores, where −∞ marks masked keys. The maximum is subtracted first to prevent overflow.
 /** @type {(scores: number[]) => number[]} */
 export function softmax(scores) {
   const top = Math.max(...scores)
@@ -29,12 +29,12 @@ export const numbered = (count, first = 0) => Array.from({ length: count }, (_, 
 /** @type {(number: number) => string} */
 export const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("")
 
-// All steps of one head, and of the others what concat needs.
+// All steps of one head, and what concat needs of the other heads.
 /** @type {(numbers: Numbers, settings: StepSettings) => DrawnChain} */
 export function smallChain(numbers, { heads, head, causal, scaled, kv_heads: shared = heads }) {
   const [tokens, d] = [numbers.X.length, numbers.X[0].length]
   const size = d / heads
-  const keysOf = (/** @type {number} */ h) => Math.floor(h / (heads / shared)) // of its group, GQA
+  const keysOf = (/** @type {number} */ h) => Math.floor(h / (heads / shared)) // the shared key and value head in GQA
   const made = Array.from({ length: heads }, (_, h) => oneHead(numbers, [h, keysOf(h)], size, causal, scaled))
   const own = made[head]
   const inputs = numbered(d)

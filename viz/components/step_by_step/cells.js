@@ -1,4 +1,4 @@
-// The numbers that a step makes, one by one: under the pointer, at a click, or by the arrow keys and Enter.
+// Explain single numbers of a step's result: under the pointer, on click, or with the arrow keys and Enter.
 
 import { closest } from "../shared/dom.js"
 import { plainKey } from "../shared/shell.js"
@@ -35,13 +35,13 @@ function onCellKey(state, event) {
   const [row, column] = placeIn(cell)
   const step = ARROWS[event.key]
   const chooses = event.key === "Enter" || event.key === " "
-  if (chooses && !event.repeat) state.act.choose(state, [row, column]) // held on, it would uncover what it picked
+  if (chooses && !event.repeat) state.act.choose(state, [row, column]) // a key repeat would uncover the number that it picked
   else if (step) walkTo(state, cell, row + step[0], column + step[1])
   else if (!chooses) return
   event.preventDefault()
 }
 
-// To the number there, if there is one: it takes the keyboard and is explained.
+// Move the focus to the number there, if there is one; the focus explains it.
 function walkTo(state, from, row, column) {
   const to = from.closest("table").querySelector(`td[data-row="${row}"][data-column="${column}"]`)
   if (!to) return

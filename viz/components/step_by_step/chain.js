@@ -1,4 +1,4 @@
-// The chain as it is drawn: the host's or the small one, with what the reader has changed that the host has not answered.
+// The chain to draw: the host's or the small one, including the reader's changes that the host has not answered yet.
 
 import { smallChain } from "./arithmetic.js"
 import { withEdits } from "./edits.js"
@@ -20,7 +20,7 @@ export function compute(state) {
   if (!state.chain.steps.some((step) => step.id === state.step)) state.step = state.chain.steps[0].id
 }
 
-// JSON has no −∞, ∞ and NaN.
+// Restore −∞, ∞ and NaN, which JSON does not have.
 /** @type {(chain: DrawnChain) => DrawnChain} */
 const withMasks = ({ matrices, ...rest }) => ({
   ...rest,

@@ -1,4 +1,4 @@
-// A covered number as a question to a class: what it is made of, without what comes of it.
+// Turn a covered number into a question for the class: the numbers it is computed from, without the result.
 
 import { fill } from "../shared/words.js"
 import { explained } from "./explain.js"
@@ -8,13 +8,14 @@ import { decimalsInCell, written } from "./written.js"
 /** @import { Texts } from "../shared/types" */
 
 const DECIMALS = 4
-const LARGEST = 1e12 // that can be typed; −∞, ∞ and NaN cannot
+const LARGEST = 1e12 // largest number that can be typed; −∞, ∞ and NaN cannot be
 
-// Whether there is a number in this cell that can be typed, and what it is made of stands there.
+// Whether the number in this cell can be typed and the numbers it is computed from are shown.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number) => boolean} */
 export const askable = ({ matrices }, step, i, j) => step.kind !== "model" && Math.abs(matrices[step.result].values[i]?.[j] ?? Number.NaN) <= LARGEST
 
-// The cell's name, below the step's heading the numbers that light up with it, a line each, and the digits that it shows.
+// The cell's name; a text with the step's title and one line for each group of numbers that are highlighted with it;
+// and the number of decimals that it shows.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => { name: string, text: string, decimals: number }} */
 export function classQuestion(chain, step, i, j, texts) {
   const result = chain.matrices[step.result]
@@ -34,14 +35,14 @@ function partOf({ name, values, rows, columns }, { row, column }) {
   return `${name}, ${places}: ${numbers.map((value) => written(value, DECIMALS)).join(", ")}`
 }
 
-// What a step takes beside its matrices: the divisor, an angle, what is not shown.
+// A step's inputs other than its matrices: the divisor, an angle, the terms that are not shown.
 function beside(step, i, j, texts) {
   const lines = []
   const say = (name, value) => lines.push(`${name} = ${written(value, DECIMALS)}`)
   if (step.root) say("√d", Math.sqrt(step.root))
   else if (step.kind === "scale") say("·", step.factor ?? 1)
   if (step.softcap) say("softcap", step.softcap)
-  if (step.bias) say(step.biased ? "b" : texts.bias, step.bias[i][j]) // of a matrix; for the distance
+  if (step.bias) say(step.biased ? "b" : texts.bias, step.bias[i][j]) // the bias of a matrix, or the bias for the distance
   if (step.kind === "rotate") {
     say("cos θ", step.cos?.[i][j] ?? 1)
     say("sin θ", Math.abs(step.sin?.[i][j] ?? 0))

@@ -1,6 +1,6 @@
-// Numbers that the reader changed, as the address holds them: X01_1.5~Q00_-2, the matrix, its row and column, the number.
-// S and P are rows of views of their own: scores of a softmax, and products of random vectors. G, F, B, D and E are the
-// matrices and biases of a feed-forward part.
+// Numbers that the reader changed, in the format of the URL: X01_1.5~Q00_-2, that is, the matrix, its row and column,
+// and the number. S and P are the rows of two separate views: scores of a softmax, and products of random vectors. G,
+// F, B, D and E are the matrices and biases of a feed-forward part.
 
 /** @import { Numbers } from "./types" */
 
@@ -14,7 +14,7 @@ const readEdits = (edits) =>
     return found ? [[LETTERS[found[1]], Number(found[2]), Number(found[3]), Number(found[4])]] : []
   })
 
-// The usual numbers with these changes, as far as there are such places.
+// The default numbers with these changes, ignoring places that do not exist.
 /** @type {(usual: Numbers, edits: string) => Numbers} */
 export function withEdits(usual, edits) {
   const numbers = /** @type {Numbers} */ (Object.fromEntries(Object.entries(usual).map(([name, rows]) => [name, rows.map((row) => [...row])])))
@@ -24,12 +24,13 @@ export function withEdits(usual, edits) {
   return numbers
 }
 
-// The edits but those of these numbers.
+// The edits of other matrices than these.
 /** @type {(edits: string, usual: Numbers) => string} */
 export const without = (edits, usual) =>
   edits.split("~").filter((edit) => edit && !(LETTERS[edit[0]] in usual)).join("~")
 
-// The edits with one more; those of places that are not there now, of a longer text, say, are kept.
+// The edits with one more. Edits of places that do not exist at the moment, for example those of a longer text, are
+// kept.
 /** @type {(edits: string, usual: Numbers, name: string, row: number, column: number, value: number) => string} */
 export function edited(edits, usual, name, row, column, value) {
   const letter = Object.keys(LETTERS).find((one) => LETTERS[one] === name)

@@ -1,4 +1,4 @@
-// Where a number comes from: the rows and columns it is made of, and its sum spelled out.
+// Explain how a number is computed: the rows and columns it comes from, and its sum in full.
 
 import { fill, isolate } from "../shared/words.js"
 import { columnsOf, subscript } from "./arithmetic.js"
@@ -8,9 +8,9 @@ import { bracketed, equals, summed, written } from "./written.js"
 /** @import { Texts } from "../shared/types" */
 
 const FEW = 3 // decimals of a sum
-const STEEP = 30 // scores beyond which e to them is too large a number to be shown
+const STEEP = 30 // for larger scores, exp(score) is too large to be shown
 
-// The number in row i and column j of what this step makes.
+// Explain the number in row i and column j of this step's result.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 export function explained(chain, step, i, j, texts) {
   const here = { matrix: step.result, row: i, column: j }
@@ -18,10 +18,10 @@ export function explained(chain, step, i, j, texts) {
   return { lit: [...told.lit, here], lines: told.lines }
 }
 
-// The names of a row's and a column's vectors, q₂ · k₁, or of a cell, Q₂,₁.
+// The name of a cell.
 const cellName = (matrix, i, j) => `${matrix.name}[${matrix.rows[i]}, ${matrix.columns[j]}]`
 
-// q₂ as it is, or q(·it) where rows are named by tokens.
+// The name of a row's vector: q₂, or q(·it) if rows are named by tokens.
 const rowName = (matrix, i) => (matrix.vector ? `${matrix.vector}(${isolate(matrix.rows[i])})` : matrix.rows[i])
 
 /** @type {Record<string, (chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told>} */
@@ -56,14 +56,14 @@ function product({ matrices }, step, i, j, texts) {
   }
 }
 
-// The terms as they are shown; what is not shown takes over what rounding left of the total.
+// The terms as shown. The rest, for terms that are not shown, absorbs the rounding errors, so that the sum is exact.
 function adjusted(products, rest, total) {
   if (rest === null) return products
   const shown = products.map((value) => Number(value.toFixed(FEW)))
   return [...shown, Number(total.toFixed(FEW)) - shown.reduce((sum, value) => sum + value, 0)]
 }
 
-// Whether the shown terms give the shown total.
+// "=" if the shown terms add up to the shown total, otherwise "≈".
 function adds(terms, total) {
   const sum = terms.reduce((all, one) => all + Number(one.toFixed(FEW)), 0)
   return Math.abs(sum - Number(total.toFixed(FEW))) < 10 ** -FEW / 2 ? "=" : "≈"
@@ -90,7 +90,7 @@ function scale({ matrices }, step, i, j, texts) {
   return { lit: [{ matrix: step.left ?? "", row: i, column: j }], lines }
 }
 
-// What the activation makes of one number.
+// Explain the activation of one number.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function apply({ matrices }, step, i, j) {
   const [before, after] = [matrices[step.left ?? ""].values[i][j], matrices[step.result].values[i][j]]
@@ -100,7 +100,7 @@ function apply({ matrices }, step, i, j) {
   return { lit: [{ matrix: step.left ?? "", row: i, column: j }], lines: [`${name}(${x}) ${way.startsWith("≈") ? "" : "= "}${way} ${y}`] }
 }
 
-// Two numbers in the same place, added or multiplied; a bias has one row for all tokens.
+// Add or multiply two numbers at the same place; a bias has one row for all tokens.
 /** @type {(sign: string) => (chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function paired(sign) {
   return ({ matrices }, step, i, j) => {
@@ -174,7 +174,7 @@ function rotate({ matrices }, step, i, j, texts) {
   return { lit: [own, { matrix: step.left ?? "", row: i, column: partner }], lines: [line, numbers] }
 }
 
-// The heads' shares of what the layer adds, one row each.
+// Sum the heads' contributions to the layer's output, one row each.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function addedUp({ matrices }, step, i, j, texts) {
   const [left, result] = [matrices[step.left ?? ""], matrices[step.result]]
@@ -189,7 +189,7 @@ function addedUp({ matrices }, step, i, j, texts) {
   }
 }
 
-// How a weight changes with a score: y (1 − y) with its own, − y y′ with another.
+// The derivative of a weight with respect to a score: y (1 − y) for its own score, − y y′ for another.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function gradient({ matrices }, step, i, j) {
   const weights = matrices[step.left ?? ""].values[0]
@@ -200,7 +200,8 @@ function gradient({ matrices }, step, i, j) {
   return { lit, lines: [`∂y${subscript(i)} ∕ ∂s${subscript(j)} = ${line} ≈ ${written(value, 6)}`] }
 }
 
-// What the host says of each number, and what it says lights up: "i" and "j" stand for the number's own row and column.
+// The host's explanation of a number, and the cells that it highlights: "i" and "j" mean the number's own row and
+// column.
 /** @type {(chain: DrawnChain, step: DrawnStep, i: number, j: number, texts: Texts) => Told} */
 function saidByHost(_chain, step, i, j) {
   const place = (at) => (at === "i" ? i : at === "j" ? j : at)

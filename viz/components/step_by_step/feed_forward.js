@@ -1,4 +1,4 @@
-// A feed-forward part on a few small numbers; attention/small_feed_forward.py is the same in torch.
+// Compute a feed-forward part on a few small numbers; attention/small_feed_forward.py does the same in torch.
 
 import { matrix, named, numbered, times } from "./arithmetic.js"
 /** @import { DrawnChain, FeedForwardNumbers, DrawnMatrix, StepSettings, DrawnStep } from "./types" */
@@ -15,7 +15,8 @@ export const ACTIVATIONS = {
 /** @type {(x: number) => number} */
 export const sigmoid = (x) => 1 / (1 + Math.exp(-x))
 
-// Φ, by the series of erf near 0 and the continued fraction of erfc far from it (Abramowitz & Stegun 7.1.5, 7.1.14).
+// Φ, computed with the series of erf near 0 and the continued fraction of erfc elsewhere (Abramowitz & Stegun 7.1.5,
+// 7.1.14).
 /** @type {(x: number) => number} */
 export function normal(x) {
   const z = Math.abs(x) * SQRT_HALF

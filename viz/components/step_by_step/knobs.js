@@ -1,13 +1,13 @@
-// Sliders above the steps: each drawn in the browser, and told to the host when it rests.
+// Sliders above the steps. The browser draws a change at once; the host receives it, debounced, when the slider rests.
 
 import { chosen } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { written } from "./written.js"
 /** @import { DrawnKnob, State } from "./types" */
 
-const REST = 200 // milliseconds until the host is told
+const REST = 200 // milliseconds of the debounce
 
-// The sliders of this chain, made anew where they are others.
+// Show the sliders of this chain; rebuild them only if they changed.
 /** @param {State} state */
 export function placeKnobs(state) {
   const knobs = state.meta.chain?.knobs ?? []
@@ -32,7 +32,7 @@ function slider(state, knob) {
   const input = element("input", { type: "range", ...span, "aria-label": knob.label, "data-knob": knob.name })
   const shown = element("output")
   input.addEventListener("input", () => {
-    state.turned = knob.name // what it shows is the reader's until it rests
+    state.turned = knob.name // do not overwrite this slider until it rests
     turn(state, knob.name, knob.values ? knob.values[Number(input.value)] : Number(input.value))
   })
   input.addEventListener("change", () => rest(state))
@@ -45,9 +45,9 @@ function turn(state, name, value) {
   state.act.follow(state)
 }
 
-// The hand has let go, or pressed a key, which may be one of several.
+// The slider was released or a key was pressed, perhaps one of several.
 function rest(state) {
-  clearTimeout(state.turning) // a timer of its own, as for what is typed
+  clearTimeout(state.turning) // a separate timer, as for typed numbers
   state.turning = setTimeout(() => {
     state.turned = ""
     state.send("knobs", state.knobs)

@@ -1,4 +1,4 @@
-// What follows when a knob is drawn or a number of a row is typed, until the host's own numbers are there.
+// Preview the results when a slider is dragged or a number of a row is typed, until the host's numbers arrive.
 
 import { fill } from "../shared/words.js"
 import { softmax } from "./arithmetic.js"
@@ -9,7 +9,7 @@ import { written } from "./written.js"
 /** @type {(chain: DrawnChain | null) => Record<string, number>} */
 export const knobsOf = (chain) => Object.fromEntries((chain?.knobs ?? []).map(({ name, value }) => [name, value]))
 
-// Of a chain, the numbers that can be edited, before any is, with the knobs where they stand.
+// The editable numbers of a chain without edits, at the current positions of the knobs.
 /** @type {(chain: DrawnChain | null, knobs: Record<string, number>) => any} */
 export function usualOf(chain, knobs) {
   const found = Object.entries(chain?.matrices ?? {}).flatMap(([name, { usual }]) => (usual ? [[name, usual]] : []))
@@ -22,7 +22,7 @@ function usualRow({ usual }, { name, values }, knobs) {
   return values ? usual[values.indexOf(knobs[name])] : usual[0].map((share) => share * knobs[name])
 }
 
-// The chain with these numbers in its first row; what is said number by number comes with the host's answer.
+// The chain with these numbers in its first row. The explanations of single numbers come with the host's answer.
 /** @type {(chain: DrawnChain, row: number[], knobs: Record<string, number>) => DrawnChain} */
 export function followed(chain, row, knobs) {
   const { live } = chain

@@ -1,4 +1,4 @@
-// One matrix as a table: its name and shape, names of its rows and columns, its numbers on their colours.
+// Show a matrix as a table: its name and shape, the names of its rows and columns, and its coloured numbers.
 
 import { element } from "../shared/dom.js"
 import { hatchImage } from "../shared/hatch.js"
@@ -9,8 +9,7 @@ import { inCell, written } from "./written.js"
 /** @import { Theme, Texts } from "../shared/types" */
 /** @import { DrawnMatrix } from "./types" */
 
-// A table for a matrix with so many rows and columns; `turned`: rows and columns change places. `edit` makes a cell an
-// input.
+// Create the table of a matrix. `turned` transposes it, `edit` makes each cell an input.
 /**
  * @param {DrawnMatrix} matrix
  * @param {{ id: string, turned?: boolean, edit?: boolean, texts: Texts, result?: boolean }} how
@@ -23,7 +22,7 @@ export function matrixView(matrix, how) {
   const head = element("tr", {}, element("td"), ...shown.columns.map((column) => element("th", { scope: "col", title: column, textContent: column })))
   const cells = shown.values.map((row, i) => row.map((_, j) => {
     const cell = element("td", { "data-row": i, "data-column": j })
-    if (result && !edit) cell.tabIndex = i || j ? -1 : 0 // the arrow keys go on from there, see cells.js
+    if (result && !edit) cell.tabIndex = i || j ? -1 : 0 // the arrow keys move the focus, see cells.js
     if (edit) {
       const label = fill(texts.cell_name, { matrix: matrix.name, row: shown.rows[i], column: shown.columns[j] })
       cell.append(element("input", { type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": label }))
@@ -41,7 +40,7 @@ const transposed = (matrix) => ({
   ...matrix, values: columnsOf(matrix.values), rows: matrix.columns, columns: matrix.rows, shape: [...matrix.shape].reverse(),
 })
 
-// The numbers and colours of now, what is lit, and what is covered.
+// Update the numbers and colours, and which cells are highlighted or covered.
 /**
  * @param {any} view
  * @param {DrawnMatrix} matrix
@@ -61,7 +60,7 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
     const masked = !hidden && !Number.isFinite(value)
     const color = hidden ? theme.secondary : masked ? theme.background : colorOf(value, matrix, most, theme)
     const look = masked ? hatchImage(theme) : css(color)
-    if (cell.dataset.look !== look) { // while a slider is drawn most cells stay as they are
+    if (cell.dataset.look !== look) { // while a slider is dragged most cells do not change
       cell.dataset.look = look
       cell.style.background = look
       cell.style.color = css(hidden ? theme.text : inkOn(color))
@@ -78,8 +77,8 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
   }))
 }
 
-// The number at the end of the colours, above 0 and below: the same in every picture where it is given; else the
-// largest, but never so small a one that what is written ≈0 looks like much (matrices_svg.py has the same).
+// The number at the end of the colour scale, in both directions: the given one, the same in every picture, or else the
+// largest. It has a minimum, so that numbers shown as ≈0 are not strongly coloured (matrices_svg.py has the same).
 /** @type {(matrix: DrawnMatrix) => number} */
 export const largestOf = (matrix) =>
   matrix.most ?? Math.max(0.05, ...matrix.values.flat().filter(Number.isFinite).map(Math.abs))

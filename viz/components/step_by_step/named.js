@@ -1,4 +1,4 @@
-// What a step is called and what is said of it: a mask that hides nothing, and a division left out, are none.
+// The title and the description of a step. A mask that hides nothing and a division by 1 have titles of their own.
 
 /** @import { DrawnStep } from "./types" */
 /** @import { Texts } from "../shared/types" */

@@ -1,4 +1,4 @@
-// The whole way in one line: what each step makes as a small picture, to choose from.
+// All steps in one line, to choose from: each has a small picture of its result.
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
@@ -8,7 +8,7 @@ import { titleOf } from "./named.js"
 /** @import { DrawnChain } from "./types" */
 
 const SIGNS = { x: "X", scale: "÷ √d", softmax: "softmax", mix: "· V", out: "W_O" } // the same in every language
-const CELL = 8 // pixels of a number
+const CELL = 8 // pixels per number
 
 /** @type {(chain: DrawnChain, texts: Record<string, string>, choose: (id: string) => void) => { line: HTMLElement, buttons: any[] }} */
 export function overview(chain, texts, choose) {
@@ -39,7 +39,7 @@ export function paintOverview(buttons, chain, open, theme, isCovered) {
     const most = largestOf(matrix)
     const colors = matrix.values.map((row, i) => row.map((value, j) => css(isCovered(id, i, j) ? theme.secondary : colorOf(value, matrix, most, theme))))
     const made = `${devicePixelRatio} ${colors.join(" ")}`
-    if (canvas.made !== made) paintThumb(canvas, colors) // while a slider is drawn many stay as they are
+    if (canvas.made !== made) paintThumb(canvas, colors) // while a slider is dragged many do not change
     canvas.made = made
     size.textContent = matrix.shape.join(" × ")
     button.setAttribute("aria-pressed", String(id === open))

@@ -1,5 +1,4 @@
-// What a teacher points at, uncovers, turns to, turns and types, on the pages of those who follow; nothing of it runs the
-// page.
+// Mirror what a teacher points at, uncovers, opens, adjusts and types on the followers' pages, without a page run.
 
 import { adopt } from "../shared/choice.js"
 import { pointed } from "../shared/follow.js"
@@ -13,7 +12,7 @@ export function tellShown(state) {
   pointed(state, { of: pictureOf(state, step), step, at: at ?? picked, revealed: [...revealed], ask, edits: edits === meta.edits ? null : edits, knobs })
 }
 
-// Which steps there are, and how large what this one makes is.
+// Identify the picture: the steps, and the shape of this step's result.
 /** @type {(state: State, step: string) => string} */
 function pictureOf({ chain }, step) {
   const { result = "" } = chain.steps.find((one) => one.id === step) ?? {}
@@ -33,13 +32,13 @@ export function followShown(state, shown, draw) {
   adopt(state, "step", step)
   const drawAnew = step !== state.step
   Object.assign(state, { step, revealed: new Set(revealed) })
-  if (drawAnew) draw(state) // which forgets where it was pointed at
+  if (drawAnew) draw(state) // this resets what is pointed at
   const { values } = state.chain.matrices[open.result]
   state.at = at && values[at[0]]?.[at[1]] !== undefined ? at : null
   draw(state)
 }
 
-// Numbers that are typed, knobs that are turned and whether numbers are covered, before the host has heard of it.
+// Take over typed numbers, knob positions and whether numbers are covered, before the host knows of them.
 /** @type {(state: State, shown: Shown) => void} */
 function takeNumbers(state, { ask, edits, knobs }) {
   const { meta } = state
@@ -52,7 +51,7 @@ function takeNumbers(state, { ask, edits, knobs }) {
   takeOver(state)
 }
 
-// Whether these are the knobs of this chain, each where it can stand.
+// Whether these are the knobs of this chain, each with a valid value.
 /** @type {(chain: DrawnChain | null, at: Record<string, number>) => boolean} */
 function haveThese(chain, at) {
   const knobs = chain?.knobs ?? []

@@ -1,4 +1,4 @@
-// Which matrices stand on the stage of a step, and what stands between them.
+// The matrices shown in a step, and the operators between them.
 
 import { written } from "./written.js"
 
@@ -13,14 +13,14 @@ export function viewsOf(step, { matrices }) {
     .map((id) => ({ id, turned: Boolean(step.turned) && id === step.right }))
 }
 
-// What is done to a score, one thing after the other; nothing where it stays as it is.
+// The operations on a score in order; empty if it does not change.
 /** @type {(step: DrawnStep) => string[]} */
 function scaling({ root, factor = 1, softcap, bias }) {
   const by = root ? `÷ √${root}` : factor === 1 ? "" : `× ${written(factor, 4)}`
   return [by, softcap ? `cap ${written(softcap)}` : "", bias ? "+ b" : ""].filter(Boolean)
 }
 
-// The sign in front of a table; none before the first.
+// The operator in front of a table; empty for the first.
 /** @type {(step: DrawnStep, index: number, count: number, texts: Texts) => string} */
 export function operatorBefore(step, index, count, texts) {
   if (index === 0) return ""

@@ -32,9 +32,9 @@ function end(state) {
   clearTimeout(state.turning)
 }
 
-const CELL_TIME = 420 // milliseconds that play rests on a number,
-const STEP_TIME = 5000 // and at most on a step
-const TYPING_TIME = 300 // until the host is told what was typed last
+const CELL_TIME = 420 // milliseconds that play shows a number
+const STEP_TIME = 5000 // milliseconds that play shows a step, at most
+const TYPING_TIME = 300 // milliseconds by which typed numbers are debounced
 
 function create(root) {
   const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, turning: 0, turned: "", at: null, picked: null, revealed: new Set(), focused: null, act: { editTo, stop, follow, point, choose } })
@@ -53,7 +53,7 @@ function create(root) {
   state.knobRow = element("div", { className: "knobs", hidden: true })
   state.way = element("div", { className: "way" })
   state.title = element("div", { className: "title" })
-  state.stage = element("div", { className: "stage", tabindex: -1 }) // takes the focus of a click, else the page around it would
+  state.stage = element("div", { className: "stage", tabindex: -1 }) // takes the focus on click, which would otherwise go to the page around it
   state.sum = element("div", { className: "sum", "aria-live": "off" })
   state.slide = element("input", { type: "range", step: 0.1 })
   state.slideName = element("span")
@@ -97,10 +97,11 @@ function draw(state) {
   state.made = made
   fit(state)
   refresh(state)
-  if (anew) showOpen(state) // once the small pictures have their size
+  if (anew) showOpen(state) // after the small pictures have their size
 }
 
-// The tables of the open step, made anew for another step or another shape alone, so that what is typed in stays.
+// Build the tables of the open step. They are rebuilt only for another step or shape, so that the input being typed in
+// is kept.
 function build(state) {
   const { meta, chain } = state
   const { texts } = meta
@@ -119,7 +120,7 @@ function build(state) {
   state.title.replaceChildren(element("b", { textContent: `${number}. ${titleOf(step, texts)}` }), state.about)
 }
 
-// The open step in the middle of the line, where the line is wider than the page.
+// Scroll the open step to the middle of the line if the line is wider than the page.
 function showOpen(state) {
   const button = state.buttons.find((one) => one.id === state.step).button
   const line = button.parentElement
@@ -151,7 +152,8 @@ function refresh(state) {
   markPainted(state.root)
 }
 
-// Until the reader points at a number, the largest of the last row shows how it is made; none where numbers are covered.
+// The number that is explained until the reader points at one: the largest of the last row; null if numbers are
+// covered.
 /** @type {(state: State) => [number, number] | null} */
 function firstLook(state) {
   const step = openStep(state)
@@ -203,10 +205,10 @@ function goBy(state, by) {
 
 const coveredAt = ({ ask, step, revealed }, [i, j]) => ask && !revealed.has(`${step} ${i} ${j}`)
 
-// A room is open, and this is its teacher's page.
+// Whether a room is open and this is its teacher's page.
 const mayAsk = ({ meta, follows }) => meta.room && !follows
 
-// What a teacher covers stands uncovered a step further on, where who follows would go alone.
+// Whether navigation is disabled: a later step would show followers the numbers that the teacher has covered.
 const held = (state) => state.ask && !mayChoose(state)
 
 function askClass(state) {
@@ -226,7 +228,7 @@ function askWhat(state, ask) {
 
 function choose(state, at) {
   stop(state)
-  // what a class can be asked is shown by a second click only, and to who follows by the teacher's
+  // a number that the class can be asked is uncovered by a second click only, and for followers by the teacher's click
   const waits = mayAsk(state) && coveredAt(state, at) && String(at) !== String(state.picked)
   if (state.ask && !waits && !held(state)) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
   state.at = state.picked = at
@@ -240,8 +242,8 @@ function point(state, at) {
   refresh(state)
 }
 
-// Play rests on every number of a step and goes on to the next; at the end it begins anew. The host answers meanwhile
-// with steps of its own making, so they are looked up each time.
+// Play shows every number of a step and then goes on to the next; from the last step it starts at the first. The host
+// may replace the steps meanwhile, so they are looked up each time.
 function play(state) {
   if (openStep(state) === state.chain.steps.at(-1)) go(state, state.chain.steps[0].id)
   const walk = () => {
@@ -272,13 +274,13 @@ function stop(state) {
 function editTo(state, edits) {
   state.edits = edits
   chosen(state, "edits", edits)
-  clearTimeout(state.typing) // a timer of its own: another step that is told meanwhile must not take its place
+  clearTimeout(state.typing) // a separate timer, so that opening another step does not cancel it
   state.typing = setTimeout(() => state.send("numbers", state.edits), TYPING_TIME)
   compute(state)
   refresh(state)
 }
 
-// A knob: computed at once, drawn with the next frame, however often a hand moves in between.
+// A knob has moved: compute at once, draw at most once per frame.
 function follow(state) {
   compute(state)
   later(state, () => {

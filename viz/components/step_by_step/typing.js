@@ -1,4 +1,4 @@
-// Numbers that are typed, stepped with the arrow keys, or drawn with the slider of the one that has the focus.
+// Edit numbers by typing, with the arrow keys, or with the slider, which controls the focused number.
 
 import { clamp } from "../shared/numbers.js"
 import { plainKey } from "../shared/shell.js"
@@ -7,8 +7,8 @@ import { edited } from "./edits.js"
 import { inCell, typed, written } from "./written.js"
 /** @import { State } from "./types" */
 
-const STEP = 0.5 // of the arrow keys
-const [REACH, ROW_REACH] = [3, 20] // of the slider, to either side: of small numbers, and of a row of scores
+const STEP = 0.5 // step of the arrow keys
+const [REACH, ROW_REACH] = [3, 20] // range of the slider to either side: for small numbers, and for a row of scores
 
 /** @param {State} state */
 export function listenToTyping(state) {
@@ -40,7 +40,7 @@ function placeOf(node) {
   return { matrix, row: Number(cell.dataset.row), column: Number(first) + Number(cell.dataset.column) }
 }
 
-// Left with what is no number, a cell shows the one it still has.
+// On blur, show the number that the cell has; invalid text is discarded.
 function leave(state, input) {
   if (!input.matches("input")) return
   input.setAttribute("aria-invalid", "false")
@@ -53,7 +53,7 @@ function showSlide(state, input) {
   state.act.stop(state)
   state.focused = placeOf(input)
   remember(state, input)
-  input.value = written(numberAt(state, state.focused), 6) // all of it, where there was room for a part
+  input.value = written(numberAt(state, state.focused), 6) // in full, since a cell shows a rounded number
   state.slideName.textContent = input.getAttribute("aria-label")
   placeSlide(state)
 }
@@ -61,8 +61,8 @@ function showSlide(state, input) {
 /** @type {(state: State, place: { matrix: string, row: number, column: number }) => number} */
 const numberAt = ({ numbers }, { matrix, row, column }) => numbers[matrix][row][column]
 
-// The slider is where the number is, whatever changed it: of one that lies farther out, it reaches so far. While it is
-// drawn itself it goes on reaching as far as it did.
+// Move the slider to the number, whatever changed it, and extend its range if the number is outside. The range does not
+// shrink while the slider itself is dragged.
 /** @param {State} state */
 export function placeSlide(state) {
   const { slide, slideRow, meta, focused } = state
@@ -74,7 +74,7 @@ export function placeSlide(state) {
   Object.assign(slide, { min: -reach, max: reach, value: String(value) })
 }
 
-// Numbers that came from elsewhere, by Back for one, also stand in the cell that has the focus.
+// Show a number that was changed elsewhere, for example by Back, in the focused cell, too.
 /** @param {State} state */
 export function takeOver(state) {
   const input = state.stage.querySelector("td input:focus")
@@ -85,7 +85,7 @@ export function takeOver(state) {
   state.problem.textContent = ""
 }
 
-// What a cell goes back to: its number when it was entered, or when Enter was pressed last.
+// Remember what a cell reverts to: its number when it got the focus, or when Enter was last pressed.
 function remember(state, input) {
   if (!input.matches("td input")) return
   state.before = numberAt(state, placeOf(input))

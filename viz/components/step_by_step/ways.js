@@ -1,10 +1,10 @@
-// A softmax in a coarser dtype as torch computes it: each result is rounded, sums are taken in float32.
+// A softmax in a lower-precision dtype as torch computes it: each result is rounded, and sums accumulate in float32.
 
 const bits = new Uint32Array(1)
 const single = new Float32Array(bits.buffer)
-const [HALF_LEAST, HALF_DIGITS, HALF_MOST] = [-14, 10, 65504] // the exponent of its smallest normal number, its digits, its largest
+const [HALF_LEAST, HALF_DIGITS, HALF_MOST] = [-14, 10, 65504] // float16: exponent of its smallest normal number, fraction bits, largest number
 
-// The number of this dtype that is nearest.
+// Round to the nearest number of this dtype.
 /** @type {(value: number, dtype: string) => number} */
 export function rounded(value, dtype) {
   if (dtype === "float16") return half(value)
@@ -19,7 +19,7 @@ function half(value) {
   return Math.abs(near) > HALF_MOST ? Math.sign(near) * Infinity : near
 }
 
-// The upper half of a float32, to the nearest.
+// Round to bfloat16, the upper half of a float32.
 /** @type {(value: number) => number} */
 function brain(value) {
   single[0] = value
@@ -38,7 +38,7 @@ function even(value) {
 /** @type {(values: number[], dtype: string) => number} */
 const sum = (values, dtype) => rounded(values.reduce((all, one) => Math.fround(all + one), 0), dtype)
 
-// e to each score, and its share.
+// exp of each score, and its share of the sum.
 /** @type {(scores: number[], dtype: string) => { powers: number[], shares: number[], total: number }} */
 export function naive(scores, dtype) {
   const powers = scores.map((score) => rounded(Math.fround(Math.exp(score)), dtype))
@@ -46,7 +46,7 @@ export function naive(scores, dtype) {
   return { powers, shares: powers.map((one) => rounded(Math.fround(one / total), dtype)), total }
 }
 
-// The same with the largest taken off first, and the logarithms of the shares.
+// The same after subtracting the maximum, and the logarithms of the shares.
 /** @type {(scores: number[], dtype: string) => { powers: number[], shares: number[], logs: number[] }} */
 export function safe(scores, dtype) {
   const most = Math.max(...scores)

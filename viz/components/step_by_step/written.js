@@ -1,4 +1,4 @@
-// Numbers as a class writes them: few digits, no zeros at the end, a true minus sign, brackets where a sign is in the way.
+// Format numbers as in class: few digits, no trailing zeros, a true minus sign, and brackets around negative factors.
 
 /** @type {(value: number, decimals?: number) => string} */
 export function written(value, decimals = 2) {
@@ -11,7 +11,7 @@ export function written(value, decimals = 2) {
   return short.replace("-", "−")
 }
 
-// As there is room for in a cell: about three digits, and what is nearly 0 as that.
+// A number as it fits in a cell: about three digits, and ≈0 for numbers near 0.
 /** @type {(value: number) => string} */
 export function inCell(value) {
   const size = Math.abs(value)
@@ -19,7 +19,8 @@ export function inCell(value) {
   return written(value, decimalsInCell(value))
 }
 
-// The digits after its point there; of 1.2·10⁵ all but two before it are left out.
+// The number of decimals that a cell shows. It is negative for 1.2·10⁵, which drops all but two digits before the
+// point.
 /** @type {(value: number) => number} */
 export function decimalsInCell(value) {
   const size = Math.abs(value)
@@ -48,12 +49,12 @@ export function summed(terms, decimals = 3) {
   return parts.join("") || "0"
 }
 
-// "=" where the numbers as they are written give the result as it is written, "≈" where digits were left out.
+// "=" if the numbers are written exactly, "≈" if digits were left out.
 /** @type {(values: number[], decimals?: number) => string} */
 export const equals = (values, decimals = 3) =>
   values.every((value) => Math.abs(value - Number(value.toFixed(decimals))) < 1e-9 * Math.max(1, Math.abs(value))) ? "=" : "≈"
 
-// A typed number, in digits of a Chinese keyboard too: what it is, or null where it is none, or none that may stand here.
+// Parse a typed number, including full-width digits of a Chinese keyboard; null if it is not a number or out of range.
 /** @type {(text: string, most: number) => number | null} */
 export function typed(text, most) {
   const plain = text.normalize("NFKC").trim().replace("−", "-").replace(/^([+-]?\d*),(\d+)$/, "$1.$2")

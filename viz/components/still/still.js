@@ -33,7 +33,7 @@ function receive(state, { meta }) {
   for (const table of state.root.querySelectorAll("table")) boxed(table)
 }
 
-// A page that takes no style out of HTML takes it from a script.
+// A page that forbids style attributes in HTML still allows a script to set styles.
 /** @type {(still: Still) => Node | string} */
 function made(still) {
   if (typeof still === "string") return still
@@ -43,7 +43,7 @@ function made(still) {
   return node
 }
 
-// A table scrolls in a box of its own: what is said above and below it stays whole in sight.
+// Put a table in its own scrolling box, so that the text above and below it does not scroll.
 function boxed(table) {
   if (table.closest(".atlas-wide")) return
   const box = element("div", { className: "atlas-wide" })
@@ -57,7 +57,7 @@ function draw({ root }) {
   for (const box of /** @type {HTMLElement[]} */ ([root, ...root.querySelectorAll(".atlas-wide")])) {
     const scrolls = box.scrollWidth > box.clientWidth
     box.classList.toggle("scrolls", scrolls)
-    if (scrolls) box.tabIndex = 0 // who has keys alone scrolls it by them
+    if (scrolls) box.tabIndex = 0 // so that the keyboard can scroll it
     else box.removeAttribute("tabindex")
   }
   markPainted(root)

@@ -1,13 +1,13 @@
-// Streamlit (1.67) imports Plotly with the first chart that it shows, which then waits for it: half a second of work and
-// more. Here it is imported before, once nobody has done anything for a while.
+// Streamlit (1.67) imports Plotly only with the first chart, which then waits half a second or more. Preload it here,
+// once the page has been idle for a while.
 
 const QUIET = 2000 // milliseconds without an input and without a run of the page
-const LOOK = 250 // milliseconds from one look to the next
+const LOOK = 250 // milliseconds between checks
 const INPUTS = ["pointerdown", "pointermove", "wheel", "keydown", "input"]
 
 let asked = ""
 
-// `name` is the script's beside Streamlit's own. `done` is called once it is there.
+// `name` is the script's file name, next to Streamlit's own script. `done` is called once it is loaded.
 /** @type {(name: string, done: () => void) => void} */
 export function importAtRest(name, done) {
   const streamlit = /** @type {HTMLScriptElement | null} */ (document.querySelector("script[type=module][src*='static/js/index.']"))
@@ -24,7 +24,7 @@ export function importAtRest(name, done) {
     if (performance.now() - last < QUIET) return
     clearInterval(timer)
     life.abort()
-    import(asked).then(done, () => {}) // one that is not there Streamlit misses itself, when it needs it
+    import(asked).then(done, () => {}) // if it fails, Streamlit reports the error when it needs the script
   }
   const timer = setInterval(look, LOOK)
 }

@@ -1,5 +1,5 @@
-// On a narrow screen the sidebar lies over the page. Who tapped an example, a lesson or a page's name in it wants to
-// see that.
+// On a narrow screen the sidebar covers the page. Close it after a tap on an example, a lesson or a page, so that the
+// reader sees the result.
 
 import { bringIntoView, partOf } from "../shared/in_view.js"
 
@@ -8,7 +8,7 @@ const EXAMPLE = ".st-key-examples button"
 const PAGE = ".st-key-navigation a"
 const LESSON = ".st-key-lesson_list :is(button, a)"
 const CLOSE = "[data-testid=stSidebarCollapseButton] button"
-const STORY = "map_heading" // of Heads: the head that an example opens on, and below its map what there is to see
+const STORY = "map_heading" // on Heads: the head that an example opens and, below its map, what to look for
 
 /** @param {AbortSignal} signal */
 export function closeSidebarAfterChoice(signal) {

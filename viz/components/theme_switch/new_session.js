@@ -1,14 +1,14 @@
-// Behind a connection that was lost there may be a new session, which has drawn nothing of what the page shows: the
-// server was started again, or too much time went by. Streamlit (1.67) runs it at the next click alone, and drops that
-// click where it is in a fragment; what else is chosen before the session has drawn it is lost too. So the page runs at
-// once, and takes nothing in its main part until that is drawn.
+// After a lost connection, the server may have a new session that has not run the page yet: the server was restarted,
+// or the old session expired. Streamlit (1.67) runs the new session only at the next click and drops that click if it
+// is in a fragment; other choices made before the session has run are lost, too. Therefore the page runs at once, and
+// its main part is inert until the run is over.
 
 const APP = ".stApp[data-test-connection-state]"
 const VIEWS = "[data-testid=stMain]"
-const EACH = 100 // milliseconds between two looks at whether the run is over
-const RESTS = 4 // looks in a row that find it so: one run begins another
-const ASKS = 15 // looks from one try to have it run to the next: Streamlit drops what it is told too early
-const LONGEST = 300 // looks; then the page may be used, whatever goes on
+const EACH = 100 // milliseconds between checks whether the run is over
+const RESTS = 4 // consecutive checks without a run before it counts as over, since one run can start another
+const ASKS = 15 // checks between retries to start the run: Streamlit drops messages that arrive too early
+const LONGEST = 300 // checks before the page is enabled in any case
 
 /**
  * @param {AbortSignal} signal

@@ -1,9 +1,9 @@
-// A menu of Streamlit's (1.67) opens at the end of the document and leaves the keyboard where it was: it could not be
-// reached. It is given the focus as it opens; Escape closes it and gives the focus back to its button.
+// Streamlit (1.67) opens a popover at the end of the document without moving the focus, so the keyboard cannot reach
+// it. Focus the popover when it opens; when Escape closes it, return the focus to its button.
 
 const BUTTON = "[data-testid=stPopoverButton]"
 const MENU = "[data-testid=stPopoverBody]"
-const PATIENCE = 10000 // milliseconds in which a menu that was asked for opens; long, for a slow machine is the one to wait
+const PATIENCE = 10000 // milliseconds to wait for a popover to open; long, for slow machines
 
 /** @param {AbortSignal} signal */
 export function focusOpenedMenus(signal) {
@@ -13,11 +13,11 @@ export function focusOpenedMenus(signal) {
   let given
   let waiting = 0
   const observer = new MutationObserver(() => {
-    // The newest: another that is on its way out may be there, and leave with the focus.
+    // The newest popover: an older one may still be closing and would take the focus with it.
     const menu = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(MENU))].at(-1)
     if (!menu || menu === given || button?.getAttribute("aria-expanded") !== "true") return
     given = menu
-    menu.tabIndex = 0 // it may scroll, too
+    menu.tabIndex = 0 // also lets the keyboard scroll it
     menu.focus({ preventScroll: true })
   })
   const stop = () => {

@@ -1,17 +1,17 @@
-// A key of a room that is pressed by the keyboard goes with the run that follows, and the keyboard would be nowhere: it
-// is given to the first key of what comes in its place, which a screen reader then reads.
+// When a button of a room is pressed with the keyboard, the page run that follows removes it and the focus would be
+// lost. Move the focus to the first button of what replaces it, which a screen reader then reads.
 
-const RUN_TAKES = 15_000 // milliseconds in which the page has run
+const RUN_TAKES = 15_000 // maximum milliseconds of a page run
 
 const POLL = "poll_actions"
 const ASK = "ask_class"
-/** @type {Record<string, string>} what is pressed → where the next key is, by the keys, in one place or another, of Streamlit's containers */
+/** @type {Record<string, string>} pressed button → Streamlit container keys, one or several, in which to find the next button */
 const NEXT = {
   open_room: "class_code", hide_code: ASK, reveal: POLL, vote_again: POLL, drop_poll: ASK,
-  end_room: "keep_room room_closed", end_it: "room_closed", keep_room: "end_room", // what loses nothing is first
+  end_room: "keep_room room_closed", end_it: "room_closed", keep_room: "end_room", // the button that loses nothing is first
   ask_next: POLL, ask_where: POLL, ask_ablate: POLL, ask_head: POLL, lesson_ask: POLL,
   first_next: POLL, first_where: POLL, first_ablate: POLL, show_page: ASK,
-  pass: POLL, // of Step by step, by its class
+  pass: POLL, // a button of Step by step, identified by its class
 }
 
 /** @param {AbortSignal} signal */
@@ -36,7 +36,7 @@ export function followKeysOfRoom(signal) {
   const onClick = (event) => {
     stop()
     const path = event.detail === 0 ? event.composedPath().filter((node) => node instanceof HTMLElement) : []
-    const button = path.find((node) => node.matches("button")) // of a figure, perhaps
+    const button = path.find((node) => node.matches("button")) // may be inside a figure
     const names = path.flatMap((node) => node.className.match(/st-key-(\w+)/)?.[1] ?? node.className)
     const held = names.find((name) => name in NEXT)
     if (!button || !held) return
@@ -46,6 +46,6 @@ export function followKeysOfRoom(signal) {
     timer = setTimeout(stop, RUN_TAKES)
   }
   document.addEventListener("click", onClick, { signal, capture: true })
-  document.addEventListener("keydown", stop, { signal, capture: true }) // the reader went on by himself
+  document.addEventListener("keydown", stop, { signal, capture: true }) // the reader has moved on
   signal.addEventListener("abort", stop)
 }

@@ -1,9 +1,10 @@
-// For a projector: P makes all larger, in full contrast, without the sidebar, and a presenter's two buttons (PageUp and
-// PageDown) step through what the page has to step through: the frames of a film, say, and at its end, the pages. What a
-// class sees instead of a page, its room's code or a question, goes on to the answers and back to the page. A lesson's
-// steps and what a class is asked go on in a window of any size, too: a presenter may stand before a laptop.
+// Projector mode: P enlarges everything, in full contrast and without the sidebar. The two buttons of a presenter
+// (PageUp and PageDown) step through what the page offers, for example the frames of a film and, after the last, the
+// pages. If the class sees a room's code or a question instead of a page, PageDown goes on to the answers and then back
+// to the page. Lessons and questions to the class react to these buttons without projector mode, too: a presenter may
+// use a laptop.
 //
-// How large a screen shows is no part of what it shows: it is kept by the tab, through loads, and no address has it.
+// The mode is not part of what is shared: it is stored per tab, survives reloads, and is not in the URL.
 
 import { element } from "../shared/dom.js"
 import { plainKey } from "../shared/shell.js"
@@ -11,13 +12,13 @@ import { plainKey } from "../shared/shell.js"
 const KEPT = "atlas-projector"
 const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]"
 const PAGES = ".st-key-navigation a"
-const INSTEAD = ":is(.st-key-class_code, .st-key-class_poll, .st-key-class_first)" // of a page; gone on from by the first of these:
+const INSTEAD = ":is(.st-key-class_code, .st-key-class_poll, .st-key-class_first)" // shown instead of a page; the first of these buttons continues:
 const ON = ":is(.st-key-hide_code, .st-key-reveal, .st-key-drop_poll) button"
-const SKIP = ".st-key-lesson_asks .st-key-lesson_skip button" // of who is asked alone: the page comes before the next step
-const LED = `${INSTEAD}, .st-key-lesson` // what the two buttons are for wherever it stands
-const OWN = "input, [role=slider], [role=listbox] *, [role=dialog] *" // where they have a meaning already
+const SKIP = ".st-key-lesson_asks .st-key-lesson_skip button" // for a reader without a class: show the page before the next step
+const LED = `${INSTEAD}, .st-key-lesson` // what the two buttons always control
+const OWN = "input, [role=slider], [role=listbox] *, [role=dialog] *" // elements that handle these keys themselves
 const LEAVE = "atlas-projector-leave"
-const MAIN = "[data-testid=stMain]" // what scrolls
+const MAIN = "[data-testid=stMain]" // the element that scrolls
 
 export const projected = () => "projector" in document.documentElement.dataset
 
@@ -45,7 +46,7 @@ export function project(on, changed) {
   else delete document.documentElement.dataset.projector
   keep(on)
   changed()
-  dispatchEvent(new Event("resize")) // figures look how large they are to be
+  dispatchEvent(new Event("resize")) // makes figures read their size again
 }
 
 function kept() {
@@ -62,12 +63,12 @@ function keep(on) {
     if (on) sessionStorage.setItem(KEPT, "1")
     else sessionStorage.removeItem(KEPT)
   } catch {
-    // it lasts until the page is loaded again
+    // without storage, the mode lasts until a reload
   }
 }
 
-// The way back for who does not know the key: the sidebar with its switch is hidden. It stands beside the page's head and
-// goes with it, so that it never lies over a picture.
+// Show a button that leaves projector mode, for readers who do not know the key, since the sidebar with its switch is
+// hidden. It is next to the page's heading and scrolls away with it, so that it never covers a picture.
 /** @type {(words: string, changed: () => void) => void} */
 export function showWayBack(words, changed) {
   const there = document.querySelector(`.${LEAVE}`)
@@ -91,7 +92,7 @@ function isTyped(event) {
   return target instanceof Element && target.matches(TYPED)
 }
 
-// Whether a presenter's button is one here, and scrolls nothing.
+// Whether PageUp and PageDown step here instead of scrolling.
 /** @type {(event: KeyboardEvent) => boolean} */
 function turns(event) {
   if (projected()) return true
@@ -99,24 +100,24 @@ function turns(event) {
   return document.querySelector(LED) !== null && !(target instanceof Element && target.matches(OWN))
 }
 
-// A button of the page that steps ([data-step]), in a figure or beside it; where there is none, or no further, a page.
+// Click a step button ([data-step]) in a figure or next to it; if there is none or it is disabled, go to another page.
 /** @type {(way: "next" | "back") => void} */
 function go(way) {
   if (document.querySelector(INSTEAD)) {
     const on = /** @type {HTMLElement | null} */ (document.querySelector(`${INSTEAD} ${ON}`))
     if (way === "next") on?.click()
-    return // there is no way back: what was revealed stays so, and no page is turned underneath
+    return // there is no way back: revealed answers stay, and the page underneath does not change
   }
   const skip = /** @type {HTMLElement | null} */ (document.querySelector(SKIP))
   if (skip && way === "next") return skip.click()
   const lesson = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-lesson_${way} :is(button, a)`))
-  if (lesson) return lesson.click() // an open lesson goes its own way
+  if (lesson) return lesson.click() // an open lesson has its own order
   const roots = [document, ...[...document.querySelectorAll(".stMain *")].map((node) => node.shadowRoot)]
   const steps = roots.flatMap((root) => [...(root?.querySelectorAll(`[data-step=${way}]`) ?? [])])
   const free = /** @type {HTMLElement | undefined} */ (steps.find((step) => !step.matches(":disabled")))
   if (free) return free.click()
   const pages = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(PAGES)])
-  // The link to the page without a name of its own has the open page's address, whatever it is (Streamlit 1.67).
+  // The link to the first page, whose path is empty, has the URL of the current page, whichever it is (Streamlit 1.67).
   const here = pages.findLastIndex((page) => new URL(/** @type {HTMLAnchorElement} */ (page).href).pathname === location.pathname)
   pages[here + (way === "next" ? 1 : -1)]?.click()
 }

@@ -44,8 +44,8 @@ function receive(state, { meta }) {
 let worn = ""
 let reached = ""
 
-// The page's style sheet by its URL, and then a word to the server, which sends it with every run until it hears this,
-// and what is on the page already: see ui/shell/sent_arrays.py.
+// Fetch the page's style sheet by its URL, then confirm it to the server. Until then, the server sends the style sheet
+// with every run, and also arrays that the page already has: see ui/shell/sent_arrays.py.
 /** @type {(reach: Reach) => Promise<void>} */
 async function reach({ ticket, base, style }) {
   if (ticket === reached) return

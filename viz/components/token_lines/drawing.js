@@ -10,7 +10,7 @@ import { fill, formatNumber, isolate } from "../shared/words.js"
 
 const fontOf = (theme) => `600 13px ${theme.font}`
 
-// In a narrower figure than this the lines need the room: percentages are whole ones and replace a key's position.
+// Below this width the lines need the room: percentages are whole numbers and replace a key's position.
 const COMPACT = 320
 
 /** @param {State} state */
@@ -18,14 +18,14 @@ export function layout(state, theme) {
   const { root } = state
   const { queries, keys, head_labels: heads, query_offset: q0, key_offset: k0 } = state.meta
   const width = Math.max(200, Math.min(root.clientWidth || 600, 760)) - 8 // room for the inner scrollbar
-  const pen = measuring(fontOf(theme)) // as wide as labels are when they are looked at
+  const pen = measuring(fontOf(theme)) // the widths of labels when highlighted
   const wide = (labels) => Math.max(20, ...labels.map((label) => pen.measureText(label).width)) + 4
   const place = 14 + 6.2 * String(Math.max(q0 + queries.length, k0 + keys.length) - 1).length
   const compact = width < COMPACT
   const gap = compact ? 7 : 12 // between a label and its lines
-  const column = compact ? 42 : 56 // of one head's percentages
+  const column = compact ? 42 : 56 // width of one head's percentages
   const amounts = column * heads.length
-  const aside = compact ? Math.max(place, amounts) : place + amounts // what stands right of a key
+  const aside = compact ? Math.max(place, amounts) : place + amounts // width of what is right of a key
   const share = Math.max(40, (width - place - aside) * (!compact ? 0.34 : heads.length > 1 ? 0.31 : 0.35))
   const [queryWidth, keyWidth] = [queries, keys].map((labels) => Math.min(wide(labels), share))
   const rows = Math.max(queries.length, keys.length, 1)
@@ -37,7 +37,7 @@ export function layout(state, theme) {
 
 export const middle = (at, row) => (row + 0.5) * at.row
 
-// The rows of another head are the same: they are most of the picture, and drawn anew only when they change.
+// Draw the rows. They are most of the picture and the same for every head, so they are redrawn only when they change.
 /** @param {State} state */
 export function drawRows(state) {
   const { meta, at, scroller } = state
@@ -82,8 +82,8 @@ function rowNode(state, side, row, label) {
   return group
 }
 
-// One curve a visible weight, horizontal at both ends, its width and opacity growing with the weight. `wanted(query,
-// key)` says which cells count; `faintest` is the opacity that even a weight near 0 keeps.
+// One curve per visible weight, horizontal at both ends, whose width and opacity increase with the weight.
+// `wanted(query, key)` selects the cells; `faintest` is the minimum opacity.
 /** @param {State} state */
 export function curves(state, wanted, faintest = 0) {
   const { at, meta, colors, weights } = state
@@ -95,7 +95,7 @@ export function curves(state, wanted, faintest = 0) {
     if (!(weight >= meta.threshold)) continue // NaN, a masked cell, fails this too
     const [head, query, key] = [Math.floor(cell / (rows * columns)), Math.floor(cell / columns) % rows, cell % columns]
     if (!wanted(query, key)) continue
-    const shift = (head - (heads - 1) / 2) * 2.5 // two heads side by side, not on top of each other
+    const shift = (head - (heads - 1) / 2) * 2.5 // two heads' curves side by side, not on top of each other
     const [y1, y2] = [middle(at, query) + shift, middle(at, key) + shift]
     const d = `M${at.left},${y1}C${at.left + bend},${y1} ${at.right - bend},${y2} ${at.right},${y2}`
     const look = { "stroke-opacity": (faintest + (1 - faintest) * weight).toFixed(3), "stroke-width": (0.8 + 3 * weight).toFixed(2) }
@@ -109,7 +109,7 @@ export function drawTitles({ titles, at, meta }) {
   const query = element("span", { className: "queries-title", textContent: meta.texts.queries ?? "" })
   const key = element("span", { className: "keys-title", textContent: meta.texts.keys ?? "" })
   titles.replaceChildren(query, key)
-  // Each title ends or begins where its labels do, unless it would leave the figure or meet the other one.
+  // Align each title with the end or start of its labels, unless it would leave the figure or touch the other title.
   const queryEnd = Math.max(at.place + at.queryWidth, query.offsetWidth)
   query.style.left = `${queryEnd - query.offsetWidth}px`
   key.style.left = `${Math.max(Math.min(at.right + at.gap, at.width - key.offsetWidth), queryEnd + 12)}px`

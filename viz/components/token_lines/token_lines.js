@@ -11,8 +11,8 @@ import { curves, drawLegend, drawRows, drawTitles, layout, middle } from "./draw
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, Row, State } from "./types" */
 
-const [OWN_TINT, LOOKED_TINT] = [0.14, 0.3] // of the row that is looked at, and at most of one that it looks at
-const SEND_AFTER = 150 // milliseconds without another arrow key before the query is sent
+const [OWN_TINT, LOOKED_TINT] = [0.14, 0.3] // of the active row, and the maximum of a row connected to it
+const SEND_AFTER = 150 // milliseconds by which arrow keys are debounced
 
 /** @param {Host} host */
 export default function (host) {
@@ -38,8 +38,8 @@ function receive(state, { meta, arrays }) {
   if (state.pinned !== pinned) state.reveal = true
 }
 
-// `hover` and `held` are {side: "query" | "key", row}: under the pointer or keyboard, and tapped on a key (a touch
-// screen has no hover). `pinned`, a query, and `lookedAt`, a key, are positions, as the server knows them.
+// `hover` and `held` are {side: "query" | "key", row}: the row under the pointer or keyboard, and the tapped key (a
+// touch screen has no hover). `pinned`, a query, and `lookedAt`, a key, are positions that the server also knows.
 /**
  * @param {HTMLElement} root
  * @param {AbortSignal} signal
@@ -66,7 +66,7 @@ function draw(state) {
   const { root, meta } = state
   const theme = readTheme(root, meta.palette)
   const at = layout(state, theme)
-  const colors = [theme.primary, theme.compare] // of the first and the second head
+  const colors = [theme.primary, theme.compare] // for the first and the second head
   Object.assign(state, { theme, at, colors })
   drawRows(state)
   state.all.replaceChildren(...curves(state, () => true))
@@ -79,8 +79,8 @@ function draw(state) {
 
 // ---- the active row -------------------------------------------------------------------------------------------------
 
-// What is looked into now: the hovered row, else a tapped key, else a query pointed at in another figure, else the pinned
-// one; null for the whole picture.
+// The active row: the hovered row, else a tapped key, else a query pointed at in another figure, else the pinned query;
+// null for the whole picture.
 /** @param {State} state */
 function activeRow({ hover, held, pinned, meta, lit }) {
   if (hover ?? held) return hover ?? held
@@ -89,7 +89,7 @@ function activeRow({ hover, held, pinned, meta, lit }) {
   return row >= 0 && row < meta.queries.length ? { side: "query", row } : null
 }
 
-// What is pointed at in other figures of the same text.
+// Highlight what is pointed at in other figures of the same text.
 /** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
 function light(state, at) {
   const { queries, keys, query_offset: q0, key_offset: k0 } = state.meta
@@ -125,7 +125,7 @@ function paintActive(state) {
 
 const sizeOf = ({ meta }) => [meta.query_offset, meta.queries.length, meta.keys.length].join()
 
-// What somebody else looks into, in the same text.
+// Show another user's active row in the same text.
 /** @param {State} state */
 function follow(state, { of, ...at }) {
   if (of !== sizeOf(state)) return
@@ -172,14 +172,15 @@ function amountNode({ at, meta, colors, theme }, row, weight, head) {
   return node
 }
 
-// A percentage that fits its column: what is smaller than its last digit is said to be smaller.
+// A percentage that fits its column; a weight below its last digit is written as "< …".
 function shortPercent(weight, compact, texts) {
   const least = compact ? 0.01 : 0.001
   if (weight > 0 && weight < least / 2) return fill(texts.percent, { number: `< ${100 * least}` })
   return compact ? fill(texts.percent, { number: formatShort(weight, "percent") }) : formatNumber(weight, "percent", texts)
 }
 
-// In words: where the first head looks most from the active query, or who looks most at the active key.
+// A sentence for the first head: the key that the active query attends to most, or the query that attends most to the
+// active key.
 /** @param {State} state */
 function sentence(state, { side, row }) {
   const { queries, keys, texts } = state.meta
@@ -216,7 +217,7 @@ const rowOf = (event) => {
 }
 
 function onPointer(state, event) {
-  if (event.pointerType !== "touch") setHover(state, rowOf(event)) // a finger taps: see onClick
+  if (event.pointerType !== "touch") setHover(state, rowOf(event)) // touch is handled in onClick
 }
 
 /** @param {State} state */
@@ -229,7 +230,7 @@ function onClick(state, event) {
   else paintActive(state)
 }
 
-// Who may choose nothing looks into what is tapped, once more to look no longer.
+// For followers, a tap makes a row active without choosing it; a second tap releases it.
 /** @type {(state: State, row: Row | null) => void} */
 function hold(state, row) {
   const again = row?.side === state.held?.side && row?.row === state.held?.row
@@ -237,7 +238,7 @@ function hold(state, row) {
   paintActive(state)
 }
 
-// A second pin of the same key releases it. What the query is goes with it: that may not have been told so far.
+// Pin a key; pinning it again releases it. The query is sent with it, since it may not have been sent yet.
 /** @param {State} state */
 function pinKey(state, position, { toggle = true } = {}) {
   state.lookedAt = toggle && position === state.lookedAt ? null : position
@@ -246,7 +247,7 @@ function pinKey(state, position, { toggle = true } = {}) {
   paintActive(state)
 }
 
-// A second pin of the same query releases it. It has no key: that was the other query's.
+// Pin a query; pinning it again releases it. This clears the key, which belonged to the previous query.
 function pin(state, position, { toggle = true, delay = 0 } = {}) {
   state.held = null
   state.pinned = toggle && position === state.pinned ? null : position

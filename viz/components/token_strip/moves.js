@@ -1,4 +1,4 @@
-// The chips that are drawn, and where a key goes from one of them.
+// The drawn chips, and keyboard navigation between them.
 
 import { clamp } from "../shared/numbers.js"
 /** @import { State } from "./types" */
@@ -16,7 +16,7 @@ export function step(state, chip, key) {
   return null
 }
 
-// The chip on the neighbouring line whose middle is nearest; the chip itself on the first and the last line.
+// The chip on the next or previous line with the nearest centre; the chip itself if there is no such line.
 function chipOnNextLine(state, chip, down) {
   const boxes = [...chipNodes(state)].map(([index, node]) => ({ index, top: node.offsetTop, x: node.offsetLeft + node.offsetWidth / 2 }))
   const here = boxes.find(({ index }) => index === chip)

@@ -11,9 +11,9 @@ import { chipNodes, step } from "./moves.js"
 /** @import { Arrays, Meta, State } from "./types" */
 
 const DRAWN_CHIPS = 1500 // a longer text is drawn as a window of this many chips, with a button at each cut end
-const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
+const SEND_AFTER = 150 // milliseconds by which arrow keys are debounced
 
-const DEEPEST_TINT = 0.45 // a chip is a label first: a stronger tint would shout
+const DEEPEST_TINT = 0.45 // the label must stay readable on the tint
 
 /** @param {Host} host */
 export default function (host) {
@@ -49,13 +49,13 @@ function create(root, signal) {
     meta: null,
     selected: null,
     lookedAt: null,
-    focused: null, // the chip that the keyboard is on
+    focused: null, // the chip with the keyboard focus
     hovered: null, // the chip under the pointer
-    row: null, // the chip whose row is pointed at in another figure,
-    lit: null, // and the one that is looked at there
+    row: null, // the chip whose row is pointed at in another figure
+    lit: null, // the chip of the key that is pointed at there
     start: 0, // the first chip of the drawn window
-    inSight: true, // keep the selected chip inside the window; off once the reader turned the window
-    reveal: true, // scroll to the selected chip at the next drawing
+    inSight: true, // keep the selected chip inside the window; false once the reader has moved the window
+    reveal: true, // scroll to the selected chip at the next draw
     drawnText: null,
   })
   box.addEventListener("click", (event) => onClick(state, event))
@@ -70,7 +70,7 @@ function create(root, signal) {
 
 const sameText = (a, b) => a.labels.length === b.labels.length && a.labels.every((label, i) => label === b.labels[i])
 
-// The chip that holds a token position; -1 for none. Positions ascend, so a binary search does.
+// The chip that contains a token position, or -1, found by binary search in the ascending positions.
 function chipAt({ arrays: { positions, counts } }, position) {
   if (position === null || position === undefined) return -1
   let [low, high] = [0, positions.length - 1]
@@ -87,7 +87,7 @@ const lastToken = ({ arrays }, chip) => arrays.positions[chip] + arrays.counts[c
 
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
-// Chips are made anew only when the text or the window changed; a new selection or metric only restyles them.
+// Chips are rebuilt only when the text or the window changed; a new selection or metric only restyles them.
 /** @param {State} state */
 function draw(state) {
   const { root, meta, arrays, box } = state
@@ -121,7 +121,7 @@ function draw(state) {
   showHovered(state)
 }
 
-// What the colours of the chips say, in a line; nothing where there are none.
+// A line that explains the colours of the chips; empty if there are none.
 /** @type {(state: State, pinned: number, looked: number) => string} */
 function meaning({ meta: { texts, labels, both, bars_said }, arrays, shown }, pinned, looked) {
   const told = arrays.metric.some(Number.isFinite) ? texts.shade : ""
@@ -142,8 +142,8 @@ function showHovered(state) {
   pointed(state, { chips: meta.labels.length, selected, hovered, row: state.row, start: inSight ? null : start })
 }
 
-// Which chip's row tints the others: one pointed at in another figure, or that of the selected token. null: none does;
-// PAGES: what the page said of them, of the token that it knows as the selected one.
+// The chip whose row tints the others: the one pointed at in another figure, or that of the selected token. null: there
+// is no such row. PAGES: use the tints from the page, which are those of the selected token that it knows.
 const PAGES = -1
 
 /** @type {(state: State, pinned: number) => number | null} */
@@ -159,7 +159,8 @@ function tintOf({ arrays, shown }, chip) {
   return shown === null ? NaN : arrays.rows[shown * arrays.rows.shape[1] + chip]
 }
 
-// A row of the open head is pointed at elsewhere: that of a token, or one of as many as there are that look.
+// Show the row of the open head that is pointed at in another figure: the row of a token, or a row by its index if that
+// figure has as many queries.
 /** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
 function showRow(state, { token, row, of }) {
   const { meta, arrays } = state
@@ -172,7 +173,8 @@ function showRow(state, { token, row, of }) {
   draw(state)
 }
 
-// A key is pointed at elsewhere; of a chip of several tokens only its own label is known.
+// Highlight the key that is pointed at in another figure, unless its chip has another label because it has several
+// tokens.
 /** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
 function light(state, { key }) {
   const chip = chipAt(state, key?.[0])
@@ -238,7 +240,7 @@ function style(state, theme, node, chip, { pinned, looked, current }) {
   node.tabIndex = chip === current ? 0 : -1
   node.disabled = !mayChoose(state)
   const words = describe(state, chip)
-  if (node.title !== words) node.title = words // what is written in the chip is its name, this its description
+  if (node.title !== words) node.title = words // the chip's text is its accessible name, the title its description
 }
 
 /** @param {State} state */
@@ -259,7 +261,7 @@ function describe(state, chip) {
   return bar ? fill(texts.value, { label: said, value: bar }) : said
 }
 
-// Bring a chip's line to the middle if it is not seen whole. scrollIntoView would move the whole page.
+// Scroll a chip's line to the middle if it is not fully visible. scrollIntoView would scroll the whole page.
 function reveal({ box }, chip) {
   const node = box.querySelector(`[data-chip="${chip}"]`)
   if (!node) return
@@ -271,7 +273,7 @@ function reveal({ box }, chip) {
 
 // ---- choosing -------------------------------------------------------------------------------------------------------
 
-// The page answers in the same way: analysis/joined.py, side_of.
+// Whether choosing this position sets the key; same as side_of in analysis/joined.py.
 /** @type {(meta: Meta, position: number | null) => boolean} */
 function setsKey({ written, sets }, position) {
   if (position === null) return false
@@ -298,7 +300,7 @@ function choose(state, position, { delay = 0, shift = false } = {}) {
   tell(state, "token", position, delay)
 }
 
-// The token that somebody else chose in the same text, the chip under his pointer, and the window that he turned to.
+// Show the token that another user chose in the same text, the chip under their pointer, and their window.
 /** @type {(state: State, told: { chips: number, selected: number | null, hovered: number | null, row: number | null, start: number | null }) => void} */
 function follow(state, { chips, selected, hovered, row, start }) {
   if (chips !== state.meta.labels.length) return
@@ -328,7 +330,7 @@ function onClick(state, event) {
     state.start += (earlier ? -1 : 1) * (DRAWN_CHIPS >> 1)
     Object.assign(state, { inSight: false, focused: null })
     draw(state)
-    state.box.scrollTop = state.box.scrollHeight / 2 // the reader goes on where the last window ended
+    state.box.scrollTop = state.box.scrollHeight / 2 // continue where the last window ended
   } else {
     const chip = Number(node.dataset.chip)
     choose(state, lastToken(state, chip), { shift: event.shiftKey })

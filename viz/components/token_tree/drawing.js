@@ -1,4 +1,4 @@
-// The figure: lines, chips, names, legend; and the words for a node.
+// Draw the figure: lines, chips, names, legend; and describe a node.
 
 import { element, svg } from "../shared/dom.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -72,7 +72,7 @@ export function nameNode({ x, y, text, node }) {
   return name
 }
 
-// A node in words: how it was chosen, how probable it is after the tokens before it, and what they come to together.
+// Describe a node: how it was chosen, its probability given the tokens before it, and their joint probability.
 /** @param {State} state */
 export function describe(state, node) {
   const { texts } = state.meta

@@ -1,18 +1,18 @@
-// Where everything stands: nodes from the payload, runs of nodes without a branch, chips with x and y in pixels.
+// Lay out the tree: nodes from the payload, runs of nodes without a branch, chips with x and y in pixels.
 
 import { fitText, measuring } from "../shared/canvas.js"
 /** @import { Node, State } from "./types" */
 
-export const ROW = 32 // from one row of the tree to the next
+export const ROW = 32 // distance between rows of the tree
 export const CHIP = 22 // height of a chip
-const STEP = 12 // between the chips of a run
-const FORK = 44 // between a node and its several children
+const STEP = 12 // distance between the chips of a run
+const FORK = 44 // distance between a node and its children if there are several
 const MARGIN = 6
 const WIDEST_CHIP = 150
-const LONGEST_RUN = 9 // chips; of a longer run the ends and what is around the open node are drawn
+const LONGEST_RUN = 9 // chips; a longer run shows only its ends and the surroundings of the open node
 const ENDS = 2 // chips at either end of a shortened run
 
-// The payload as nodes that know their children.
+// Convert the payload to nodes with references to their children.
 /** @param {State} state */
 export function nodesOf({ meta, arrays }) {
   /** @type {Node[]} */
@@ -39,14 +39,14 @@ export function nodesOf({ meta, arrays }) {
   return nodes
 }
 
-// From a node along only children, itself included.
+// The run of only children that starts with a node, including the node.
 export function runFrom(node) {
   const run = [node]
   while (run.at(-1).children.length === 1) run.push(run.at(-1).children[0])
   return run
 }
 
-// The nodes of a run that are drawn, and between them {hidden: [nodes]} for those that are not.
+// The drawn nodes of a run, with {hidden: [nodes]} in place of the others.
 function shortened(run, { expanded, openNode }) {
   if (run.length <= LONGEST_RUN || expanded.has(run[0].id)) return run
   const open = run.indexOf(openNode)
@@ -93,7 +93,7 @@ export function layout(state, font) {
 }
 
 function chipOf(item, x, y, font) {
-  const pen = measuring(`600 13px ${font}`) // as wide as it is when open
+  const pen = measuring(`600 13px ${font}`) // the width of an open chip
   const label = item.hidden ? `… ${item.hidden.length} …` : item.label
   const text = fitText(pen, label, WIDEST_CHIP - 14)
   return { node: item.hidden ? null : item, hidden: item.hidden ?? null, x, y, text, width: Math.max(22, pen.measureText(text).width + 14) }

@@ -30,8 +30,8 @@ function receive(state, { meta, arrays }) {
   state.reveal = state.openNode.id !== before
 }
 
-// `hover` and `focused` are nodes: under the pointer, and where the keyboard is. `expanded` holds the ids of the first
-// nodes of long runs that the reader wants to see whole.
+// `hover` and `focused` are the nodes under the pointer and with the keyboard focus. `expanded` has the ids of the
+// first nodes of long runs that the reader has expanded.
 function create(root) {
   const scroller = element("div", { className: "scroller", tabIndex: 0, role: "tree" })
   const caption = element("div", { className: "caption", "aria-hidden": "true" })
@@ -79,7 +79,7 @@ function draw(state) {
 
 // ---- the open node, and the one that is looked at -------------------------------------------------------------------
 
-// Unknown ids (a branch that is gone) open the prompt.
+// An unknown id, of a branch that no longer exists, opens the prompt.
 function openLocally(state, id) {
   state.openNode = state.byId.get(id) ?? state.nodes[0]
   state.path = new Set()
@@ -112,11 +112,11 @@ function paintCurrent(state) {
 /** @param {State} state */
 const treeOf = ({ nodes }) => `${nodes.length} ${nodes.reduce((sum, node) => sum + node.depth, 0)}`
 
-// Nodes by their places in the payload: the id of a late one is as long as the way to it.
+// The expanded nodes by index in the payload, since the id of a node is as long as the path to it.
 /** @param {State} state */
 const expandedOf = ({ nodes, expanded }) => nodes.filter(({ id }) => expanded.has(id)).map(({ i }) => i)
 
-// What somebody else opens, unfolds and looks at in the same tree.
+// Show what another user opens, expands and points at in the same tree.
 /** @type {(state: State, told: Told) => void} */
 function follow(state, { of, opened, hover, focused, expanded }) {
   if (of !== treeOf(state)) return
@@ -133,7 +133,7 @@ function follow(state, { of, opened, hover, focused, expanded }) {
 
 const chipAt = ({ scroller }, node) => scroller.querySelector(`#node-${node.i}`)
 
-// Bring a node into sight with some of what follows it; scrollIntoView would move the whole page.
+// Scroll to a node and some of what follows it. scrollIntoView would scroll the whole page.
 function reveal({ scroller, at }, node) {
   const chip = at.chips.find((one) => one.node === node)
   if (!chip) return
@@ -150,12 +150,13 @@ function reveal({ scroller, at }, node) {
 
 const nodeOf = (state, event) => state.byId.get(closest(event, ".chip")?.dataset.id) ?? null
 
-// A finger taps: see onClick. After a click the tree may slide under a pointer that rests: then nothing is looked at.
+// Touch is handled in onClick. After a click the tree may move under a resting pointer, which must not count as
+// hovering.
 function onPointer(state, event) {
   if (event.pointerType !== "touch" && String(pointOf(event)) !== state.clicked) setHover(state, nodeOf(state, event))
 }
 
-const pointOf = ({ clientX, clientY }) => [clientX, clientY].map(Math.floor) // a click has whole pixels
+const pointOf = ({ clientX, clientY }) => [clientX, clientY].map(Math.floor) // click events have integer coordinates
 
 function setHover(state, node) {
   if (node === state.hover) return
@@ -181,7 +182,7 @@ function onClick(state, event) {
     expandAround(state, state.byId.get(more.dataset.hides))
     draw(state)
   } else if (node) {
-    if (!mayChoose(state)) return setHover(state, node) // a finger has no other way to look
+    if (!mayChoose(state)) return setHover(state, node) // a touch screen has no hover
     Object.assign(state, { focused: null, hover: null, clicked: String(pointOf(event)) })
     open(state, node)
   }
@@ -212,7 +213,7 @@ function onKey(state, event) {
   event.preventDefault()
 }
 
-// The nearest token above or below that is as far from the prompt as this one, or nearly so.
+// The nearest token above or below, preferably at the same distance from the prompt.
 function neighbour({ nodes }, here, direction) {
   const beyond = nodes.filter((node) => (node.row - here.row) * direction > 0)
   const distance = (node) => Math.abs(node.depth - here.depth) * nodes.length + Math.abs(node.row - here.row)

@@ -1,4 +1,4 @@
-"""What every family is made of: counts that add up, and what its own configuration and code say of it."""
+"""The parts of every family: counts that add up, and agree with its own configuration and code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experts: whom the router picks and with what weight, against each family's own formula, in loops over one token."""
+"""Experts: which the router chooses with which weight, against each family's formula, in loops over one token."""
 
 from __future__ import annotations
 

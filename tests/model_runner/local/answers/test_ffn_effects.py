@@ -1,4 +1,4 @@
-"""A feed-forward part that adds nothing, or what it adds in another text: the same as a plain hook on its module."""
+"""A feed-forward part ablated or patched from another text equals a plain hook on its module."""
 
 from __future__ import annotations
 

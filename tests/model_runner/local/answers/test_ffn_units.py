@@ -1,4 +1,4 @@
-"""Units of feed-forward parts: all of them together are what the part adds; which are active, by a plain hook."""
+"""Units of feed-forward parts: they sum to the part's output, and active ones match a plain hook."""
 
 from __future__ import annotations
 

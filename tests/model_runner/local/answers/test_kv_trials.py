@@ -1,4 +1,4 @@
-"""What the cache holds, and changed caches, against caches of transformers that are really changed."""
+"""The cache's content and changed caches, against transformers' caches that are really changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream that is replaced by the mean over the text: the same as a plain hook before the layer."""
+"""A residual stream replaced by its mean over the text equals a plain hook before the layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What heads pass on, taken from another run: it equals a plain hook before the output projection."""
+"""Heads' outputs patched from another run equal a plain hook before the output projection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upper layers by themselves: what is left out changes nothing, and where it would, it is not left out."""
+"""Rerunning only the upper layers changes nothing; where leaving a layer out would, it is kept."""
 
 from __future__ import annotations
 

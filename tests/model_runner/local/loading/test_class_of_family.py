@@ -1,4 +1,4 @@
-"""Which class reads a configuration, and what is refused by it alone."""
+"""Which class reads a configuration, and which configurations are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a name to a runner: what can be loaded is, and what cannot is one sentence, never a traceback."""
+"""From a name to a runner: what can be loaded is loaded, and anything else gives one error message."""
 
 from __future__ import annotations
 

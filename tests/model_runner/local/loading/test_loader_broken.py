@@ -1,4 +1,4 @@
-"""Folders that make no model are refused with one sentence that says what is wrong."""
+"""Broken model folders are refused with one error message that says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that the caller holds: it can be asked everything, and stays exactly as it is."""
+"""A model in the caller's memory supports all questions, and is not modified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of quantized weights a missing package, or a missing GPU, is named: as transformers itself would ask for it."""
+"""Quantized weights: a missing package or GPU is named, as transformers itself would require it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What knows of one row at a time takes a long text in blocks, and says the same; what mixes rows does not."""
+"""Modules that work row by row process a long text in blocks with the same result; others are not split."""
 
 from __future__ import annotations
 

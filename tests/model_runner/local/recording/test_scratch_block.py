@@ -1,4 +1,4 @@
-"""A block that comes back is used again, and never while anything still looks into it."""
+"""A freed scratch block is reused, but never while anything still refers to it."""
 
 from __future__ import annotations
 
