@@ -160,7 +160,7 @@ CONTROLS = (
     Control("on the head: beside it", "/zoo", "list", "zoo-beside"),
     Control("on the head: first token drawn", LONG, "slider", "zoo-start", HEAD),
     Control("in the model: variant", "/zoo?zoo.view=model", "list", "zoo-variant", HEAD),
-    Control("in the model: where", "/zoo?zoo.view=model", "segments", "zoo-where"),
+    Control("in the model: where", "/zoo?zoo.view=model", "segments", "zoo-where", CHANGED),
     Control("convolution: neighbours", "/zoo?zoo.view=model&zoo.variant=relu", "slider", BESIDE),
     Control("linear attention: two orders, blocks", "/zoo?zoo.view=linear", "segments", "zoo-linear"),
     Control("linear attention: tokens read", "/zoo?zoo.view=linear", "range", f"{SUMS} .scrub", SUMS),

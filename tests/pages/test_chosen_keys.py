@@ -42,7 +42,7 @@ def test_heads_stripes_what_was_not_chosen_and_says_what_was_missed(folder: Path
     said = " ".join(caption.value for caption in app.caption)
     share = 100 * float(capture.missed_share(1, 2)[30])
     assert "it chose 5 of 31 keys" in said
-    assert f"L1H2’s attention to all keys, {share:.0f} % would go to keys it left out" in said
+    assert f"L1H2 would give {share:.0f} % to those that it left out" in said
 
 
 def test_without_an_indexer_nothing_is_striped() -> None:

@@ -23,7 +23,7 @@ def test_the_lists_of_heads_name_the_shared_head(page, key, shown):
     "address, expected",
     [
         ({"heads": "edit", "edits": "ScaledHead(1,1,0.0)"}, [(2, "columns")]),
-        ({"heads": "effects"}, [(2, "columns")] * 3),
+        ({"heads": "effects"}, [(2, "columns")] * 3 + [(1, "columns")]),  # heads, and the FFN of each layer
         ({"heads": "patching", "patch": "heads"}, [(2, "rows")]),
         ({"heads": "patching", "patch": "attention"}, [(1, "rows")]),  # its rows are layers
     ],

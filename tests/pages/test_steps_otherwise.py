@@ -22,7 +22,7 @@ def test_the_dictionary_goes_from_one_entry_over_the_models_own_row_to_the_avera
     assert "77 %" in words(app)
     app.select_slider[0].set_value("0").run()
     assert ran(taken[-1].snippet)["weights"].tolist() == [float(key == own.argmax()) for key in range(8)]
-    assert "the value of “ dog ” alone" in words(app)
+    assert "takes only the value of “ dog ”" in words(app)
     app.select_slider[0].set_value("inf").run()
     np.testing.assert_allclose(ran(taken[-1].snippet)["weights"], [1 / 8] * 8)
 
