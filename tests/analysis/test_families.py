@@ -241,8 +241,8 @@ def test_what_is_said_of_well_known_models_is_what_transformers_makes_of_them():
     known = {one.name: one for one in KNOWN}
     assert len(known) == len(KNOWN)
     bert, gpt, t5, llama = BertConfig(), GPT2Config(), T5Config(), LlamaConfig()
-    assert f"{bert.max_position_embeddings} of them" in known["BERT"].positions
-    assert f"{gpt.n_positions:,} of them" in known["GPT-2"].positions
+    assert f"({bert.max_position_embeddings})" in known["BERT"].positions
+    assert f"({gpt.n_positions:,})" in known["GPT-2"].positions
     assert f"{t5.relative_attention_num_buckets} buckets" in known["T5"].positions
     assert (bert.hidden_act, gpt.activation_function, t5.feed_forward_proj) == ("gelu", "gelu_new", "relu")
     assert (known["BERT"].activation, known["GPT-2"].activation) == ("GELU", "GELU")
