@@ -259,7 +259,7 @@ def _http(name: str) -> Raised:
 )
 def test_a_download_that_breaks_off_is_a_sentence(error: BaseException, online: Hub) -> None:
     online.failing = error
-    assert "The download of owner/model broke off" in _said(DownloadBroken)
+    assert "The download of owner/model was interrupted" in _said(DownloadBroken)
 
 
 def test_a_model_may_be_gated_although_its_files_are_listed(online: Hub) -> None:
