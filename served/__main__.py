@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 from jobs.torch_threads import meet_awake
+from jobs.uncollected_imports import uncollected_imports
 
 
 def run(path: Path) -> int:
     """Serve with this settings file, see :func:`served.serve.main`; returns the exit status."""
     meet_awake()
-    from served.serve import main  # imported late because it imports torch
+    with uncollected_imports():
+        from served.serve import main  # imported late because it imports torch
 
     return main(path)
 

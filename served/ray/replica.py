@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hosting.settings import WrongSetting
+from jobs.uncollected_imports import uncollected_imports
 from served.ray.layout import layout, options, threads
 from served.settings import RayApplication, ServedSettings, read
 
@@ -31,8 +32,8 @@ class Replica:
 
     def models(self) -> LocalModels:
         """The models of this application."""
-        # imported here, since the process that starts Ray needs no torch
-        from model_runner.local.local_models import LocalModels
+        with uncollected_imports():  # here, since the process that starts Ray needs no torch
+            from model_runner.local.local_models import LocalModels
 
         limits = self._settings.limits
         return LocalModels(

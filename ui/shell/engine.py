@@ -7,29 +7,14 @@ page's run could not be interrupted: a reader who types or opens another page wo
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+
+from jobs.uncollected_imports import uncollected_imports
 
 PAUSE = 0.05  # seconds between checks whether the import is done
 TO_PAINT = 1.0  # longest wait, in seconds, for the browser to paint the frame before the import takes a processor
-
-
-@contextmanager
-def _no_collection() -> Generator[None]:
-    """Disable garbage collection during the import, and exempt the imported objects from it for good.
-
-    Collection would find nothing, take a quarter of the import's time, and later a fifth of a second for each full pass
-    over these 360,000 objects.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 class _Engine:
@@ -49,7 +34,7 @@ class _Engine:
 
     def _import(self) -> None:
         try:
-            with _no_collection():
+            with uncollected_imports():
                 from ui.shared import (  # what all pages share, which imports model_runner, torch and transformers
                     export_bundle,
                     what_if,
