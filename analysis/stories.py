@@ -467,7 +467,7 @@ def evidence_of(model: str, text: str) -> Evidence | None:
 
 
 def whole_word(capture: Capture, token: str) -> str:
-    """The word that the next token of a story begins, as that was measured of an embedded model; "" of any other."""
+    """The word that the next token of a story begins, as measured for an embedded model; "" for any other text."""
     request = capture.request
     story = next((one for one in STORIES if one.text == request.text and one.goes_on), None)
     evidence = None if story is None or request.revision else evidence_of(request.model or "", story.text)

@@ -156,7 +156,7 @@ def _kind_of(block: Block) -> str:
 
 
 def _norms_named(found: list[ArchitectureStage], rows: list[StageRow]) -> list[str]:
-    """The titles of the rows; a norm's with the part that it stands before, or after, where its block tells which."""
+    """The titles of the rows; a norm's names the part before or after which it is applied, if the block says so."""
     titles = [row.title for row in rows]
     for place, stage in enumerate(found):
         if stage.role != "norm" or not titles[place]:
@@ -173,7 +173,7 @@ def _norms_named(found: list[ArchitectureStage], rows: list[StageRow]) -> list[s
 
 
 def name_of(block: Block) -> str:
-    """L5, of two stacks with the name of its own."""
+    """Such as L5; with the name of its stack if there are two."""
     return f"{block.stack} L{block.layer}".strip()
 
 

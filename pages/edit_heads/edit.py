@@ -93,7 +93,7 @@ def show_edit(opened: PageContext) -> EditView:
 
     with left:
         said = output_finding(opened, after, _cause(edits))
-        preview = first and not held  # whose reader has chosen no head yet: an empty difference would say nothing
+        preview = first and not held  # no head was chosen yet, and an empty difference would say nothing
         shown_on = _moved_most(opened, drift) if preview else opened
         between = show_output if first else None
         changed = show_maps(
@@ -113,7 +113,7 @@ def show_edit(opened: PageContext) -> EditView:
 
 
 def _cause(edits: tuple[Edit, ...]) -> str:
-    """What was changed, as a sentence begins: the heads that are gone, where there are one or two and nothing else."""
+    """The start of a sentence that names the ablated heads; empty if there are more than two, or other edits."""
     gone = [edit for edit in edits if isinstance(edit, ScaledHead) and edit.factor == 0]
     if not gone or len(gone) < len(edits) or len(gone) > FEW:
         return ""
@@ -123,7 +123,7 @@ def _cause(edits: tuple[Edit, ...]) -> str:
 
 
 def _moved_most(opened: PageContext, drift: np.ndarray) -> PageContext:
-    """The head whose attention moved most, in the place of an open one that looks where it looked."""
+    """The head whose attention moved most, or the open one if none moved."""
     if not np.nanmax(drift, initial=0.0) > ROUNDING:
         return opened
     layer, head = divmod(int(np.nanargmax(drift)), drift.shape[1])
@@ -131,10 +131,10 @@ def _moved_most(opened: PageContext, drift: np.ndarray) -> PageContext:
 
 
 def _in_its_place(opened: PageContext, shown_on: PageContext) -> str:
-    """Which head the maps are of, where that is not the open one."""
+    """Say which head the maps show, if it is not the open one."""
     if shown_on is opened:
         return ""
-    words = _("So the maps are those of {other}, whose attention moves most.")
+    words = _("The maps are of {other}, whose attention moves most.")
     return words.format(other=f"L{shown_on.layer}H{shown_on.head}")
 
 

@@ -124,17 +124,18 @@ def _strongest(opened: PageContext) -> tuple[str, str]:
 
 
 def _bands(found: LookDistances | None) -> list[long_map.MapBand]:
-    """What stands on the map beside the diagonal, and beside the band of far looks if there is one to see."""
+    """The labels of the band at the diagonal and of the one farther back, if there is one to see."""
     if found is None:
         return []
     near, far = (sentences.number(share, "share") for share in (found.near, found.far))
     names = _("near: {share}").format(share=near)
     words = _("near: {share}, at most {count} tokens back").format(share=near, count=f"{found.least - 1:,}")
     bands = [long_map.MapBand(0, words, names)]
-    if found.far >= SHOWN:
-        about = f"{round(found.peak, -1 if found.peak >= ROUNDED else 0):,}"
+    if found.band is not None and found.far >= SHOWN:
+        peak, end = found.band
+        about = f"{round(peak, -1 if peak >= ROUNDED else 0):,}"
         words = _("far: {share}, most often about {count} tokens back").format(share=far, count=about)
-        bands.append(long_map.MapBand(found.outer, words, _("far: {share}").format(share=far)))
+        bands.append(long_map.MapBand(end, words, _("far: {share}").format(share=far)))
     return bands
 
 

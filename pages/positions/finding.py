@@ -23,7 +23,7 @@ def show_turned(opened: PageContext, theta: np.ndarray, token: int, position: in
         words = _("Position 0 leaves the query and key of {token} as they are; later ones turn them")
     said = words.format(position=f"{position:,}", token=query_name(opened.capture, token))
     fast, slow = (significant(position * one / (2 * math.pi), 3) for one in (theta.max(), theta.min()))
-    beside = _("the fastest pair of dimensions {fast} times round, the slowest {slow} times")
+    beside = _("the fastest pair of dimensions makes {fast} turns, the slowest {slow}")
     _show(opened, said, beside.format(fast=fast, slow=slow))
 
 

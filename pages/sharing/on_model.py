@@ -88,7 +88,7 @@ def show_on_model(opened: PageContext) -> Shared | None:
 
 
 def _cause(shares: Shares) -> str:
-    """What was changed, as a sentence begins."""
+    """The start of a sentence that names the edit; empty if nothing is shared further."""
     if shares.chosen == shares.own:
         return ""
     words = _("With {count} key/value heads") if shares.chosen > 1 else _("With 1 key/value head")

@@ -123,7 +123,7 @@ def _finding(head: str, variant: Variant, found: Compared, beside: Variant | Non
 
 
 def _short(variant: Variant) -> str:
-    """Its name without what is behind it in brackets."""
+    """Its name without the part in brackets."""
     return _(variant.label).split(" (")[0].split("（")[0]
 
 

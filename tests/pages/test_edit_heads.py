@@ -196,7 +196,7 @@ def test_the_maps_of_a_preview_are_of_the_head_that_moved_most():
     for shown, whole in zip(maps(app)[:2], (before, after), strict=True):
         np.testing.assert_allclose(np.nan_to_num(shown), whole.weights(layer, head).numpy(), atol=ROUNDING)
     assert np.nanmax(np.abs(maps(app)[2])) > 0.1
-    assert f"So the maps are those of L{layer}H{head}, whose attention moves most." in html(app)
+    assert f"The maps are of L{layer}H{head}, whose attention moves most." in html(app)
     assert "Without L5H5 and L5H4, “<bdi>o</bdi>” of “<bdi>oinks</bdi>” falls from" in html(app)
 
 

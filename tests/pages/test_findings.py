@@ -12,6 +12,7 @@ import torch
 from transformers import AutoConfig
 
 from analysis.families_published import KNOWN
+from analysis.long_text import chapter
 from analysis.number_text import significant
 from analysis.zoo import substituted
 from attention.small_attention import usual_numbers
@@ -231,7 +232,7 @@ def test_what_a_position_turns_and_how_far_its_fastest_and_its_slowest_pair(quer
     turns = f"Position {query} turns the query and key of {named}, so that scores depend on distance "
     stays = f"Position 0 leaves the query and key of {named} as they are; "
     assert said.startswith(turns if query else stays)
-    assert said.endswith(f"the fastest pair of dimensions {fast} times round, the slowest {slow} times")
+    assert said.endswith(f"the fastest pair of dimensions makes {fast} turns, the slowest {slow}")
 
 
 # -- long texts -------------------------------------------------------------------------------------------------------
@@ -250,7 +251,18 @@ def test_how_much_of_the_attention_is_near_and_how_much_far():
     assert bands[0] == {
         "distance": 0, "words": f"near: {near} %, at most {least - 1} tokens back", "short": f"near: {near} %"
     }  # fmt: skip
-    assert bands[1]["words"].startswith(f"far: {far} %, most often about ")
+    assert len(bands) == 1  # farther back its attention only falls
+
+
+def test_a_band_far_back_is_named_by_its_distance():
+    app = open_app(page="pages/long_texts/page.py", layer="6", head="6")  # half a chapter
+    far = payload(app, "long_map")[0]["bands"][1]
+    about = int(re.search(r"most often about ([\d,]+) tokens back", far["words"])[1].replace(",", ""))
+    weights = capture(chapter().half).weights(6, 6).double()
+    at = {back: float(weights.diagonal(-back).mean()) for back in range(len(weights) // 8, len(weights) // 2)}
+    around = [sum(at[back] for back in range(middle - 20, middle + 20)) for middle in (about - 150, about, about + 150)]
+    assert around[1] > 2 * max(around[0], around[2])
+    assert about < far["distance"] < about + 150
 
 
 # -- edit heads -------------------------------------------------------------------------------------------------------
@@ -343,7 +355,7 @@ def test_which_part_of_the_cells_each_kind_leaves_to_be_seen():
     ]
     causal, prefix, encoder, two = seen
     said = f"causal {causal} %, prefix {prefix} %, encoder {encoder} %, encoder–decoder {two} %"
-    assert finding(app) == f"Who sees whom: {said} of all cells"
+    assert finding(app) == f"Who sees whom: {said} visible cells, as a share of all"
 
 
 def test_how_many_well_known_models_hide_the_future():

@@ -53,12 +53,12 @@ SOURCE = read_source(Path(__file__).parent, "long_map", '<div class="long-map">\
 
 @dataclass(frozen=True)
 class MapBand:
-    """Words that stand along the cells whose query is ``distance`` tokens after the key, outside of them."""
+    """A label along the cells whose query is ``distance`` tokens after the key, on their far side."""
 
     distance: int
     words: str
     short: str
-    """Where there is no room for all."""
+    """The label if there is no room for all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class LongMapPicture(ColoredPicture):
     low: float = LOW
     """Start of a logarithmic scale."""
     bands: Sequence[MapBand] = ()
-    """What the bands of the map are; shown while the bands are narrow."""
+    """Labels of the map's bands; shown while the bands are narrow."""
 
     @sent
     def tokens(self) -> int:
