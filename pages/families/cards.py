@@ -76,7 +76,7 @@ def _finding(found: Mapping[Kind, OfKind]) -> tuple[str, str]:
     """Which part of all cells each kind leaves to be seen, of those that are drawn; HTML."""
     shares = {kind: number(float(np.mean(one.mask.cells > 0)), "share") for kind, one in found.items()}
     said = _("Who sees whom: causal {causal}, prefix {prefix}, encoder {encoder}, encoder–decoder {two}")
-    return escape(said.format(**shares)), escape(_("visible cells, as a share of all"))
+    return escape(said.format(**shares)), escape(_("of cells visible"))
 
 
 def _note(opened: PageContext, one: OfKind, own: Kind) -> str:

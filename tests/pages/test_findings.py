@@ -355,7 +355,7 @@ def test_which_part_of_the_cells_each_kind_leaves_to_be_seen():
     ]
     causal, prefix, encoder, two = seen
     said = f"causal {causal} %, prefix {prefix} %, encoder {encoder} %, encoder–decoder {two} %"
-    assert finding(app) == f"Who sees whom: {said} visible cells, as a share of all"
+    assert finding(app) == f"Who sees whom: {said} of cells visible"
 
 
 def test_how_many_well_known_models_hide_the_future():
